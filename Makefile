@@ -1,0 +1,41 @@
+# Every target sets up what it needs in .venv: only Python >= 3.11, make and git are taken for granted.
+PYTHON ?= $(firstword $(shell command -v python3.11 python3 python))
+VENV := .venv
+BIN := $(VENV)/bin
+UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+
+$(READY): requirements/uv.txt requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Publius needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@$(UV) pip sync --quiet --require-hashes requirements/dev.txt
+	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(READY)
+
+.PHONY: setup demo test lint types check bench help requirements clean
+setup: $(READY)  ## set up .venv from the pinned, hashed requirements
+
+demo: $(READY)  ## protect the Federalist papers and show what was released and promised
+	@$(BIN)/publius demo --output demo-output
+
+test: $(READY)  ## run the tests
+	@$(BIN)/python -m pytest -q -n 2
+
+lint: $(READY)  ## style and types
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+bench: $(READY)  ## speed, each figure a ratio to its limit or to a peer in the same run
+	@$(BIN)/python -m benchmarks
+
+requirements: $(READY)  ## resolve the pinned requirements anew
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --all-extras --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/uv.in -o requirements/uv.txt
+
+clean:  ## remove what was built, not what was released
+	@rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

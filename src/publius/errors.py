@@ -1,0 +1,80 @@
+"""Every exception Publius raises on purpose.
+
+::
+
+    PubliusError            70  a bug in Publius when nothing below fits
+    |- UsageError            2  the call is wrong: an option, an argument, a combination
+    |  `- MissingExtraError  2  an optional dependency is not installed
+    |- DataError            65  an input cannot be accepted
+    |  |- EmbeddingError    65  a file or store of word vectors
+    |  |- DocumentError     65  a corpus or a document
+    |  `- UnknownWordError  65  a document has words outside the vocabulary and the policy is to reject
+    |- StorageError         74  reading or writing failed
+    |  `- EntropyError      74  the operating system gave no randomness
+    `- PolicyError          77  the request is understood and refused: it would break what is promised
+       `- BudgetError       77  a privacy budget would be overspent
+
+The number is the exit code of the command line. A message says what was found, where, and the way out;
+it never holds a word of a document (privacy-engineering R17).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class PubliusError(Exception):
+    """Base of all; raised itself only for what can only be a bug."""
+
+    exit_code: ClassVar[int] = 70
+
+
+class UsageError(PubliusError, ValueError):
+    """The caller asked for something that does not exist or does not fit together."""
+
+    exit_code = 2
+
+
+class MissingExtraError(UsageError):
+    """An optional dependency is needed and absent; the message names the extra to install."""
+
+    def __init__(self, module: str, extra: str) -> None:
+        super().__init__(f"this needs {module}, which is not installed: pip install 'publius[{extra}]'")
+
+
+class DataError(PubliusError, ValueError):
+    """An input was read and cannot be accepted."""
+
+    exit_code = 65
+
+
+class EmbeddingError(DataError):
+    """A file or store of word vectors is malformed, inconsistent or beyond the limits."""
+
+
+class DocumentError(DataError):
+    """A corpus or one of its documents cannot be read; named by position and id, never by content."""
+
+
+class UnknownWordError(DataError):
+    """A document has words outside the public vocabulary and the policy is ``reject``."""
+
+
+class StorageError(PubliusError, OSError):
+    """Reading or writing failed; nothing half-written was left under the final name."""
+
+    exit_code = 74
+
+
+class EntropyError(StorageError):
+    """The operating system gave no randomness; nothing was released."""
+
+
+class PolicyError(PubliusError):
+    """The request would break a promise, so it is refused."""
+
+    exit_code = 77
+
+
+class BudgetError(PolicyError):
+    """A privacy budget would be overspent; nothing was released and nothing debited."""

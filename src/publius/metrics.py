@@ -1,0 +1,66 @@
+"""Distances on word vectors: the ``d`` of epsilon*d-privacy.
+
+The theorem holds for any pseudometric on the vocabulary (theory.md sections 1 and 7). Two come with Publius;
+``Euclidean`` is the default because the n-dimensional Laplace mechanism satisfies epsilon*Euclidean-privacy
+and, by Corollary 1, also epsilon*Manhattan-privacy (Euclidean <= Manhattan).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publius.errors import UsageError
+
+FloatArray = NDArray[np.floating[Any]]
+Float64Array = NDArray[np.float64]
+
+
+class AbstractMetric(ABC):
+    """A pseudometric on R^n, computed in float64."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
+        """Distances between the rows of ``a``, shape (p, n), and of ``b``, shape (q, n); shape (p, q)."""
+
+
+@final
+class Euclidean(AbstractMetric):
+    """The square root of the sum of squared coordinate differences."""
+
+    name = "euclidean"
+
+    def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
+        """See `AbstractMetric.pairwise`. Differences are taken before squaring: no cancellation."""
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(np.asarray(a, np.float64), np.asarray(b, np.float64), "euclidean"))
+
+
+@final
+class Manhattan(AbstractMetric):
+    """The sum of absolute coordinate differences."""
+
+    name = "manhattan"
+
+    def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
+        """See `AbstractMetric.pairwise`."""
+        from scipy.spatial.distance import cdist
+
+        return np.asarray(cdist(np.asarray(a, np.float64), np.asarray(b, np.float64), "cityblock"))
+
+
+METRICS: dict[str, type[AbstractMetric]] = {Euclidean.name: Euclidean, Manhattan.name: Manhattan}
+
+
+def metric_named(name: str) -> AbstractMetric:
+    """The metric called ``name``; `UsageError` when there is none."""
+    try:
+        return METRICS[name]()
+    except KeyError:
+        raise UsageError(f"no metric is called {name!r}: choose one of {', '.join(sorted(METRICS))}") from None

@@ -1,0 +1,137 @@
+"""The only place where randomness is made.
+
+A release draws from ChaCha20 keyed with bytes of the operating system's entropy source (R6). One `RunKey` is
+made for a run; each document's generator is keyed with HMAC-SHA256(run key, document id), so a document that is
+computed twice (a retry, a resume) repeats its noise instead of being released twice, and the result depends
+neither on batches nor on workers. Two documents never share a stream, and nothing is inherited by a fork (R8).
+
+``seed=`` and no argument at all would go through randomgen's 128-bit non-cryptographic pool, so only ``key=``
+is used. Generators refuse to be pickled, copied or printed (R9).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from typing import Any, NoReturn, final
+
+import numpy as np
+from randomgen import ChaCha
+
+from publius.errors import EntropyError, PolicyError
+
+KEY_BYTES = 32
+_ROUNDS = 20
+
+Generator = np.random.Generator
+
+
+class _SealedChaCha(ChaCha):  # type: ignore[misc]  # randomgen has no type information
+    """ChaCha20 whose key and position cannot be read, copied or pickled."""
+
+    @property
+    def state(self) -> NoReturn:
+        raise PolicyError("the state of a release generator is sealed: it would reveal the noise")
+
+    def __reduce__(self) -> NoReturn:
+        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+
+    def __getstate__(self) -> NoReturn:
+        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+
+    def __repr__(self) -> str:
+        return "ChaCha20(sealed)"
+
+    __str__ = __repr__
+
+
+@final
+class _SealedGenerator(Generator):
+    """A NumPy generator over `_SealedChaCha` that refuses to leave the process."""
+
+    def __reduce__(self) -> NoReturn:
+        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+
+    def __getstate__(self) -> NoReturn:
+        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+
+    def __copy__(self) -> NoReturn:
+        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
+
+    def spawn(self, n_children: int) -> NoReturn:  # type: ignore[override]
+        raise PolicyError("a release generator has no children: ask RunKey for a generator instead")
+
+    def __repr__(self) -> str:
+        return "Generator(ChaCha20, sealed)"
+
+    __str__ = __repr__
+
+
+def entropy(count: int = KEY_BYTES) -> bytes:
+    """``count`` bytes from the operating system; `EntropyError` when it gives none, too few or constant ones."""
+    try:
+        data = os.urandom(count)
+    except (OSError, NotImplementedError) as error:
+        raise EntropyError(f"the operating system's entropy source failed ({type(error).__name__})") from error
+    if len(data) != count or (count >= KEY_BYTES and len(set(data)) == 1):
+        raise EntropyError("the operating system's entropy source gave too few or constant bytes")
+    return data
+
+
+def _generator(key: bytes) -> Generator:
+    return _SealedGenerator(_SealedChaCha(key=int.from_bytes(key, "little"), rounds=_ROUNDS))
+
+
+def system_rng() -> Generator:
+    """A fresh ChaCha20 generator keyed with 32 bytes of the operating system's entropy."""
+    return _generator(entropy())
+
+
+def seeded_rng(seed: int) -> Generator:
+    """A reproducible ChaCha20 generator, for experiments and audits only: a release has no seed."""
+    return RunKey.seeded(seed).rng("")
+
+
+@final
+class RunKey:
+    """The secret of one run, from which each document's generator is derived.
+
+    A fresh one lives in memory only, for the length of the run. A seeded one makes a reproducible experiment,
+    never a release: with the seed known, the noise can be taken away again.
+    """
+
+    __slots__ = ("_key", "seeded_run")
+
+    def __init__(self, key: bytes, *, seeded_run: bool = False) -> None:
+        if len(key) != KEY_BYTES:
+            raise EntropyError(f"a run key has {KEY_BYTES} bytes, not {len(key)}")
+        self._key = key
+        self.seeded_run = seeded_run
+
+    @classmethod
+    def fresh(cls) -> RunKey:
+        """A run key from the operating system's entropy source."""
+        return cls(entropy())
+
+    @classmethod
+    def seeded(cls, seed: int) -> RunKey:
+        """A reproducible run key for an experiment (NOT PRIVATE)."""
+        return cls(hashlib.sha256(b"publius/experiment-seed/v1\0" + str(int(seed)).encode()).digest(), seeded_run=True)
+
+    def rng(self, document_id: str) -> Generator:
+        """The generator of one document: the same for the same run key and id, independent otherwise."""
+        return _generator(hmac.digest(self._key, b"publius/document/v1\0" + document_id.encode(), "sha256"))
+
+    def expose(self) -> bytes:
+        """The key itself, for an engine that hands it to its own workers; never to be stored or logged."""
+        return self._key
+
+    def __reduce__(self) -> NoReturn:
+        raise PolicyError("a run key cannot be pickled or copied by accident: an engine calls expose()")
+
+    def __repr__(self) -> str:
+        return f"RunKey({'seeded experiment' if self.seeded_run else 'secret'})"

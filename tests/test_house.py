@@ -1,0 +1,93 @@
+"""The import rules of docs/design.md, read from the source."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "publius"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+def _ranks() -> dict[str, int]:
+    ranks = {}
+    for line in (ROOT / "docs" / "design.md").read_text(encoding="utf-8").splitlines():
+        if found := re.match(r"\| (\d+) \| (.+?) \|", line):
+            for name in re.findall(r"`([a-z_]+)/?`", found[2]):
+                ranks[name] = int(found[1])
+    return ranks
+
+
+RANKS = _ranks()
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def _imports(tree: ast.AST) -> list[str]:
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found.append(node.module or "")
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_only_lower_ranks(path):
+    room = _room(path)
+    if room in ("__init__", "__main__"):
+        return
+    assert room in RANKS, f"{room} has no rank in docs/design.md"
+    for name in _imports(ast.parse(path.read_text(encoding="utf-8"))):
+        if not name.startswith("publius"):
+            continue
+        assert name != "publius" or room == "cli", "absolute imports of modules, never of the package"
+        if name == "publius":
+            continue
+        other = name.split(".")[1]
+        assert other == room or RANKS[other] < RANKS[room], f"{room} (rank {RANKS[room]}) imports {other}"
+
+
+@pytest.mark.parametrize(
+    ("room", "banned"),
+    [("embeddings", "corpus"), ("embeddings", "bag"), ("neighbors", "corpus"), ("neighbors", "bag"),
+     ("neighbors", "embeddings"), ("accounting", "mechanisms"), ("privacy", "mechanisms")],
+)  # fmt: skip
+def test_private_rooms_do_not_meet(room, banned):
+    files = [path for path in FILES if _room(path) == room]
+    assert files, f"{room} does not exist"
+    for path in files:
+        assert f"publius.{banned}" not in " ".join(_imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def test_only_rng_makes_generators():
+    """R6: no np.random.* and no random.* outside rng.py."""
+    for path in FILES:
+        if path.name == "rng.py":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not {"random", "numpy.random", "randomgen", "secrets"} & set(_imports(tree)), path
+        for node in ast.walk(tree):
+            used = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+            assert not used.startswith(("np.random", "numpy.random")), f"{path}:{node.lineno} {used}"
+
+
+def test_no_assert_in_the_product():
+    """R22: a guard must not vanish under python -O."""
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            assert not isinstance(node, ast.Assert), f"{path}:{node.lineno}"
+
+
+def test_no_network():
+    """R20: nothing that could call out is imported."""
+    for path in FILES:
+        if _room(path) == "web":
+            continue
+        banned = {"socket", "ssl", "urllib.request", "http.client", "requests", "httpx", "aiohttp", "ftplib", "smtplib"}
+        assert not banned & set(_imports(ast.parse(path.read_text(encoding="utf-8")))), path
