@@ -1,0 +1,5 @@
+"""``python -m publius``."""
+
+from publius.cli import main
+
+main()

@@ -1,0 +1,27 @@
+"""What commands print: one JSON object on standard output, or text for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import typer
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """One object, nothing else, on standard output."""
+    typer.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))
+
+
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Columns aligned for a terminal, without colour or escapes; control characters are shown, not sent."""
+    lines = [[printable(str(cell)) for cell in row] for row in (header, *rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    for line in lines:
+        typer.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def printable(text: str) -> str:
+    """``text`` with control and bidirectional characters replaced, so that it cannot drive a terminal."""
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
