@@ -44,7 +44,7 @@ def test_order_is_forgotten(words, random):
 
 
 @given(
-    st.lists(st.sampled_from(["tea", "milk", "canary", "don't"]), min_size=1),
+    st.lists(st.sampled_from(["tea", "milk", "canary"]), min_size=1),
     st.randoms(use_true_random=False),
 )
 def test_permuting_a_text_leaves_its_bag_equal(words, random):
