@@ -46,6 +46,7 @@ class NearestWords:
     Attributes:
         size: number of rows V.
         dimension: n.
+
     """
 
     def __init__(self, vectors: FloatArray) -> None:
@@ -80,7 +81,9 @@ class NearestWords:
         starts = range(0, len(points), _ROWS)
         threads = max(1, min(threads, len(starts)))
         with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-            shares = [pool.submit(self._search, points, result, starts[share::threads]) for share in range(threads)]
+            shares = [
+                pool.submit(self._search, points, result, starts[share::threads]) for share in range(threads)
+            ]
             for share in shares:
                 share.result()
         return result
@@ -109,7 +112,10 @@ class NearestWords:
 
     @cached_property
     def _largest_norm(self) -> float:
-        norms = (np.asarray(self._vectors[a:b], np.float64) * self._scale for a, b in _cuts(len(self._vectors), _PANEL))
+        norms = (
+            np.asarray(self._vectors[a:b], np.float64) * self._scale
+            for a, b in _cuts(len(self._vectors), _PANEL)
+        )
         return max(float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in norms)
 
     def _scaled_points(self, points: Float64Array) -> tuple[Float32Array, Float64Array]:
@@ -165,7 +171,9 @@ class NearestWords:
             for row in range(len(points)):
                 found[row].append(np.flatnonzero(scores[row] >= floors[row]) + start)
             start += len(panel)
-        return np.array([self._decide_one(point, np.concatenate(parts)) for point, parts in zip(points, found)])  # noqa: B905
+        return np.array(
+            [self._decide_one(point, np.concatenate(parts)) for point, parts in zip(points, found)]
+        )
 
     def _decide_one(self, point: Float64Array, candidates: IndexArray) -> int:
         vectors = np.asarray(self._vectors[candidates], np.float64)
@@ -206,7 +214,9 @@ class NearestWords:
         result = np.where(down < up, order[left], order[right])
         rounding = 4 * _UNIT64 * (np.abs(down) + np.abs(up))
         for place in np.flatnonzero(np.abs(down - up) <= rounding):
-            result[place] = self._decide_exactly(points[place, None], np.sort([order[left[place]], order[right[place]]]))
+            result[place] = self._decide_exactly(
+                points[place, None], np.sort([order[left[place]], order[right[place]]])
+            )
         return result
 
 
