@@ -68,16 +68,17 @@ class NearestWords:
         The result does not depend on ``threads``, on the number of points or on their order.
         `DataError` when a point is not finite or has another dimension.
         """
-        points = np.ascontiguousarray(points, np.float64)
-        if points.ndim != 2 or points.shape[1] != self.dimension:
-            raise DataError(f"points must have shape (count, {self.dimension}), not {points.shape}")
-        if not np.isfinite(points).all():
+        exact: Float64Array = np.ascontiguousarray(points, np.float64)
+        if exact.ndim != 2 or exact.shape[1] != self.dimension:
+            raise DataError(f"points must have shape (count, {self.dimension}), not {exact.shape}")
+        if not np.isfinite(exact).all():
             raise DataError("a noisy vector is not finite")
-        found = self._nearest_on_line(points[:, 0]) if self.dimension == 1 else self._nearest(points, threads)
+        found = self._nearest_on_line(exact[:, 0]) if self.dimension == 1 else self._nearest(exact, threads)
         return found if self._rows is None else self._rows[found]
 
     def _nearest(self, points: Float64Array, threads: int) -> IndexArray:
         result = np.empty(len(points), np.int64)
+        self._prepare()
         starts = range(0, len(points), _ROWS)
         threads = max(1, min(threads, len(starts)))
         with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
@@ -97,6 +98,10 @@ class NearestWords:
             result[block] = self._nearest_in_block(points[block], memory)
 
     # Stage 1: float32 -------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Make what the threads share before they start."""
+        _ = self._panels, self._largest_norm
 
     @cached_property
     def _panels(self) -> list[Float32Array]:
@@ -171,9 +176,7 @@ class NearestWords:
             for row in range(len(points)):
                 found[row].append(np.flatnonzero(scores[row] >= floors[row]) + start)
             start += len(panel)
-        return np.array(
-            [self._decide_one(point, np.concatenate(parts)) for point, parts in zip(points, found)]
-        )
+        return np.array(list(map(self._decide_one, points, map(np.concatenate, found))), np.int64)
 
     def _decide_one(self, point: Float64Array, candidates: IndexArray) -> int:
         vectors = np.asarray(self._vectors[candidates], np.float64)
@@ -211,7 +214,7 @@ class NearestWords:
         right = np.searchsorted(values, points).clip(min(1, len(values) - 1), len(values) - 1)
         left = np.maximum(right - 1, 0)
         down, up = points - values[left], values[right] - points
-        result = np.where(down < up, order[left], order[right])
+        result: IndexArray = np.where(down < up, order[left], order[right])
         rounding = 4 * _UNIT64 * (np.abs(down) + np.abs(up))
         for place in np.flatnonzero(np.abs(down - up) <= rounding):
             result[place] = self._decide_exactly(

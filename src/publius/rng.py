@@ -62,7 +62,7 @@ class _SealedGenerator(Generator):
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
         raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
 
-    def spawn(self, n_children: int) -> NoReturn:  # type: ignore[override]
+    def spawn(self, n_children: int) -> NoReturn:
         raise PolicyError("a release generator has no children: ask RunKey for a generator instead")
 
     def __repr__(self) -> str:
