@@ -1,0 +1,98 @@
+"""What every word mechanism is: a random draw and a deterministic map.
+
+By the lifting theorem (theory.md section 2) any mechanism that is epsilon*d-private on single words makes bags of
+N words (epsilon*N)*E_d-private when it is applied to each word independently.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from publius.bag import UNKNOWN, Bag
+from publius.embeddings import Embeddings
+from publius.errors import DataError
+from publius.metrics import AbstractMetric, Float64Array
+from publius.neighbors import IndexArray
+from publius.privacy import Guarantee
+from publius.rng import Generator, system_rng
+
+
+class AbstractMechanism(ABC):
+    """A randomized map from vocabulary words to vocabulary words.
+
+    To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, and list it in
+    `publius.mechanisms.registry`. A mechanism whose guarantee has the evidence "none" is refused by a release.
+
+    Attributes:
+        name: as given on the command line and written in the manifest.
+        embeddings: the public vocabulary with its vectors.
+        metric: d, in which the guarantee is stated.
+        epsilon: per unit of d.
+        threads: processors that ``apply`` may use; it never changes a result.
+
+    """
+
+    name: ClassVar[str]
+    embeddings: Embeddings
+    metric: AbstractMetric
+    epsilon: float
+    threads: int = 1
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """The guarantee of a single word."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Public parameters beyond epsilon and metric, for the manifest."""
+        return {}
+
+    @abstractmethod
+    def noise(self, count: int, rng: Generator) -> Float64Array:
+        """Randomness for ``count`` words, one row a word; it does not depend on the words."""
+
+    @abstractmethod
+    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+        """Output words for input ``words``, shape (count,), given their rows of noise.
+
+        Deterministic; row by row, so that neither batch nor position matters (R4).
+        """
+
+    @final
+    def randomize(self, bag: Bag, rng: Generator | None = None) -> Bag:
+        """A protected bag of the same size: Algorithm 2. Without ``rng``, fresh operating system randomness.
+
+        Words outside the vocabulary are the public unknown token's (`DataError` otherwise): give the bag through
+        `Bag.from_text`, which applies the unknown-word policy.
+        """
+        words = self.indices([word for word, count in bag.counts.items() for _ in range(count)])
+        out = self.apply(words, self.noise(len(words), rng if rng is not None else system_rng()))
+        return self.bag(out)
+
+    @final
+    def indices(self, words: list[str]) -> IndexArray:
+        """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`."""
+        found = [
+            self.embeddings.unknown_index if word == UNKNOWN else self.embeddings.index(word)
+            for word in words
+        ]
+        missing = sum(index is None for index in found)
+        if missing:
+            raise DataError(
+                f"{missing} of {len(found)} words are not in the vocabulary {self.embeddings.name!r}: make the bag "
+                "with Bag.from_text, which replaces, drops or rejects unknown words"
+            )
+        return np.array(found, np.int64)
+
+    @final
+    def bag(self, indices: IndexArray) -> Bag:
+        """The bag of the vocabulary words at ``indices``."""
+        unique, counts = np.unique(indices, return_counts=True)
+        vocabulary = self.embeddings.vocabulary
+        return Bag.from_counts(
+            {vocabulary[i]: int(c) for i, c in zip(unique.tolist(), counts.tolist(), strict=True)}
+        )
