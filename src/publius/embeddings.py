@@ -32,7 +32,7 @@ from publius.store import (
     stored_names,
     write_store,
 )
-from publius.text import profile_named
+from publius.text import PROFILES, profile_named
 from publius.vocabulary import LARGEST_DIMENSION, first_word_fault, vector_faults
 
 Float32Array = NDArray[np.float32]
@@ -99,12 +99,14 @@ class Embeddings:
     def open(cls, folder: AnyPath) -> Self:
         """The store in ``folder``, memory-mapped: no vector is read until it is used. Errors: `store.open_store`."""
         record, words, vectors = open_store(folder)
+        if record.tokenizer not in PROFILES:
+            raise EmbeddingError(f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius")
         return cls(
             name=record.name,
             vocabulary=words,
             vectors=vectors,
             unknown_index=record.unknown_index,
-            tokenizer=profile_named(record.tokenizer).name,
+            tokenizer=record.tokenizer,
             source=MappingProxyType(dict(record.source)),
             folder=Path(folder).resolve(),
             _known_sha256=record.sha256,
