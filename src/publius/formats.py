@@ -396,23 +396,24 @@ def _text_blocks(stream: io.BufferedReader, layout: _Layout, table: _Table) -> I
 def _text_lines(stream: io.BufferedReader, layout: _Layout, table: _Table) -> Iterator[tuple[int, bytes]]:
     """Pairs (row, line without blanks at its end); empty lines are allowed at the end of the file only."""
     line = layout.first_line or stream.readline(_LINE_LIMIT + 1)
-    empty: list[int] = []
+    empty = 0
     while line:
         table.rows += 1
         if len(line) > _LINE_LIMIT:
             table.broken(table.rows, f"a line of more than {_LINE_LIMIT} bytes; {_FETCH}")
         if stripped := line.rstrip(b" \t\r\n"):
-            while empty:
-                table.bad(empty.pop(0), "an empty line")
+            for before in range(empty, 0, -1):
+                table.bad(table.rows - before, "an empty line")
+            empty = 0
             if layout.count is not None and table.rows > layout.count:
                 table.broken(
                     table.rows, f"the header says {layout.count} words; correct it or remove the row"
                 )
             yield table.rows, stripped
         else:
-            empty.append(table.rows)
+            empty += 1
         line = stream.readline(_LINE_LIMIT + 1)
-    table.rows -= len(empty)
+    table.rows -= empty
     if layout.count is not None and table.rows < layout.count:
         table.broken(table.rows, f"the file ends here and its header says {layout.count} words; {_FETCH}")
 
