@@ -284,15 +284,17 @@ def test_a_document_that_is_too_long_is_passed_over(tmp_path, name, wrap):
     assert [document.id for document in after] == (["2"] if name == "c.jsonl" else [])
 
 
-def test_a_txt_file_that_is_not_utf8_is_one_bad_document(tmp_path):
+def test_a_txt_file_that_cannot_be_read_is_one_bad_document(tmp_path):
     store(tmp_path / "canary-1.txt", b"canary \xff")
     store(tmp_path / "canary-2.txt", b" \n")
     store(tmp_path / "canary-3.txt", b"fine")
-    first, second, third = read(tmp_path)
+    store(tmp_path / "canary-4.txt.gz", gzip.compress(b"canary " * 99)[:-9])
+    first, second, third, fourth = read(tmp_path)
+    assert "part 4: gzip that is damaged" in str(fourth.error())
     assert str(first.error()) == "document 1: part 1: not UTF-8 at byte 8: convert the file to UTF-8"
     assert "part 2: the text is empty" in str(second.error())
     assert third.id == "3"
-    assert CANARY not in f"{first.error()}{second.error()}{open_corpus(tmp_path).kind}"
+    assert CANARY not in f"{first.error()}{second.error()}{fourth.error()}{open_corpus(tmp_path).kind}"
 
 
 def bad_parquet():
@@ -435,7 +437,7 @@ def test_any_bytes_give_documents_or_typed_errors(tmp_path, data, kind):
     header = b"id,text\n" if kind == "csv" else b""
     try:
         documents = read(store(tmp_path / f"c.{kind}", header + data))
-    except DocumentError:
+    except DataError:
         return
     assert [document.position for document in documents] == list(range(1, len(documents) + 1))
 

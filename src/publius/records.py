@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
-from publius.errors import DocumentError, MissingExtraError
+from publius.errors import DataError, DocumentError, MissingExtraError
 from publius.files import open_binary, shown, storage_error
 
 if TYPE_CHECKING:
@@ -47,8 +47,12 @@ def _bad(place: str, problem: str) -> Row:
 
 def read_txt(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
     """One row: the whole file, UTF-8, as the only one of ``columns``."""
-    with open_binary(path) as stream:
-        data = stream.read(RECORD_LIMIT + 1)
+    try:
+        with open_binary(path) as stream:
+            data = stream.read(RECORD_LIMIT + 1)
+    except DataError:
+        yield _bad("", "gzip that is damaged, or no gzip, or unpacks suspiciously far: unpack it yourself")
+        return
     if len(data) > RECORD_LIMIT:
         yield _bad("", _TOO_LONG)
         return
