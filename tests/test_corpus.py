@@ -428,7 +428,7 @@ def test_txt_has_no_fields_to_keep(tmp_path):
         open_corpus(store(tmp_path / "c.txt", b"x"), keep=["topic"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.binary() | st.text('"{}[],:\\\n\r id text1\x00').map(str.encode),
     st.sampled_from(["jsonl", "csv", "txt"]),
