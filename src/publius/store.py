@@ -88,14 +88,36 @@ def open_store(folder: AnyPath) -> tuple[Record, tuple[str, ...], Float32Array]:
 
     `EmbeddingError` when a part is missing, malformed, a link, or does not agree with the others.
     """
-    for name in (_META, _WORDS, _VECTORS):
-        _check_regular(Path(folder, name))
-    record = _read_record(Path(folder, _META))
+    record = read_record(folder)
     return (
         record,
         _read_words(Path(folder, _WORDS), record.size),
         _map_vectors(Path(folder, _VECTORS), record),
     )
+
+
+def read_record(folder: AnyPath) -> Record:
+    """The record of a store whose three files are there; `EmbeddingError` otherwise."""
+    for name in (_META, _WORDS, _VECTORS):
+        _check_regular(Path(folder, name))
+    path = Path(folder, _META)
+    meta = _read_json(path)
+    if not isinstance(meta, dict) or meta.pop("format", None) != "publius-embeddings":
+        raise EmbeddingError(f"{shown(path)} does not describe a store of Publius: {_AGAIN}")
+    if (version := meta.pop("version", None)) != VERSION:
+        raise EmbeddingError(
+            f"{shown(path)}: version {version!r:.20} of the store; this Publius reads {VERSION}"
+        )
+    _check_meta(meta, path)
+    return Record(**meta)
+
+
+def _read_json(path: Path) -> object:
+    data = read_bytes_limited(path, _META_LIMIT)
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise EmbeddingError(f"{shown(path)} is not JSON: {_AGAIN}") from None
 
 
 def _check_regular(path: Path) -> None:
@@ -109,23 +131,6 @@ def _check_regular(path: Path) -> None:
         raise storage_error("read", path, error) from None
     if not stat.S_ISREG(mode):
         raise EmbeddingError(f"{shown(path)} is a link or not a file: {_AGAIN}")
-
-
-def _read_record(path: Path) -> Record:
-    try:
-        meta = json.loads(read_bytes_limited(path, _META_LIMIT))
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, EmbeddingError):
-            raise
-        raise EmbeddingError(f"{shown(path)} is not JSON: {_AGAIN}") from None
-    if not isinstance(meta, dict) or meta.pop("format", None) != "publius-embeddings":
-        raise EmbeddingError(f"{shown(path)} does not describe a store of Publius: {_AGAIN}")
-    if (version := meta.pop("version", None)) != VERSION:
-        raise EmbeddingError(
-            f"{shown(path)}: version {version!r:.20} of the store; this Publius reads {VERSION}"
-        )
-    _check_meta(meta, path)
-    return Record(**meta)
 
 
 def _check_meta(meta: dict[str, Any], path: Path) -> None:

@@ -24,7 +24,8 @@ LARGEST_DIMENSION: Final = 10_000
 LARGEST_NORM: Final = 1e18
 """Longest vector: squares and products of two stay below 1e37, ten times below the largest float32."""
 
-_LINE_BREAKS: Final = frozenset(("Cc", "Cs", "Zl", "Zp"))
+_CONTROLS: Final = frozenset(("Cc", "Cs", "Zl", "Zp"))
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _INVISIBLE: Final = frozenset(("Zs", "Cf"))
 _BIDIRECTIONAL: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -50,7 +51,7 @@ def _extent_fault(word: str) -> str:
 def _character_fault(word: str) -> str | None:
     categories = {character: unicodedata.category(character) for character in word}
     for character, category in categories.items():
-        if category in _LINE_BREAKS:
+        if category in _CONTROLS or character == _BYTE_ORDER_MARK:
             return f"a control character (U+{ord(character):04X}) in the word"
         if character in _BIDIRECTIONAL:
             return f"a bidirectional control (U+{ord(character):04X}) in the word"
