@@ -17,7 +17,7 @@ from publius.privacy import Guarantee
 from publius.releases import Experiment, Plan, Release, protect, release
 from publius.rng import RunKey
 from publius.text import StopWords
-from tests.conftest import WORDS, sentence
+from toy import WORDS, sentence
 
 NONE = StopWords.load("none")
 
@@ -243,7 +243,9 @@ def test_manifest_says_everything_and_nothing_else(embeddings):
     assert manifest["vocabulary_sha256"] == embeddings.sha256
     assert manifest["size_from"] == "given"
     assert set(manifest) == set(
-        ["manifest_version", "publius_version", "private", "promise", "documents", "size", "size_from", "epsilon", "epsilon_total", "delta", "evidence", "mechanism", "mechanism_parameters", "metric", "embeddings", "dimension", "vocabulary_size", "vocabulary_sha256", "tokenizer", "stop_words", "stop_words_sha256", "unknown", "unknown_token", "labels", "ordered", "randomness", "versions"]
+        "manifest_version publius_version private promise documents size size_from epsilon epsilon_total delta "
+        "evidence mechanism mechanism_parameters metric embeddings dimension vocabulary_size vocabulary_sha256 "
+        "tokenizer stop_words stop_words_sha256 unknown unknown_token labels ordered randomness versions".split()
     )
 
 
