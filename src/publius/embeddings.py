@@ -100,7 +100,9 @@ class Embeddings:
         """The store in ``folder``, memory-mapped: no vector is read until it is used. Errors: `store.open_store`."""
         record, words, vectors = open_store(folder)
         if record.tokenizer not in PROFILES:
-            raise EmbeddingError(f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius")
+            raise EmbeddingError(
+                f"{shown(folder)}: its tokenizer {record.tokenizer!r} is not known to this Publius"
+            )
         return cls(
             name=record.name,
             vocabulary=words,

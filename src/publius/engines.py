@@ -1,4 +1,4 @@
-"""A corpus through `publius.release.protect`, batch by batch, in order and in bounded memory.
+"""A corpus through `publius.releases.protect`, batch by batch, in order and in bounded memory.
 
 A runner hands batches to one operation and yields its results in order; local processes are one runner. Each
 worker opens the memory-mapped vectors itself, uses one BLAS thread, and derives each document's generator from the
@@ -24,7 +24,7 @@ from publius.bag import Encoding, words_of
 from publius.corpus import BadDocument, Corpus, Document
 from publius.errors import DocumentError, PubliusError, UnknownWordError
 from publius.files import new_folder, write_file
-from publius.release import Plan, Release, Tally, protect
+from publius.releases import Plan, Release, Tally, protect
 from publius.rng import RunKey
 from publius.writers import WRITERS
 
@@ -158,7 +158,7 @@ def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip
 
 def bad_document_error(bad: BadDocument) -> DocumentError:
     """The error for a document that cannot be released: its position, id and reason, and the way out."""
-    return DocumentError(f"{bad}; mend it, or leave such documents out with --skip-bad. Nothing was released")
+    return DocumentError(f"{bad.error()}. Nothing was released; leave such documents out with --skip-bad")
 
 
 def protect_corpus(

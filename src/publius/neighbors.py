@@ -31,9 +31,9 @@ from publius.metrics import Float64Array, FloatArray
 IndexArray = NDArray[np.int64]
 Float32Array = NDArray[np.float32]
 
-_ROWS = 128  # points a block; with _PANEL columns their scores are 16 MiB
-_PANEL = 32_768
-_GROUPS = 16  # column groups a panel: the runner-up is looked for inside the winner's group only
+_ROWS = 256  # points a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
+_PANEL = 4096
+_GROUPS = 4  # column groups a panel: the runner-up is looked for inside the winner's group only
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
 _NO_WORD = np.float32(-np.inf)

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, ClassVar, Self, final
 
 from publius.embeddings import Embeddings
 from publius.errors import MissingExtraError, UsageError
-from publius.release import Release
+from publius.releases import Release
 
 RESERVED = ("id", "size", "bag", "word", "count", "words", "counts", "warning", "private")
 

@@ -23,7 +23,7 @@ from publius.engines import LocalRunner, batch_size, batches_of, protect_corpus
 from publius.mechanisms.laplace import Laplace
 from publius.metrics import FloatArray
 from publius.neighbors import Float32Array, NearestWords
-from publius.release import Plan
+from publius.releases import Plan
 from publius.rng import RunKey, seeded_rng
 from publius.text import StopWords
 

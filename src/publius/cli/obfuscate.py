@@ -16,7 +16,7 @@ from publius.errors import MissingExtraError, UsageError
 if TYPE_CHECKING:
     from publius.corpus import Corpus
     from publius.engines import Summary
-    from publius.release import Plan
+    from publius.releases import Plan
 
 _BAD_SHOWN = 20
 
@@ -141,7 +141,7 @@ def _plan(
     from publius.errors import PolicyError
     from publius.mechanisms.registry import make_mechanism
     from publius.noise import checked_epsilon
-    from publius.release import Experiment, Plan
+    from publius.releases import Experiment, Plan
     from publius.text import StopWords
 
     if not experiment and (seed is not None or order):
@@ -233,7 +233,7 @@ def _print_summary(summary: Summary, output: Path) -> None:
         f"delta = {manifest['delta']:.1e}",
         "The share of unknown words and padding describe your documents; they are shown to you and released nowhere.",
         "",
-        *(f"left out: {bad}" for bad in summary.bad[:_BAD_SHOWN]),
+        *(f"left out: {bad.error()}" for bad in summary.bad[:_BAD_SHOWN]),
         *([f"... and {len(summary.bad) - _BAD_SHOWN:,} more"] if len(summary.bad) > _BAD_SHOWN else []),
         manifest["promise"],
     ]
