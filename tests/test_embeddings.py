@@ -24,12 +24,6 @@ from vector_files import VECTORS, WORDS, glove, packed, word2vec_binary
 needs_glove = pytest.mark.skipif(not package_installed(), reason="the extra glove is not installed")
 
 
-@pytest.fixture(autouse=True)
-def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
 @pytest.fixture
 def small():
     return Embeddings.from_arrays(WORDS, VECTORS, name="small", tokenizer="word2vec")

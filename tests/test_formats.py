@@ -99,6 +99,7 @@ def test_any_admissible_table_survives(tmp_path, format, table):
     words, vectors = table
     if format == "word2vec-binary":
         words = [word.replace(" ", "_") for word in words]
+        vectors[0, 0] = 0.5  # a first row of printable bytes only is taken for text, and refused
     write, name = WRITERS[format]
     if len(set(words)) == len(words):
         _same(read_vectors(_file(tmp_path, write(words, vectors), name)), words, vectors)

@@ -148,19 +148,15 @@ VERIFYING = {
 
 
 @pytest.fixture
-def stored(tmp_path, publius):
-    return (
-        Embeddings.from_arrays(WORDS, VECTORS, name="good")
-        .save(tmp_path / "home" / "embeddings" / "good")
-        .folder
-    )
+def good(home):
+    return Embeddings.from_arrays(WORDS, VECTORS, name="good").save(home / "embeddings" / "good").folder
 
 
 @pytest.mark.parametrize("command", ["info", "verify"])
 @pytest.mark.parametrize("case", OPENING)
-def test_opening_refuses(publius, stored, case, command):
+def test_opening_refuses(publius, good, case, command):
     change, said, way_out = OPENING[case]
-    change(stored)
+    change(good)
     code, out, err = publius("embeddings", command, "good", "--json")
     assert (code, out) == (65, "")
     assert said in err
@@ -169,9 +165,9 @@ def test_opening_refuses(publius, stored, case, command):
 
 
 @pytest.mark.parametrize("case", VERIFYING)
-def test_verifying_refuses(publius, stored, case):
+def test_verifying_refuses(publius, good, case):
     change, said, way_out = VERIFYING[case]
-    change(stored)
+    change(good)
     assert publius("embeddings", "info", "good")[0] == 0
     code, out, err = publius("embeddings", "verify", "good", "--json")
     assert (code, out) == (65, "")
@@ -179,14 +175,14 @@ def test_verifying_refuses(publius, stored, case):
     assert way_out in err
 
 
-def test_a_repeated_word_is_found_before_it_is_used(stored):
-    forged(["the", "the", "c", "d"])(stored)
+def test_a_repeated_word_is_found_before_it_is_used(good):
+    forged(["the", "the", "c", "d"])(good)
     with pytest.raises(ValueError, match="a word stands twice"):
-        Embeddings.open(stored).index("the")
+        Embeddings.open(good).index("the")
 
 
-def test_damaged_stores_are_listed(publius, stored):
-    (stored / "meta.json").unlink()
+def test_damaged_stores_are_listed(publius, good):
+    (good / "meta.json").unlink()
     code, out, _ = publius("embeddings", "list")
     assert code == 0
     assert "damaged: see publius embeddings verify good" in out
