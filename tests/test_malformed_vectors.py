@@ -117,8 +117,8 @@ FILES = {
     "pickle": (pickle.dumps({"a": [1.0]}), "a Python pickle, which is never opened", "word2vec format"),
     "fastText model": (b"\xba\x16\x4f\x2f" + NOISE, "a fastText model", "the .vec file"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + NOISE, "HDF5", "word2vec format"),
-    "Parquet": (b"PAR1" + NOISE, "Parquet", "word2vec format"),
-    "bzip2": (b"BZh9" + NOISE, "bzip2", "unpack it"),
+    "Parquet": (b"PAR1\x15" + NOISE, "Parquet", "word2vec format"),
+    "bzip2": (b"BZh91AY&SY" + NOISE, "bzip2", "unpack it"),
     "xz": (b"\xfd7zXZ\0" + NOISE, "xz", "unpack it"),
 }  # fmt: skip
 
@@ -203,7 +203,7 @@ def test_full_disk_leaves_nothing(tmp_path, home, publius, monkeypatch):
 
 def test_cut_anywhere_is_never_accepted(tmp_path):
     from publius.errors import DataError
-    from publius.formats import read_vectors
+    from publius.formats.reader import read_vectors
 
     whole = header(WORDS, VECTORS) + text_rows(WORDS, VECTORS).rstrip(b"\n")
     last_number = len(whole.rpartition(b" ")[2])

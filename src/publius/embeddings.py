@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from publius.errors import EmbeddingError, MissingExtraError, UsageError
 from publius.files import AnyPath, shown
-from publius.formats import GLOVE, read_vectors
+from publius.formats.layout import GLOVE
+from publius.formats.reader import read_vectors
 from publius.store import (
     Record,
     check_name,
@@ -126,7 +127,7 @@ class Embeddings:
         skip_bad_rows: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Self:
-        """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `formats.read_vectors`.
+        """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `formats.reader.read_vectors`.
 
         ``tokenizer`` is "glove" for GloVe files and "word2vec" for others unless given; ``name`` comes from the
         file's unless given.
