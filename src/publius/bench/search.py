@@ -67,10 +67,9 @@ def bench_end_to_end(
     plan = Plan(mechanism, Encoding(length, "unk", StopWords.load("none"), embeddings.tokenizer))
     points = _noisy_points(embeddings)
     products = _Products(embeddings.vectors, points)
+    product = products.faster(threads)
     if documents is None:
-        documents = max(
-            4 * threads, round(3 * len(points) / _timed(lambda: products.blocks(threads)) / length)
-        )
+        documents = max(8 * threads, round(3 * len(points) / _timed(product) / length))
     ours, sgemm = [], []
     with tempfile.TemporaryDirectory() as folder, LocalRunner(plan, RunKey.fresh(), threads) as runner:
         source = Path(folder) / "corpus.jsonl"
