@@ -184,10 +184,9 @@ def protect_corpus(
     if workers is None:
         workers = 1 if len(first) < 2 else os.cpu_count() or 1
     tally, bad = Tally(), list[BadDocument]()
-    with new_folder(output) as folder:
-        writer = WRITERS[format](folder, plan.mechanism.embeddings, plan.labels, plan.warning)
-        own = LocalRunner(plan, plan.run_key(), workers) if runner is None else nullcontext(runner)
-        with writer, own as running:
+    own = LocalRunner(plan, plan.run_key(), workers) if runner is None else nullcontext(runner)
+    with new_folder(output) as folder, own as running:
+        with WRITERS[format](folder, plan.mechanism.embeddings, plan.labels, plan.warning) as writer:
             for results, batch_tally in running.run(itertools.chain(first, batches)):
                 tally += batch_tally
                 _write(results, writer.write, bad, skip_bad=skip_bad)

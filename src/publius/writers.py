@@ -114,7 +114,7 @@ class Csv(AbstractWriter):
 
     def _open(self) -> None:
         self._file = open(self.folder / "bags.csv", "w", encoding="utf-8", newline="")  # noqa: SIM115
-        self._rows = csv.writer(self._file, lineterminator="\n")
+        self._rows = csv.writer(self._file, lineterminator="\r\n")
         warning = ["warning"] if self.warning else []
         self._rows.writerow(["id", "size", *warning, *map(_spreadsheet_safe, self.labels), "word", "count"])
 
