@@ -19,6 +19,7 @@ $(READY): requirements/uv.txt requirements/dev.txt pyproject.toml
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
+	@rm -rf demo-output
 	@$(BIN)/publius demo --output demo-output
 
 test: $(READY)  ## run the tests
