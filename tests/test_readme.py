@@ -25,7 +25,9 @@ def test_python_example(capsys):
 
 def test_make_targets_exist():
     help_text = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for target in re.findall(r"^make ([a-z]+)", README, flags=re.MULTILINE):
+    targets = re.findall(r"^make ([a-z]+)", blocks("")[0], flags=re.MULTILINE)
+    assert targets == ["demo", "test"]
+    for target in targets:
         assert f"make {target} " in help_text
 
 
