@@ -6,7 +6,6 @@ as a `BadDocument`, named by position and id and never by content, so that a run
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -19,6 +18,7 @@ from typing import Final, final
 
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
+from publius.ids import IdSet
 from publius.records import (
     READERS,
     RECORD_LIMIT,
@@ -36,7 +36,6 @@ LONGEST_ID: Final = 256
 LONGEST_LABEL: Final = 256
 """Longest value of a kept field in characters; a label is public and no place for text."""
 
-_ID_BYTES: Final = 16
 _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph ends
 
 
@@ -84,7 +83,7 @@ class Corpus:
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
         position = 0
-        used: set[bytes] = set()
+        used = IdSet()
         for position, row in enumerate(self._rows(), start=1):
             yield self._document(position, row, used)
         if not position:
@@ -104,7 +103,7 @@ class Corpus:
                 place = ", ".join(filter(None, (f"part {part}" if len(self.paths) > 1 else "", row.place)))
                 yield Row(place, row.fields, row.problem)
 
-    def _document(self, position: int, row: Row, used: set[bytes]) -> Document | BadDocument:
+    def _document(self, position: int, row: Row, used: IdSet) -> Document | BadDocument:
         where = f"{row.place}: " if row.place else ""
         if row.problem is not None:
             return BadDocument(position, None, where + row.problem)
@@ -120,12 +119,10 @@ class Corpus:
         return Document(identity, text, labels, position)
 
 
-def _claim(identity: str, used: set[bytes]) -> None:
+def _claim(identity: str, used: IdSet) -> None:
     """Refuse an id that was there before: two documents of one id would get the same noise."""
-    digest = hashlib.blake2b(identity.encode(), digest_size=_ID_BYTES).digest()
-    if digest in used:
+    if not used.add(identity):
         raise DocumentError("an earlier document has this id: make ids differ or number the documents")
-    used.add(digest)
 
 
 def _value(fields: Mapping[str, object], name: str) -> object:

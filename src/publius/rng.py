@@ -131,6 +131,10 @@ class RunKey:
         """The generator of one document: the same for the same run key and id, independent otherwise."""
         return _generator(hmac.digest(self._key, b"publius/document/v1\0" + document_id.encode(), "sha256"))
 
+    def derive(self, purpose: str) -> bytes:
+        """32 bytes for another ``purpose`` of the same run, which tell nothing of any document's noise."""
+        return hmac.digest(self._key, b"publius/" + purpose.encode() + b"/v1", "sha256")
+
     def expose(self) -> bytes:
         """The key itself, for an engine that hands it to its own workers; never to be stored or logged."""
         return self._key

@@ -15,9 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, ClassVar, Self, final
 
+from publius.bag import Bag
 from publius.embeddings import Embeddings
 from publius.errors import MissingExtraError, UsageError
-from publius.releases import Release
+from publius.releases import Plan, Release
 
 RESERVED = ("id", "size", "bag", "word", "count", "words", "counts", "warning", "private")
 
@@ -31,8 +32,7 @@ class AbstractWriter(ABC):
         self, folder: Path, embeddings: Embeddings, labels: Sequence[str], warning: str | None
     ) -> None:
         """Write into ``folder``; ``labels`` are the kept fields; ``warning`` marks an experiment."""
-        if clash := sorted(set(labels) & set(RESERVED)):
-            raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
+        check_labels(labels)
         self.folder = folder
         self.labels = tuple(labels)
         self.warning = warning
@@ -53,13 +53,7 @@ class AbstractWriter(ABC):
     @final
     def counts(self, release: Release) -> dict[str, int]:
         """The bag's words in vocabulary order; words outside it (an experiment's) last."""
-        last = self._embeddings.size
-
-        def place(item: tuple[str, int]) -> tuple[int, str]:
-            index = self._embeddings.index(item[0])
-            return (last if index is None else index, item[0])
-
-        return dict(sorted(release.bag.counts.items(), key=place))
+        return ordered_counts(release, self._embeddings)
 
     @final
     def __enter__(self) -> Self:
@@ -70,6 +64,50 @@ class AbstractWriter(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def check_labels(labels: Sequence[str]) -> None:
+    """`UsageError` when a kept field has the name of one of the release's own."""
+    if clash := sorted(set(labels) & set(RESERVED)):
+        raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
+
+
+def ordered_counts(release: Release, embeddings: Embeddings) -> dict[str, int]:
+    """The bag's words in vocabulary order; words outside it (an experiment's) last."""
+    last = embeddings.size
+
+    def place(item: tuple[str, int]) -> tuple[int, str]:
+        index = embeddings.index(item[0])
+        return (last if index is None else index, item[0])
+
+    return dict(sorted(release.bag.counts.items(), key=place))
+
+
+def json_line(release: Release, embeddings: Embeddings) -> bytes:
+    """The line of ``bags.jsonl``: id, size, bag, the kept fields."""
+    record = _record(release)
+    body = {
+        "id": record.pop("id"),
+        "size": record.pop("size"),
+        "bag": ordered_counts(release, embeddings),
+        **record,
+    }
+    if release.words is not None:
+        body["words"] = list(release.words)
+    return _json_line(body)
+
+
+def release_of(line: bytes, plan: Plan) -> Release:
+    """The release that `json_line` wrote under ``plan``."""
+    record = json.loads(line)
+    return Release(
+        record["id"],
+        Bag.from_counts(record["bag"]),
+        None if plan.experiment else plan.guarantee,
+        {label: record[label] for label in plan.labels},
+        record.get("warning"),
+        tuple(record["words"]) if "words" in record else None,
+    )
 
 
 def _record(release: Release) -> dict[str, Any]:
@@ -92,11 +130,7 @@ class JsonLines(AbstractWriter):
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        record = _record(release)
-        body = {"id": record.pop("id"), "size": record.pop("size"), "bag": self.counts(release), **record}
-        if release.words is not None:
-            body["words"] = list(release.words)
-        self._file.write(_json_line(body))
+        self._file.write(json_line(release, self._embeddings))
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""

@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 from publius.bag import Encoding
 from publius.corpus import open_corpus
 from publius.embeddings import Embeddings
-from publius.engines import LocalRunner, batch_size, batches_of, protect_corpus
+from publius.engines import LocalRunner, batches_of, default_batch_size, protect_corpus
 from publius.mechanisms.laplace import Laplace
 from publius.metrics import FloatArray
 from publius.neighbors import Float32Array, NearestWords
@@ -75,7 +75,11 @@ def bench_end_to_end(
         source = Path(folder) / "corpus.jsonl"
         _write_corpus(source, embeddings, documents, length)
         corpus = open_corpus(source)
-        list(runner.run(batches_of(list(corpus)[: 2 * threads * batch_size(plan)], batch_size(plan))))  # warm
+        list(
+            runner.run(
+                batches_of(list(corpus)[: 2 * threads * default_batch_size(plan)], default_batch_size(plan))
+            )
+        )  # warm
         for repeat in range(_REPEATS):
             sgemm.append(_rate(product, len(points), 6))
             release = partial(protect_corpus, corpus, plan, Path(folder) / f"out{repeat}", runner=runner)
