@@ -40,6 +40,11 @@ class MissingExtraError(UsageError):
 
     def __init__(self, module: str, extra: str) -> None:
         super().__init__(f"this needs {module}, which is not installed: pip install 'publius[{extra}]'")
+        self._arguments = (module, extra)
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        """A worker's error reaches the parent process by pickle, with both arguments."""
+        return type(self), self._arguments
 
 
 class DataError(PubliusError, ValueError):

@@ -31,12 +31,14 @@ class AbstractMechanism(ABC):
         embeddings: the public vocabulary with its vectors.
         metric: d, in which the guarantee is stated.
         epsilon: per unit of d.
+        threads: processors that ``apply`` may use; it never changes a result.
     """
 
     name: ClassVar[str]
     embeddings: Embeddings
     metric: AbstractMetric
     epsilon: float
+    threads: int = 1
 
     @property
     @abstractmethod

