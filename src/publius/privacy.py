@@ -53,7 +53,7 @@ class Guarantee:
     @property
     def epsilon_total(self) -> float:
         """epsilon*N: nats per unit of Earth Mover's distance."""
-        return _upward(exact_epsilon(self.epsilon) * (self.size or 1))
+        return _written(exact_epsilon(self.epsilon) * (self.size or 1))
 
     def privacy_map(self, distance: float) -> float:
         """The exponent between two documents at ``distance``: epsilon*N*E, rounded up.
@@ -67,7 +67,9 @@ class Guarantee:
             raise UsageError(f"a distance must be a number from 0, not {distance!r}")
         if self.evidence == "none" or math.isinf(distance):
             return math.inf
-        return _upward(exact_epsilon(self.epsilon) * (1 if self.ordered else self.size or 1) * Fraction(distance))
+        return _upward(
+            exact_epsilon(self.epsilon) * (1 if self.ordered else self.size or 1) * Fraction(distance)
+        )
 
     def between(self, plan: TransportPlan) -> float:
         """`privacy_map` for two documents whose transport was computed.
@@ -80,7 +82,9 @@ class Guarantee:
                 f"{self.size or 1}: bring both to one length N"
             )
         if self.ordered:
-            raise PolicyError("the guarantee is for words in order: give the sum of the distances word by word")
+            raise PolicyError(
+                "the guarantee is for words in order: give the sum of the distances word by word"
+            )
         return self.privacy_map(plan.distance_upper)
 
     def under(self, metric: str) -> Guarantee:
@@ -114,11 +118,13 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     if not parts:
         raise UsageError("there is nothing to compose: give at least one guarantee")
     if len({(part.metric, part.size, part.ordered) for part in parts}) > 1:
-        raise PolicyError("guarantees in different metrics, sizes or orders have no common epsilon: add exponents")
+        raise PolicyError(
+            "guarantees in different metrics, sizes or orders have no common epsilon: add exponents"
+        )
     weakest = max((part.evidence for part in parts), key=("proven", "certified", "none").index)
     return replace(
         parts[0],
-        epsilon=_upward(sum((exact_epsilon(part.epsilon) for part in parts), Fraction(0))),
+        epsilon=_written(sum((exact_epsilon(part.epsilon) for part in parts), Fraction(0))),
         delta=_upward(min(Fraction(1), sum((Fraction(part.delta) for part in parts), Fraction(0)))),
         evidence=weakest,
     )
@@ -192,9 +198,15 @@ def promise(guarantee: Guarantee, *, private: bool) -> str:
 
 
 def _shown(value: float, digits: int) -> str:
-    """``value`` with so many significant digits, rounded up."""
-    upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING)
-    return format(upward.create_decimal(repr(value)), "g" if value >= 1e-4 or not value else ".1e")
+    """``value`` with at most so many significant digits, rounded up."""
+    upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal(repr(value))
+    return format(float(upward), f".{digits}g")
+
+
+def _written(value: Fraction) -> float:
+    """The float64 nearest to ``value`` if it is written as a decimal that is at least ``value``, else the next one."""
+    nearest = float(value)
+    return nearest if Fraction(repr(nearest)) >= value else math.nextafter(nearest, math.inf)
 
 
 def _upward(value: Fraction) -> float:

@@ -145,7 +145,9 @@ def residual(a: Points, b: Points) -> Residual:
     return Residual(left, supply[left], right, demand[right], a.size // divisor * b.size)
 
 
-def points_transport(a: Points, b: Points, embeddings: Embeddings, ground: Ground) -> tuple[Residual, Transport]:
+def points_transport(
+    a: Points, b: Points, embeddings: Embeddings, ground: Ground
+) -> tuple[Residual, Transport]:
     """The optimal transport between two bags: what moves, and how."""
     rest = residual(a, b)
     x, y = vectors_at(a.indices[rest.left], embeddings), vectors_at(b.indices[rest.right], embeddings)
