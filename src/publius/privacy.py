@@ -14,12 +14,15 @@ from fractions import Fraction
 from typing import Literal, final
 
 from publius.errors import PolicyError, UsageError
+from publius.noise import NOISES
 from publius.transport.distance import TransportPlan
 
 Evidence = Literal["proven", "certified", "none"]
 
 # d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
 _LARGER = {("euclidean", "manhattan")}
+_DIMENSIONS = 1024
+_INACCURACY = 1 + 1e-9  # more than the incomplete gamma function's relative error
 
 
 @final
@@ -139,6 +142,43 @@ def total_exponent(exponents: Iterable[float]) -> float:
     if not all(part >= 0 for part in parts):
         raise UsageError("an exponent must be a number from 0")
     return math.inf if math.inf in parts else _upward(sum(map(Fraction, parts), Fraction(0)))
+
+
+@final
+@dataclass(frozen=True)
+class Bound:
+    """What is promised between two documents: an output is at most exp(exponent) times as probable under one.
+
+    Attributes:
+        exponent: in nats.
+        delta: probability by which that can be exceeded.
+
+    """
+
+    exponent: float
+    delta: float
+
+    def repeated(self, releases: int) -> Bound:
+        """The bound for so many releases seen together; `UsageError` for fewer than one."""
+        if releases < 1:
+            raise UsageError(f"there must be at least one release, not {releases}")
+        if math.isinf(self.exponent):
+            return self
+        delta = min(Fraction(1), Fraction(self.delta) * releases)
+        return Bound(_upward(Fraction(self.exponent) * releases), _upward(delta))
+
+
+def laplace_delta(metric: str, dimension: int | None, words: Iterable[tuple[float, float]]) -> float:
+    """Delta of the Laplace mechanism's finite sampler between two documents, rounded up.
+
+    ``words`` are pairs (how many words, epsilon times the distance each of them moves); deltas of words add up.
+    Without a ``dimension``, the worst of those up to 1,024.
+    """
+    dimensions = range(1, _DIMENSIONS + 1) if dimension is None else [dimension]
+    total = 0.0
+    for count, epsilon_distance in words:
+        total += count * max(NOISES[metric](n, 1.0).truncation_delta(epsilon_distance) for n in dimensions)
+    return min(1.0, total * _INACCURACY)
 
 
 def factor(exponent: float) -> float | None:

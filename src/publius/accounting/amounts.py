@@ -44,6 +44,12 @@ def exact_amount(value: object, what: str = "an amount") -> Fraction:
     return bounded(exact)
 
 
+def as_written(value: float, what: str = "an amount") -> Fraction:
+    """``value`` as the decimal number that it is written as: 0.1 is one tenth. Refuses what `exact_amount` does."""
+    exact_amount(value, what)
+    return Fraction(repr(float(value)))
+
+
 def bounded(amount: Fraction) -> Fraction:
     """``amount``, if it can be written down: `UsageError` when numerator or denominator exceed 8,192 bits."""
     if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > _MOST_BITS:

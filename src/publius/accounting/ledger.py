@@ -162,21 +162,13 @@ class Ledger:
         with self._open() as connection:
             self._sums(connection, totals)
 
-    def spent(self, document: str) -> Fraction:
-        """What was spent on a document so far."""
-        return self._spent("document", document)
+    def document(self, id: str) -> Account:
+        """What was spent on a document; an account of nothing when there is none."""
+        return self._lookup("document", id)
 
-    def spent_on_subject(self, subject: str) -> Fraction:
-        """What was spent on a subject's documents so far."""
-        return self._spent("subject", subject)
-
-    def remaining(self, document: str) -> Fraction:
-        """What may still be spent on a document."""
-        return self.budget - self.spent(document)
-
-    def remaining_for_subject(self, subject: str) -> Fraction:
-        """What may still be spent on a subject's documents."""
-        return self.subject_budget - self.spent_on_subject(subject)
+    def subject(self, name: str) -> Account:
+        """What was spent on a subject's documents; an account of nothing when there is none."""
+        return self._lookup("subject", name)
 
     def accounts(self) -> Iterator[Account]:
         """Every account, documents before subjects, by name."""
@@ -188,10 +180,12 @@ class Ledger:
                 amount = from_text(spent, shown(self.path))
                 yield Account(kind, name, amount, self._most(kind) - amount, releases)
 
-    def debits(self) -> int:
-        """How many durable debits were made."""
+    def counts(self) -> tuple[int, int, int]:
+        """How many documents, subjects and durable debits there are."""
         with self._open() as connection:
-            return int(connection.execute("SELECT count(*) FROM debits").fetchone()[0])
+            kinds = dict(connection.execute("SELECT kind, count(*) FROM accounts GROUP BY kind"))
+            debits = connection.execute("SELECT count(*) FROM debits").fetchone()[0]
+        return kinds.get("document", 0), kinds.get("subject", 0), debits
 
     def check(self) -> None:
         """Read everything: structure, amounts, caps, and that accounts and debits tell the same story.
@@ -239,9 +233,11 @@ class Ledger:
     def _most(self, kind: Kind) -> Fraction:
         return self.budget if kind == "document" else self.subject_budget
 
-    def _spent(self, kind: Kind, name: str) -> Fraction:
+    def _lookup(self, kind: Kind, name: str) -> Account:
+        stored = self._stored(kind, _checked_id(name, kind))
         with self._open() as connection:
-            return self._account(connection, (kind, self._stored(kind, _checked_id(name, kind))))[0]
+            spent, releases = self._account(connection, (kind, stored))
+        return Account(kind, stored, spent, self._most(kind) - spent, releases)
 
     def _account(self, connection: sqlite3.Connection, name: Name) -> tuple[Fraction, int]:
         row = connection.execute(

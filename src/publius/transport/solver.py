@@ -22,6 +22,7 @@ MassArray = NDArray[np.int64]
 
 SMALL = 128
 """Up to this total mass the assignment of unit masses is the fastest and needs no extra."""
+_FEW_REPEATS = 1.1  # up to so many units of mass a row, the assignment is faster than the network simplex
 _LARGEST_ASSIGNMENT = 4_000
 _ITERATIONS = 100_000_000
 _LARGEST_MASS = 2**53
@@ -74,7 +75,7 @@ def _reduced(costs: Float64Array) -> Float64Array:
 
 
 def _solve(costs: Float64Array, supply: MassArray, demand: MassArray, total: int) -> Flow:
-    if total <= SMALL:
+    if total <= max(SMALL, _FEW_REPEATS * min(costs.shape)):
         return _assignment(costs, supply, demand)
     try:
         return _network_simplex(costs, supply, demand)
