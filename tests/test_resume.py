@@ -12,12 +12,13 @@ from functools import partial
 
 import pytest
 
+from publius.accounting import Charge, Ledger
 from publius.bag import Encoding
 from publius.corpus import open_corpus
 from publius.engines import protect_corpus as protect_with_workers
 from publius.engines.journal import Journal
 from publius.engines.working import fingerprint, working_path
-from publius.errors import DataError, DocumentError, PolicyError, UsageError
+from publius.errors import BudgetError, DataError, DocumentError, PolicyError, UsageError
 from publius.ids import IdSet
 from publius.mechanisms.laplace import Laplace
 from publius.releases import Experiment, Plan, Tally
@@ -309,3 +310,59 @@ def test_ids_are_known_again():
     assert not any(ids.add(f"doc{i}") for i in range(5000))
     assert ids.add("doc5000")
     assert len(ids) == 5001
+
+
+@pytest.fixture
+def private_plan(embeddings):
+    return Plan(
+        Laplace(embeddings, epsilon=2.0),
+        Encoding(20, "unk", StopWords.load("none"), "word2vec"),
+        labels=("topic",),
+    )
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger.create(tmp_path / "ledger", budget=40)
+
+
+def test_a_resumed_run_is_debited_once(corpus, private_plan, ledger, tmp_path):
+    interrupted(corpus, private_plan, tmp_path / "out", ledger=ledger)
+    assert ledger.counts()[2] == 0, "nothing is debited before all is finished"
+    protect_corpus(corpus, private_plan, tmp_path / "out", resume=True, ledger=ledger)
+    assert ledger.counts() == (12, 0, 1)
+    ledger.check()
+
+
+def test_killed_between_debit_and_release_it_is_not_paid_twice(
+    corpus, private_plan, ledger, tmp_path, monkeypatch
+):
+    def stop(*_):
+        raise Stopped
+
+    monkeypatch.setattr("publius.engines.working.WorkingFolder.place", stop)
+    with pytest.raises(Stopped):
+        protect_corpus(corpus, private_plan, tmp_path / "out", resume=True, ledger=ledger)
+    monkeypatch.undo()
+    assert ledger.document("doc0").remaining == 0
+    summary = protect_corpus(corpus, private_plan, tmp_path / "out", resume=True, ledger=ledger)
+    assert summary.tally.documents == 12
+    assert ledger.counts()[2] == 1
+
+
+def test_a_spent_budget_stops_a_resumed_run(corpus, private_plan, ledger, tmp_path):
+    interrupted(corpus, private_plan, tmp_path / "out", ledger=ledger)
+    ledger.spend([Charge("doc9", 1)])
+    with pytest.raises(BudgetError):
+        protect_corpus(corpus, private_plan, tmp_path / "out", resume=True, ledger=ledger)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_repeated_id_that_is_left_out_leaves_the_first_one_charged(
+    corpus_file, private_plan, ledger, tmp_path
+):
+    text = corpus_file.read_text(encoding="utf-8")
+    corpus_file.write_text(text + text.splitlines()[0] + "\n", encoding="utf-8")
+    corpus = open_corpus(corpus_file, keep=["topic"])
+    protect_corpus(corpus, private_plan, tmp_path / "out", skip_bad=True, ledger=ledger)
+    assert ledger.document("doc0").releases == 1

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from publius import __version__
-from publius.cli import bench, embeddings, obfuscate
+from publius.cli import bench, distance, embeddings, guarantee, ledger, obfuscate, utility
 from publius.errors import PubliusError
 
 app = typer.Typer(
@@ -37,6 +37,8 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
+for noun in (distance, guarantee, utility, ledger):
+    noun.register(app)
 bench.register(app)
 
 

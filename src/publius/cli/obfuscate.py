@@ -15,6 +15,7 @@ from publius.cli.console import print_json, printable
 from publius.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from publius.accounting import Ledger
     from publius.corpus import Corpus
     from publius.engines import Found, Summary
     from publius.releases import Plan
@@ -71,6 +72,12 @@ def obfuscate(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out documents that cannot be read.")
     ] = False,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Budget to debit before the release; see publius ledger.")
+    ] = None,
+    subject_field: Annotated[
+        str | None, typer.Option(help="Field with whom to charge beside the document, such as author.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     experiment: Annotated[
         bool, typer.Option("--experiment", help="Allow weaker runs; every artefact is marked NOT PRIVATE.")
@@ -84,13 +91,27 @@ def obfuscate(
     from publius.corpus import open_corpus
 
     _check_format(format)
+    book = _ledger(ledger, subject_field)
     labels = tuple(keep or ())
-    corpus = open_corpus(input, id_field=id_field, text_field=text_field, keep=labels, number=number)
+    corpus = open_corpus(
+        input,
+        id_field=id_field,
+        text_field=text_field,
+        keep=labels,
+        number=number,
+        subject_field=subject_field,
+    )
     plan = _plan(
         corpus, epsilon, mechanism, metric, embeddings, length, unknown, stop_words, labels, skip_bad=skip_bad,
         experiment=experiment, seed=seed, order=order,
     )  # fmt: skip
-    options = {"workers": workers, "batch_size": batch_size, "skip_bad": skip_bad, "resume": resume}
+    options = {
+        "workers": workers,
+        "batch_size": batch_size,
+        "skip_bad": skip_bad,
+        "resume": resume,
+        "ledger": book,
+    }
     _run(corpus, plan, output, json=json, format=format, **options)
 
 
@@ -182,6 +203,14 @@ def _whole_number(length: str) -> int:
             f"--length must be a whole number from 1 to 10,000,000, or 'shortest', not {length!r}"
         )
     return int(length)
+
+
+def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:
+    from publius.accounting import Ledger
+
+    if path is None and subject_field is not None:
+        raise UsageError("--subject-field says whom a ledger charges: give --ledger FILE too")
+    return None if path is None else Ledger(path)
 
 
 def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any) -> None:

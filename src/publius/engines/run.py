@@ -16,8 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
+from publius.accounting import Ledger
 from publius.bag import Encoding, words_of
 from publius.corpus import BadDocument, Corpus, Document
+from publius.engines.bill import Bill
 from publius.engines.journal import BAGS, Journal
 from publius.engines.local import Batch, LocalRunner, Outcome
 from publius.engines.working import Found, WorkingFolder, refuse_unfinished, working_folder
@@ -99,6 +101,7 @@ def protect_corpus(
     batch_size: int | None = None,
     skip_bad: bool = False,
     resume: bool = False,
+    ledger: Ledger | None = None,
     progress: Progress = lambda done: None,
     notice: Callable[[Found], None] = lambda found: None,
 ) -> Summary:
@@ -108,11 +111,13 @@ def protect_corpus(
     processes (default: one a processor, and this process alone for a small corpus); a ``runner`` that was started
     before, with the same plan, is used instead. ``batch_size`` documents are searched together (default: some
     4,096 words). With ``resume`` finished batches are kept in a working folder beside the output, so that the same
-    call goes on after a kill; ``notice`` is told what it found. Raises `DocumentError` at the
-    first document that cannot be read unless ``skip_bad``, and when no document is left.
+    call goes on after a kill; ``notice`` is told what it found. A ``ledger`` is debited for all documents, and their
+    subjects, in one durable step before the folder appears. Raises `DocumentError` at the
+    first document that cannot be read unless ``skip_bad``, and when no document is left; `BudgetError` when a budget
+    would be overspent.
     """
     size = batch_size or default_batch_size(plan)
-    job = _Job(plan, workers, runner, skip_bad, progress)
+    job = _Job(plan, workers, runner, skip_bad, progress, Bill(ledger, plan))
     if resume:
         _check_format(format, plan)
         with working_folder(output, plan, corpus) as work:
@@ -120,7 +125,9 @@ def protect_corpus(
     refuse_unfinished(output)
     outcomes = job.outcomes(batches_of(corpus, size), plan.run_key())
     with closing(outcomes), new_folder(output) as folder:
-        return _at_once(outcomes, folder, job, format)
+        summary = _at_once(outcomes, folder, job, format)
+        job.bill.pay(summary.bad)
+    return summary
 
 
 @final
@@ -133,9 +140,11 @@ class _Job:
     runner: LocalRunner | None
     skip_bad: bool
     progress: Progress
+    bill: Bill
 
     def outcomes(self, batches: Iterator[Batch], key: RunKey) -> Generator[Outcome, None, None]:
         """The outcome of each batch, in order."""
+        batches = self.bill.note(batches)
         first = list(itertools.islice(batches, 2))
         workers = self.workers or (1 if len(first) < 2 else os.cpu_count() or 1)
         own = LocalRunner(self.plan, key, workers) if self.runner is None else nullcontext(self.runner)
@@ -179,6 +188,7 @@ def _resumable(
     with work.stage() as stage:
         _replay(journal.path, stage, job.plan, format)
         manifest = _finish_folder(stage, job.plan, tally, bad)
+    job.bill.pay(bad, token=work.key.derive("ledger").hex())
     work.place(tally, bad)
     return Summary(tally, bad, manifest, found)
 
@@ -187,9 +197,11 @@ def _go_on(corpus: Corpus, journal: Journal, key: RunKey, job: _Job, size: int) 
     """Release what is not in the journal yet, batch by batch into it."""
     job.left_out(journal.bad)
     job.progress(journal.items)
-    rest = itertools.islice(iter(corpus), journal.items, None)  # ids are compared with those passed over, too
+    items = iter(corpus)  # it compares ids with those passed over, too
+    for _ in job.bill.note(batches_of(itertools.islice(items, journal.items), size), finished=True):
+        pass
     embeddings = job.plan.mechanism.embeddings
-    with closing(job.outcomes(batches_of(rest, size), key)) as outcomes:
+    with closing(job.outcomes(batches_of(items, size), key)) as outcomes:
         for results, tally in outcomes:
             bad = job.left_out(results)
             lines = (json_line(release, embeddings) for release in _released(results))
