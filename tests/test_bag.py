@@ -3,7 +3,7 @@ import pickle
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publius import bag as module
@@ -31,6 +31,7 @@ def encode(text, length=None, unknown="unk", stop_words=NONE, profile="glove"):
     return words_of(text, KNOWN, Encoding(length, unknown, stop_words, profile))
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["tea", "milk", "sugar"])), st.randoms(use_true_random=False))
 def test_order_is_forgotten(words, random):
     shuffled = random.sample(words, len(words))
@@ -43,6 +44,7 @@ def test_order_is_forgotten(words, random):
     assert list(bag.words()) == sorted(words)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["tea", "milk", "canary"]), min_size=1),
     st.randoms(use_true_random=False),
@@ -121,11 +123,13 @@ def test_short_documents_are_filled_with_the_unknown_token():
     assert (encoded.seen, encoded.unknown, encoded.padding) == (2, 0, 3)
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(1, 50), st.sampled_from(["unk", "drop", "keep"]))
 def test_a_bag_has_exactly_n_words(text, length, unknown):
     assert Bag.from_text(text, KNOWN, length=length, unknown=unknown).size == length
 
 
+@settings(deadline=None)
 @given(
     st.text() | st.lists(st.sampled_from(["tea", "canary", "don't", "-"])).map(" ".join),
     st.sampled_from(["unk", "drop"]),

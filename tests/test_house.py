@@ -89,5 +89,15 @@ def test_no_network():
     for path in FILES:
         if _room(path) == "web":
             continue
-        banned = {"socket", "ssl", "urllib.request", "http.client", "requests", "httpx", "aiohttp", "ftplib", "smtplib"}
+        banned = {
+            "socket",
+            "ssl",
+            "urllib.request",
+            "http.client",
+            "requests",
+            "httpx",
+            "aiohttp",
+            "ftplib",
+            "smtplib",
+        }
         assert not banned & set(_imports(ast.parse(path.read_text(encoding="utf-8")))), path

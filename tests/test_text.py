@@ -2,7 +2,7 @@ import doctest
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publius import text as module
@@ -85,12 +85,14 @@ def test_punctuation_and_numbers(text, expected):
     assert words(text) == expected.split()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_composed_and_decomposed_text_give_the_same_words(text):
     decomposed = unicodedata.normalize("NFD", text)
     assert words(text) == words(decomposed)
 
 
+@settings(deadline=None)
 @given(st.text(), st.sampled_from(sorted(PROFILES)))
 def test_any_string_gives_clean_words(text, profile):
     for word in tokenize(text, profile):
@@ -100,6 +102,7 @@ def test_any_string_gives_clean_words(text, profile):
         assert not set('<>,.;:!?"’') & set(word) or any(map(str.isdigit, word))
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec=None, exclude_categories=()), max_size=50))
 def test_lone_surrogates_are_no_words(text):
     assert not any(unicodedata.category(character) == "Cs" for word in words(text) for character in word)

@@ -1,4 +1,4 @@
-"""A corpus through `publius.release.protect`, batch by batch, in order and in bounded memory.
+"""A corpus through `publius.releases.protect`, batch by batch, in order and in bounded memory.
 
 A runner hands batches to one operation and yields its results in order; local processes are one runner. Each
 worker opens the memory-mapped vectors itself, uses one BLAS thread, and derives each document's generator from the
@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -23,7 +24,7 @@ from publius.bag import Encoding, words_of
 from publius.corpus import BadDocument, Corpus, Document
 from publius.errors import DocumentError, PubliusError, UnknownWordError
 from publius.files import new_folder, write_file
-from publius.release import Plan, Release, Tally, protect
+from publius.releases import Plan, Release, Tally, protect
 from publius.rng import RunKey
 from publius.writers import WRITERS
 
@@ -123,6 +124,11 @@ def batches_of(items: Iterable[Document | BadDocument], size: int) -> Iterator[B
         yield batch
 
 
+def batch_size(plan: Plan) -> int:
+    """Documents a batch: about `BATCH_WORDS` words."""
+    return max(1, BATCH_WORDS // plan.size)
+
+
 def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip_bad: bool) -> int:
     """The number of words of the shortest readable document: the paper's N, taken from the documents.
 
@@ -140,7 +146,9 @@ def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip
                 if count:
                     shortest = count if shortest is None else min(shortest, count)
                     continue
-                item = BadDocument(item.position, item.id, "no word is left to protect: it has only stop words")
+                item = BadDocument(
+                    item.position, item.id, "no word is left to protect: it has only stop words"
+                )
         if not skip_bad:
             raise bad_document_error(item)
     if shortest is None:
@@ -150,7 +158,7 @@ def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip
 
 def bad_document_error(bad: BadDocument) -> DocumentError:
     """The error for a document that cannot be released: its position, id and reason, and the way out."""
-    return DocumentError(f"{bad}; mend it, or leave such documents out with --skip-bad. Nothing was released")
+    return DocumentError(f"{bad.error()}. Nothing was released; leave such documents out with --skip-bad")
 
 
 def protect_corpus(
@@ -160,25 +168,26 @@ def protect_corpus(
     *,
     format: str = "jsonl",
     workers: int | None = None,
+    runner: LocalRunner | None = None,
     skip_bad: bool = False,
     progress: Progress = lambda done: None,
 ) -> Summary:
     """Release every document of ``corpus`` into the new folder ``output``: bags and manifest, or nothing.
 
     The folder appears at once, complete and flushed to the disk, or not at all. ``workers`` is the number of
-    processes (default: one a processor, and this process alone for a small corpus). Raises `DocumentError` at the
+    processes (default: one a processor, and this process alone for a small corpus); a ``runner`` that was started
+    before, with the same plan, is used instead. Raises `DocumentError` at the
     first document that cannot be read unless ``skip_bad``, and when no document is left.
     """
-    size = max(1, BATCH_WORDS // plan.size)
-    batches = batches_of(corpus, size)
+    batches = batches_of(corpus, batch_size(plan))
     first = list(itertools.islice(batches, 2))
     if workers is None:
         workers = 1 if len(first) < 2 else os.cpu_count() or 1
     tally, bad = Tally(), list[BadDocument]()
-    with new_folder(output) as folder:
-        writer = WRITERS[format](folder, plan.mechanism.embeddings, plan.labels, plan.warning)
-        with writer, LocalRunner(plan, plan.run_key(), workers) as runner:
-            for results, batch_tally in runner.run(itertools.chain(first, batches)):
+    own = LocalRunner(plan, plan.run_key(), workers) if runner is None else nullcontext(runner)
+    with new_folder(output) as folder, own as running:
+        with WRITERS[format](folder, plan.mechanism.embeddings, plan.labels, plan.warning) as writer:
+            for results, batch_tally in running.run(itertools.chain(first, batches)):
                 tally += batch_tally
                 _write(results, writer.write, bad, skip_bad=skip_bad)
                 progress(len(results))
@@ -190,7 +199,11 @@ def protect_corpus(
 
 
 def _write(
-    results: Sequence[Release | BadDocument], write: Callable[[Release], None], bad: list[BadDocument], *, skip_bad: bool
+    results: Sequence[Release | BadDocument],
+    write: Callable[[Release], None],
+    bad: list[BadDocument],
+    *,
+    skip_bad: bool,
 ) -> None:
     for result in results:
         if isinstance(result, Release):

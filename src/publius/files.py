@@ -17,6 +17,7 @@ import io
 import itertools
 import os
 import shutil
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -151,13 +152,26 @@ class _Source(io.RawIOBase):
         super().close()
 
 
-def open_binary(path: AnyPath) -> BinaryIO:
+def open_binary(path: AnyPath) -> io.BufferedReader:
     """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
 
     A pipe works too. Reading raises `StorageError` when the operating system fails and `DataError` when gzip
     is damaged, cut short, missing from a file named ``.gz``, or expands more than `GZIP_RATIO` times.
     """
     return io.BufferedReader(_Source(path), _BUFFER)
+
+
+def largest_content(path: AnyPath) -> int | None:
+    """The most bytes that `open_binary` can give for this file; None when it is not a regular file (a pipe)."""
+    try:
+        with open(_usable(path), "rb") as file:
+            state = os.fstat(file.fileno())
+            if not stat.S_ISREG(state.st_mode):
+                return None
+            packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+    except OSError as error:
+        raise storage_error("open", path, error) from None
+    return max(GZIP_FREE, GZIP_RATIO * state.st_size) if packed else state.st_size
 
 
 def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:

@@ -63,4 +63,6 @@ def metric_named(name: str) -> AbstractMetric:
     try:
         return METRICS[name]()
     except KeyError:
-        raise UsageError(f"no metric is called {name!r}: choose one of {', '.join(sorted(METRICS))}") from None
+        raise UsageError(
+            f"no metric is called {name!r}: choose one of {', '.join(sorted(METRICS))}"
+        ) from None

@@ -31,9 +31,9 @@ from publius.metrics import Float64Array, FloatArray
 IndexArray = NDArray[np.int64]
 Float32Array = NDArray[np.float32]
 
-_ROWS = 128  # points a block; with _PANEL columns their scores are 16 MiB
-_PANEL = 32_768
-_GROUPS = 16  # column groups a panel: the runner-up is looked for inside the winner's group only
+_ROWS = 256  # points a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
+_PANEL = 4096
+_GROUPS = 4  # column groups a panel: the runner-up is looked for inside the winner's group only
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
 _NO_WORD = np.float32(-np.inf)
@@ -46,6 +46,7 @@ class NearestWords:
     Attributes:
         size: number of rows V.
         dimension: n.
+
     """
 
     def __init__(self, vectors: FloatArray) -> None:
@@ -67,20 +68,23 @@ class NearestWords:
         The result does not depend on ``threads``, on the number of points or on their order.
         `DataError` when a point is not finite or has another dimension.
         """
-        points = np.ascontiguousarray(points, np.float64)
-        if points.ndim != 2 or points.shape[1] != self.dimension:
-            raise DataError(f"points must have shape (count, {self.dimension}), not {points.shape}")
-        if not np.isfinite(points).all():
+        exact: Float64Array = np.ascontiguousarray(points, np.float64)
+        if exact.ndim != 2 or exact.shape[1] != self.dimension:
+            raise DataError(f"points must have shape (count, {self.dimension}), not {exact.shape}")
+        if not np.isfinite(exact).all():
             raise DataError("a noisy vector is not finite")
-        found = self._nearest_on_line(points[:, 0]) if self.dimension == 1 else self._nearest(points, threads)
+        found = self._nearest_on_line(exact[:, 0]) if self.dimension == 1 else self._nearest(exact, threads)
         return found if self._rows is None else self._rows[found]
 
     def _nearest(self, points: Float64Array, threads: int) -> IndexArray:
         result = np.empty(len(points), np.int64)
+        self._prepare()
         starts = range(0, len(points), _ROWS)
         threads = max(1, min(threads, len(starts)))
         with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
-            shares = [pool.submit(self._search, points, result, starts[share::threads]) for share in range(threads)]
+            shares = [
+                pool.submit(self._search, points, result, starts[share::threads]) for share in range(threads)
+            ]
             for share in shares:
                 share.result()
         return result
@@ -94,6 +98,10 @@ class NearestWords:
             result[block] = self._nearest_in_block(points[block], memory)
 
     # Stage 1: float32 -------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        """Make what the threads share before they start."""
+        _ = self._panels, self._largest_norm
 
     @cached_property
     def _panels(self) -> list[Float32Array]:
@@ -109,7 +117,10 @@ class NearestWords:
 
     @cached_property
     def _largest_norm(self) -> float:
-        norms = (np.asarray(self._vectors[a:b], np.float64) * self._scale for a, b in _cuts(len(self._vectors), _PANEL))
+        norms = (
+            np.asarray(self._vectors[a:b], np.float64) * self._scale
+            for a, b in _cuts(len(self._vectors), _PANEL)
+        )
         return max(float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in norms)
 
     def _scaled_points(self, points: Float64Array) -> tuple[Float32Array, Float64Array]:
@@ -165,7 +176,7 @@ class NearestWords:
             for row in range(len(points)):
                 found[row].append(np.flatnonzero(scores[row] >= floors[row]) + start)
             start += len(panel)
-        return np.array([self._decide_one(point, np.concatenate(parts)) for point, parts in zip(points, found)])  # noqa: B905
+        return np.array(list(map(self._decide_one, points, map(np.concatenate, found))), np.int64)
 
     def _decide_one(self, point: Float64Array, candidates: IndexArray) -> int:
         vectors = np.asarray(self._vectors[candidates], np.float64)
@@ -203,10 +214,12 @@ class NearestWords:
         right = np.searchsorted(values, points).clip(min(1, len(values) - 1), len(values) - 1)
         left = np.maximum(right - 1, 0)
         down, up = points - values[left], values[right] - points
-        result = np.where(down < up, order[left], order[right])
+        result: IndexArray = np.where(down < up, order[left], order[right])
         rounding = 4 * _UNIT64 * (np.abs(down) + np.abs(up))
         for place in np.flatnonzero(np.abs(down - up) <= rounding):
-            result[place] = self._decide_exactly(points[place, None], np.sort([order[left[place]], order[right[place]]]))
+            result[place] = self._decide_exactly(
+                points[place, None], np.sort([order[left[place]], order[right[place]]])
+            )
         return result
 
 

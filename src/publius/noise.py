@@ -71,6 +71,7 @@ class AbstractNoise(ABC):
     Attributes:
         dimension: n, at least 1.
         epsilon: per unit of distance; the scale is 1/epsilon.
+
     """
 
     dimension: int
@@ -158,4 +159,6 @@ class ManhattanLaplace(AbstractNoise):
         return min(1.0, self.dimension * _tail_beyond_reach(1, epsilon_distance))
 
 
-NOISES: dict[str, type[AbstractNoise]] = {noise.metric_name: noise for noise in (EuclideanLaplace, ManhattanLaplace)}
+NOISES: dict[str, type[AbstractNoise]] = {
+    noise.metric_name: noise for noise in (EuclideanLaplace, ManhattanLaplace)
+}

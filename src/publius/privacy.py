@@ -21,6 +21,7 @@ class Guarantee:
         evidence: "proven" by a theorem, "certified" by exact computation on the vocabulary, or "none".
         delta: probability by which the bound can be exceeded, per word, for word distances up to 10/epsilon.
         size: N, the public number of words of the bag; None for a single word.
+
     """
 
     epsilon: float

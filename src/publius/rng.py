@@ -62,7 +62,7 @@ class _SealedGenerator(Generator):
     def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
         raise PolicyError("a release generator cannot be pickled or copied: it would repeat the noise")
 
-    def spawn(self, n_children: int) -> NoReturn:  # type: ignore[override]
+    def spawn(self, n_children: int) -> NoReturn:
         raise PolicyError("a release generator has no children: ask RunKey for a generator instead")
 
     def __repr__(self) -> str:
@@ -76,7 +76,9 @@ def entropy(count: int = KEY_BYTES) -> bytes:
     try:
         data = os.urandom(count)
     except (OSError, NotImplementedError) as error:
-        raise EntropyError(f"the operating system's entropy source failed ({type(error).__name__})") from error
+        raise EntropyError(
+            f"the operating system's entropy source failed ({type(error).__name__})"
+        ) from error
     if len(data) != count or (count >= KEY_BYTES and len(set(data)) == 1):
         raise EntropyError("the operating system's entropy source gave too few or constant bytes")
     return data
@@ -120,7 +122,10 @@ class RunKey:
     @classmethod
     def seeded(cls, seed: int) -> RunKey:
         """A reproducible run key for an experiment (NOT PRIVATE)."""
-        return cls(hashlib.sha256(b"publius/experiment-seed/v1\0" + str(int(seed)).encode()).digest(), seeded_run=True)
+        return cls(
+            hashlib.sha256(b"publius/experiment-seed/v1\0" + str(int(seed)).encode()).digest(),
+            seeded_run=True,
+        )
 
     def rng(self, document_id: str) -> Generator:
         """The generator of one document: the same for the same run key and id, independent otherwise."""

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, ClassVar, Self, final
 
 from publius.embeddings import Embeddings
 from publius.errors import MissingExtraError, UsageError
-from publius.release import Release
+from publius.releases import Release
 
 RESERVED = ("id", "size", "bag", "word", "count", "words", "counts", "warning", "private")
 
@@ -27,7 +27,9 @@ class AbstractWriter(ABC):
 
     format: ClassVar[str]
 
-    def __init__(self, folder: Path, embeddings: Embeddings, labels: Sequence[str], warning: str | None) -> None:
+    def __init__(
+        self, folder: Path, embeddings: Embeddings, labels: Sequence[str], warning: str | None
+    ) -> None:
         """Write into ``folder``; ``labels`` are the kept fields; ``warning`` marks an experiment."""
         if clash := sorted(set(labels) & set(RESERVED)):
             raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
@@ -112,7 +114,7 @@ class Csv(AbstractWriter):
 
     def _open(self) -> None:
         self._file = open(self.folder / "bags.csv", "w", encoding="utf-8", newline="")  # noqa: SIM115
-        self._rows = csv.writer(self._file, lineterminator="\n")
+        self._rows = csv.writer(self._file, lineterminator="\r\n")
         warning = ["warning"] if self.warning else []
         self._rows.writerow(["id", "size", *warning, *map(_spreadsheet_safe, self.labels), "word", "count"])
 
@@ -129,7 +131,11 @@ class Csv(AbstractWriter):
 
 def _spreadsheet_safe(value: Any) -> Any:
     """``value``, with an apostrophe in front where a spreadsheet would read a formula."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    return (
+        f"'{value}"
+        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        else value
+    )
 
 
 @final
@@ -157,7 +163,9 @@ class Parquet(AbstractWriter):
         """See `AbstractWriter.write`."""
         counts = self.counts(release)
         labels = {label: _text(release.labels.get(label)) for label in self.labels}
-        self._rows.append({**_record(release), **labels, "words": list(counts), "counts": list(counts.values())})
+        self._rows.append(
+            {**_record(release), **labels, "words": list(counts), "counts": list(counts.values())}
+        )
         if len(self._rows) == self._BATCH:
             self._flush()
 
@@ -205,7 +213,9 @@ class MatrixMarket(AbstractWriter):
         for word, count in self.counts(release).items():
             index = self._embeddings.index(word)
             if index is None:
-                raise UsageError("the mtx format has columns for the vocabulary only: choose jsonl, csv or parquet")
+                raise UsageError(
+                    "the mtx format has columns for the vocabulary only: choose jsonl, csv or parquet"
+                )
             lines.write(f"{self._rows} {index + 1} {count}\n")
             self._entries += 1
         self._matrix.write(lines.getvalue().encode())

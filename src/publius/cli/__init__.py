@@ -8,7 +8,7 @@ import sys
 import typer
 
 from publius import __version__
-from publius.cli import embeddings
+from publius.cli import bench, embeddings, obfuscate
 from publius.errors import PubliusError
 
 app = typer.Typer(
@@ -29,11 +29,15 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _top(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
 ) -> None: ...
 
 
+obfuscate.register(app)
 embeddings.register(app)
+bench.register(app)
 
 
 def main() -> None:
@@ -49,7 +53,10 @@ def main() -> None:
         typer.echo("publius: interrupted; nothing was released under the final name", err=True)
         sys.exit(130)
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
-        typer.echo(f"publius: internal error: {_where(error)}. Please report it; no document text is shown.", err=True)
+        typer.echo(
+            f"publius: internal error: {_where(error)}. Please report it; no document text is shown.",
+            err=True,
+        )
         sys.exit(PubliusError.exit_code)
 
 
@@ -58,5 +65,9 @@ def _where(error: BaseException) -> str:
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
-    place = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "unknown place"
+    place = (
+        f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
+        if frame
+        else "unknown place"
+    )
     return f"{type(error).__name__} at {place}"

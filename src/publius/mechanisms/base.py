@@ -32,6 +32,7 @@ class AbstractMechanism(ABC):
         metric: d, in which the guarantee is stated.
         epsilon: per unit of d.
         threads: processors that ``apply`` may use; it never changes a result.
+
     """
 
     name: ClassVar[str]
@@ -75,7 +76,10 @@ class AbstractMechanism(ABC):
     @final
     def indices(self, words: list[str]) -> IndexArray:
         """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`."""
-        found = [self.embeddings.unknown_index if word == UNKNOWN else self.embeddings.index(word) for word in words]
+        found = [
+            self.embeddings.unknown_index if word == UNKNOWN else self.embeddings.index(word)
+            for word in words
+        ]
         missing = sum(index is None for index in found)
         if missing:
             raise DataError(
@@ -89,4 +93,6 @@ class AbstractMechanism(ABC):
         """The bag of the vocabulary words at ``indices``."""
         unique, counts = np.unique(indices, return_counts=True)
         vocabulary = self.embeddings.vocabulary
-        return Bag.from_counts({vocabulary[i]: int(c) for i, c in zip(unique.tolist(), counts.tolist(), strict=True)})
+        return Bag.from_counts(
+            {vocabulary[i]: int(c) for i, c in zip(unique.tolist(), counts.tolist(), strict=True)}
+        )

@@ -9,8 +9,8 @@ import numpy as np
 
 from publius.embeddings import Embeddings
 from publius.errors import DataError
-from publius.metrics import Float64Array, FloatArray, metric_named
 from publius.mechanisms.base import AbstractMechanism
+from publius.metrics import Float64Array, FloatArray, metric_named
 from publius.neighbors import IndexArray, NearestWords
 from publius.noise import NOISES
 from publius.privacy import Guarantee

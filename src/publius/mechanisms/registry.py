@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from publius.embeddings import Embeddings
@@ -9,7 +10,7 @@ from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.laplace import Laplace
 
-MECHANISMS: dict[str, type[AbstractMechanism]] = {Laplace.name: Laplace}
+MECHANISMS: dict[str, Callable[..., AbstractMechanism]] = {Laplace.name: Laplace}
 
 
 def make_mechanism(name: str, embeddings: Embeddings, **parameters: Any) -> AbstractMechanism:

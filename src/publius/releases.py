@@ -34,6 +34,7 @@ class Experiment:
     Attributes:
         seed: makes the noise reproducible; with the seed known it can be taken away again.
         ordered: keeps the words in the order of the text.
+
     """
 
     seed: int | None = None
@@ -61,7 +62,9 @@ class Plan:
 
     def __post_init__(self) -> None:
         if self.encoding.length is None:
-            raise UsageError("a release needs a public length N: give a number, or take the shortest document's")
+            raise UsageError(
+                "a release needs a public length N: give a number, or take the shortest document's"
+            )
         if self.experiment is not None:
             return
         if self.mechanism.guarantee.evidence == "none":
@@ -134,7 +137,9 @@ class Plan:
             "unknown_token": UNKNOWN,
             "labels": list(self.labels),
             "ordered": bool(self.experiment and self.experiment.ordered),
-            "randomness": "seeded ChaCha20" if self.run_is_seeded else "ChaCha20 keyed by the operating system",
+            "randomness": "seeded ChaCha20"
+            if self.run_is_seeded
+            else "ChaCha20 keyed by the operating system",
             "versions": {"numpy": np.__version__},
         }
 
@@ -156,6 +161,7 @@ class Release:
         labels: public labels kept with it.
         warning: NOT PRIVATE and why, for an experiment.
         words: in an experiment that keeps the order, the words in order.
+
     """
 
     id: str
@@ -196,20 +202,28 @@ class Tally:
         return self.unknown / self.seen if self.seen else 0.0
 
 
-def protect(documents: Sequence[Document], plan: Plan, key: RunKey) -> tuple[list[Release | BadDocument], Tally]:
+def protect(
+    documents: Sequence[Document], plan: Plan, key: RunKey
+) -> tuple[list[Release | BadDocument], Tally]:
     """A batch of documents through the mechanism, one search for all; in the documents' order.
 
     Each document's noise comes from a generator of its own, keyed with the run key and its id. A document without
     any word, or with unknown words under the policy "reject", comes back as a `BadDocument`.
     """
     prepared = [_prepare(document, plan) for document in documents]
-    good = [(document, ready) for document, ready in zip(documents, prepared, strict=True) if isinstance(ready, _Ready)]
+    good = [
+        (document, ready)
+        for document, ready in zip(documents, prepared, strict=True)
+        if isinstance(ready, _Ready)
+    ]
     outputs = _randomize([(document.id, ready) for document, ready in good], plan, key)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
     results = [ready if isinstance(ready, BadDocument) else next(released) for ready in prepared]
-    tally = sum((Tally(1, plan.size, r.encoded.seen, r.encoded.unknown, r.encoded.padding) for _, r in good), Tally())
+    tally = sum(
+        (Tally(1, plan.size, r.encoded.seen, r.encoded.unknown, r.encoded.padding) for _, r in good), Tally()
+    )
     return results, tally
 
 
@@ -231,7 +245,9 @@ def release(
     text = document if isinstance(document, str) else " "
     size = length if isinstance(document, str) else document.size
     if isinstance(document, Bag) and length not in (None, document.size):
-        raise UsageError(f"the bag has {document.size} words, not {length}: a bag is released at its own size")
+        raise UsageError(
+            f"the bag has {document.size} words, not {length}: a bag is released at its own size"
+        )
     encoding = Encoding(size, unknown, StopWords.load(stop_words), mechanism.embeddings.tokenizer)
     plan = Plan(mechanism, encoding, experiment=experiment)
     key = plan.run_key()
@@ -261,7 +277,9 @@ def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
     except UnknownWordError as error:
         return BadDocument(document.position, document.id, str(error))
     if encoded.padding == plan.size:
-        return BadDocument(document.position, document.id, "no word is left to protect: it has only stop words")
+        return BadDocument(
+            document.position, document.id, "no word is left to protect: it has only stop words"
+        )
     if plan.encoding.unknown == "keep":
         known = np.array([word == UNKNOWN or word in embeddings for word in encoded.words])
         words = [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]
@@ -286,7 +304,8 @@ def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan)
     vocabulary = plan.mechanism.embeddings.vocabulary
     protected = iter([vocabulary[index] for index in outputs.tolist()])
     words = tuple(
-        next(protected) if known else word for word, known in zip(ready.encoded.words, ready.known, strict=True)
+        next(protected) if known else word
+        for word, known in zip(ready.encoded.words, ready.known, strict=True)
     )
     ordered = words if plan.experiment.ordered else None
     return Release(document.id, Bag(words), None, document.labels, plan.warning, ordered)

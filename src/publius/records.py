@@ -1,0 +1,287 @@
+"""Files of documents become rows of named fields, one at a time, in bounded memory.
+
+A row that cannot be read is a `Row` with a problem, so that a run may skip it and go on. What leaves no way
+to find the next row (a damaged file, a header without the fields, a quote that never ends) is raised. Neither
+holds any content: fields are named as the user named them, and places are line and row numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
+
+from publius.errors import DataError, DocumentError, MissingExtraError
+from publius.files import open_binary, shown, storage_error
+
+if TYPE_CHECKING:
+    import pyarrow
+
+RECORD_LIMIT: Final = 16 * 2**20
+"""Longest document in bytes as stored: a file .txt, a line of JSONL, a row of CSV; some two million words."""
+
+BATCH_ROWS: Final = 64
+"""Rows of Parquet that are held at once."""
+
+_MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put before UTF-8
+_TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record where it stands: its fields, or the problem that kept it from being read."""
+
+    place: str
+    fields: Mapping[str, object] = field(repr=False)
+    problem: str | None = None
+
+
+def _bad(place: str, problem: str) -> Row:
+    return Row(place, {}, problem)
+
+
+def read_txt(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row: the whole file, UTF-8, as the only one of ``columns``."""
+    try:
+        with open_binary(path) as stream:
+            data = stream.read(RECORD_LIMIT + 1)
+    except DataError:
+        yield _bad("", "gzip that is damaged, or no gzip, or unpacks suspiciously far: unpack it yourself")
+        return
+    if len(data) > RECORD_LIMIT:
+        yield _bad("", _TOO_LONG)
+        return
+    try:
+        yield Row("", {columns[0]: data.removeprefix(_MARK).decode("utf-8")})
+    except UnicodeDecodeError as error:
+        yield _bad("", _not_utf8(error.start))
+
+
+def _not_utf8(position: int) -> str:
+    return f"not UTF-8 at byte {position + 1}: convert the file to UTF-8"
+
+
+def read_jsonl(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row a line that is not blank: a JSON object. ``columns`` are not checked here."""
+    with open_binary(path) as stream:
+        for number, line in _lines(stream):
+            place = f"line {number}"
+            if line is None:
+                yield _bad(place, _TOO_LONG)
+            elif line.strip():
+                value = _json_object(line)
+                yield _bad(place, value) if isinstance(value, str) else Row(place, value)
+
+
+def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+    """Pairs (number, line), the line None when it is too long; then the rest of it is passed over."""
+    number = 0
+    while line := stream.readline(RECORD_LIMIT + 1):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(_MARK)
+        if len(line) <= RECORD_LIMIT:
+            yield number, line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(RECORD_LIMIT)
+        yield number, None
+
+
+class _RepeatedFieldError(ValueError):
+    """A JSON object names a field twice, and readers differ in which they take."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise _RepeatedFieldError
+    return fields
+
+
+def _json_object(line: bytes) -> dict[str, object] | str:
+    """The object of a line, or why it has none: the decoder's own messages may quote it, so they end here."""
+    try:
+        value = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
+    except UnicodeDecodeError as error:
+        return _not_utf8(error.start)
+    except _RepeatedFieldError:
+        return "a field is there twice: keep one of them"
+    except RecursionError:
+        return "lists or objects are nested too deeply: flatten them"
+    except json.JSONDecodeError as error:
+        return f"not JSON from column {error.colno} on: write one object a line"
+    except ValueError:
+        return "a number has too many digits: write it as a string"
+    if isinstance(value, dict):
+        return value
+    return f"not an object but {kind_of(value)}: write one object a line"
+
+
+def kind_of(value: object) -> str:
+    """What a value is, in the words of JSON, for messages that must not show it."""
+    kinds: dict[type, str] = {
+        bool: "true or false", str: "a string", int: "a number", float: "a number", list: "a list",
+        dict: "an object", type(None): "null",
+    }  # fmt: skip
+    return kinds.get(type(value), "something else")
+
+
+@final
+class _Meter:
+    """The decoded lines of a CSV file for `csv.reader`, and how many bytes its current row has taken."""
+
+    def __init__(self, path: Path, stream: BinaryIO) -> None:
+        self._path = path
+        self._stream = stream
+        self._first = True
+        self.row_start = 1
+        self.row_bytes = 0
+
+    def __iter__(self) -> Iterator[str]:
+        # Bytes that are not UTF-8 become lone surrogates, which no UTF-8 holds: only their own row is bad.
+        while line := self._stream.readline(RECORD_LIMIT + 1):
+            self.row_bytes += len(line)
+            if self.row_bytes > RECORD_LIMIT:
+                raise DocumentError(
+                    f"{shown(self._path)}, the row from line {self.row_start} has more than "
+                    f"{RECORD_LIMIT >> 20} MiB: close its quotes or split the text into documents"
+                )
+            yield (line.removeprefix(_MARK) if self._first else line).decode("utf-8", "surrogateescape")
+            self._first = False
+
+
+def read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row a record of comma-separated values (RFC 4180); the header has each of ``columns`` once."""
+    csv.field_size_limit(max(csv.field_size_limit(), RECORD_LIMIT))  # the default is less than a document
+    with open_binary(path) as stream:
+        meter = _Meter(path, stream)
+        reader = csv.reader(meter, strict=True)
+        indices: dict[str, int] | None = None
+        width = 0
+        for cells in _csv_rows(reader):
+            place = f"line {meter.row_start}"
+            meter.row_start, meter.row_bytes = reader.line_num + 1, 0
+            if indices is None:
+                indices, width = _header(path, cells, columns), len(cells or ())
+            elif cells != []:
+                yield _csv_row(place, cells, indices, width)
+
+
+def _csv_rows(reader: Iterator[list[str]]) -> Iterator[list[str] | None]:
+    """The rows, None for one that breaks the rules of quoting; a blank line is an empty row."""
+    while True:
+        try:
+            yield next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield None
+
+
+def _header(path: Path, cells: list[str] | None, columns: tuple[str, ...]) -> dict[str, int]:
+    """Where each column stands. The header is not shown: a file without one starts with a document."""
+    for column in columns:
+        found = (cells or []).count(column)
+        if found != 1:
+            raise DocumentError(
+                f"{shown(path)}: the first line has {found or 'no'} columns called {column!r} among "
+                f"{len(cells or [])}, separated by commas: it must be a header that names each once"
+            )
+    return {column: (cells or []).index(column) for column in columns}
+
+
+def _csv_row(place: str, cells: list[str] | None, indices: dict[str, int], width: int) -> Row:
+    if cells is None:
+        return _bad(place, 'quoting is broken: put " around the field and write "" for each " in it')
+    if len(cells) != width:
+        return _bad(place, f"{len(cells)} fields where the header has {width}: quote fields that hold commas")
+    try:
+        "".join(cells).encode("utf-8")
+    except UnicodeEncodeError:
+        return _bad(place, "not UTF-8: convert the file to UTF-8")
+    return Row(place, {column: cells[index] for column, index in indices.items()})
+
+
+def read_parquet(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row a row; all of ``columns`` must be there once, flat, as strings, numbers or booleans."""
+    with _open_parquet(path) as file:
+        _check_schema(file.schema_arrow, path, columns)
+        number = 0
+        for batch in file.iter_batches(BATCH_ROWS, columns=list(columns), use_threads=False):
+            for index in range(batch.num_rows):
+                number += 1
+                yield _parquet_row(f"row {number}", batch, index, columns)
+
+
+def count_parquet(path: Path) -> int:
+    """How many rows the file says it has."""
+    with _open_parquet(path) as file:
+        return int(file.metadata.num_rows)
+
+
+@contextlib.contextmanager
+def _open_parquet(path: Path) -> Iterator[Any]:
+    pyarrow, parquet = import_parquet()
+    try:
+        with parquet.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
+            yield file
+    except OSError as error:  # pyarrow's own for a damaged file, too, then without a number
+        raise (storage_error("read", path, error) if error.errno else _damaged(path)) from None
+    except pyarrow.ArrowException:  # its message may quote a value, so it ends here
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> DocumentError:
+    return DocumentError(f"{shown(path)} cannot be read as Parquet: write it again, whole and not encrypted")
+
+
+def import_parquet() -> tuple[Any, Any]:
+    """The modules pyarrow and pyarrow.parquet; `MissingExtraError` when the extra is not installed."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "parquet") from None
+    return pyarrow, pyarrow.parquet
+
+
+def _check_schema(schema: pyarrow.Schema, path: Path, columns: tuple[str, ...]) -> None:
+    types = import_parquet()[0].types
+    flat = (types.is_string, types.is_large_string, types.is_integer, types.is_floating, types.is_boolean)
+    for column in columns:
+        found = schema.get_all_field_indices(column)
+        if len(found) != 1:
+            raise DocumentError(
+                f"{shown(path)} has {len(found) or 'no'} columns called {column!r}: name another"
+            )
+        kind = schema.field(found[0]).type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        if not any(accepts(kind) for accepts in flat):
+            raise DocumentError(
+                f"{shown(path)}: convert the column {column!r} to strings, numbers or booleans"
+            )
+
+
+def _parquet_row(place: str, batch: pyarrow.RecordBatch, index: int, columns: tuple[str, ...]) -> Row:
+    try:
+        return Row(place, {column: batch.column(column)[index].as_py() for column in columns})
+    except UnicodeDecodeError:
+        return _bad(place, "not UTF-8: write the column as UTF-8")
+
+
+Reader = Callable[[Path, tuple[str, ...]], Iterator[Row]]
+
+READERS: Final[dict[str, Reader]] = {
+    ".txt": read_txt,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".csv": read_csv,
+    ".parquet": read_parquet,
+}
+"""The reader of each kind of file, by the suffix before ``.gz``."""

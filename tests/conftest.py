@@ -1,0 +1,41 @@
+"""What every test stands on: a home of its own, a small public vocabulary, and documents made of it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from publius.embeddings import Embeddings
+from publius.rng import seeded_rng
+from toy import WORDS, sentence
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory, monkeypatch):
+    """No test sees or leaves anything in the user's store."""
+    folder = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("PUBLIUS_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def embeddings():
+    """60 words in 8 dimensions, neighbours about 2.5 apart."""
+    vectors = seeded_rng(20).standard_normal((len(WORDS), 8), np.float32)
+    return Embeddings.from_arrays(WORDS, vectors, name="toy", tokenizer="word2vec")
+
+
+@pytest.fixture
+def stored(embeddings, home):
+    """The name of the same vectors in the store."""
+    embeddings.save(home / "embeddings" / "toy")
+    return "toy"
+
+
+@pytest.fixture
+def corpus_file(tmp_path):
+    """Twelve documents of 30 words as JSON lines, with a topic."""
+    path = tmp_path / "corpus.jsonl"
+    rows = [{"id": f"doc{i}", "text": sentence(i), "topic": "ab"[i % 2]} for i in range(12)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
