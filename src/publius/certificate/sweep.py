@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TypeVar, final
 
@@ -33,9 +34,15 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def one_blas_thread() -> AbstractContextManager[object]:
+    """BLAS on the calling thread only, while the context lasts."""
+    limited: AbstractContextManager[object] = _BLAS.limit(limits=1, user_api="blas")
+    return limited
+
+
 def in_threads(work: Callable[[int], _Result], items: range, threads: int | None = None) -> Iterator[_Result]:
     """``work(item)`` for each item, in order, on ``threads`` Python threads with one BLAS thread each."""
-    with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads or processors()) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(threads or processors()) as pool:
         yield from pool.map(work, items)
 
 
