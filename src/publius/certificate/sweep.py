@@ -62,7 +62,7 @@ def weighted_sums(
     cap: float = np.inf,
     threads: int | None = None,
 ) -> Float64Array:
-    """Sum over w of weights_w exp(-scale min(d(x, w), cap)) for every point x, shape (P,).
+    """Sum over w of weights_w exp(-scale min(d(x, w), cap)) for every point x; shape (P,) or (P, m) as ``weights``.
 
     With positive weights this is the normalizing constant Z(x): no logarithm of sums is needed for safety,
     because the term of w = x is weights_x itself, and a term that underflows beside it is below 1e-300 of it.
@@ -71,16 +71,16 @@ def weighted_sums(
 
     def tile_row(start: int) -> tuple[int, Float64Array]:
         rows = slice(start, min(start + _ROWS, size))
-        sums = np.zeros(size - start)
+        sums = np.zeros((size - start, *weights.shape[1:]))
         memory = np.empty(_ROWS * max(_COLUMNS, _ROWS))
         for columns in _panels(start, size):
             kernel = _kernel(distances, rows, columns, scale, cap, memory)
             sums[: kernel.shape[0]] += kernel @ weights[columns]
             if columns.start != start:
-                sums[columns.start - start : columns.stop - start] += weights[rows] @ kernel
+                sums[columns.start - start : columns.stop - start] += kernel.T @ weights[rows]
         return start, sums
 
-    total = np.zeros(size)
+    total = np.zeros(weights.shape)
     for start, sums in in_threads(tile_row, range(0, size, _ROWS), threads):
         total[start:] += sums
     return total
@@ -107,14 +107,16 @@ class Slopes:
         pairs: ordered pairs (x, x') of points, steepest first, shape (k, 2).
         bounds: upper bounds of their slopes, shape (k,).
         others: an upper bound of the slopes of all other pairs.
+        smallest_distance: the smallest outer distance of two points.
     """
 
     pairs: IndexArray
     bounds: Float64Array
     others: float
+    smallest_distance: float
 
 
-_NOTHING = Slopes(np.empty((0, 2), np.int64), np.empty(0), 0.0)
+_NOTHING = Slopes(np.empty((0, 2), np.int64), np.empty(0), 0.0, np.inf)
 
 # Given outer distances, inner distances (None where they are the same), rows and columns of a tile, and a
 # threshold: upper bounds of the slope of each pair in its steeper direction. A pair below the threshold may get
@@ -139,29 +141,32 @@ def steepest_pairs(
             if columns.start == start:
                 far[np.tril_indices(shape[0])] = np.inf
             near = inner and inner.fast(rows, columns, memory[1, : shape[0] * shape[1]].reshape(shape))
+            nearest = float(far.min())
             bounds = slope(far, near, rows, columns, best[0])
             best[0] = max(best[0], float(bounds.max()))
-            found.append(_top(bounds, best[0] * (1 - _WINDOW), rows.start, columns.start))
+            found.append(_top(bounds, best[0] * (1 - _WINDOW), rows.start, columns.start, nearest))
         return _merged(found)
 
     return _merged(list(in_threads(tile_row, range(0, size, _ROWS), threads)))
 
 
-def _top(bounds: Float64Array, threshold: float, row: int, column: int) -> Slopes:
+def _top(bounds: Float64Array, threshold: float, row: int, column: int, nearest: float) -> Slopes:
     """The pairs of a tile at or over ``threshold``, at most `_KEPT` of them."""
+    if bounds.max() < threshold:
+        return Slopes(_NOTHING.pairs, _NOTHING.bounds, threshold, nearest)
     rows, columns = np.nonzero(bounds >= threshold)
-    if not len(rows):
-        return Slopes(_NOTHING.pairs, _NOTHING.bounds, threshold)
-    return _kept(np.stack([rows + row, columns + column], axis=1), bounds[rows, columns], threshold)
+    pairs = np.stack([rows + row, columns + column], axis=1)
+    return _kept(pairs, bounds[rows, columns], threshold, nearest)
 
 
 def _merged(parts: list[Slopes]) -> Slopes:
     pairs, bounds = np.concatenate([part.pairs for part in parts]), np.concatenate([part.bounds for part in parts])
-    return _kept(pairs, bounds, max(part.others for part in parts))
+    others, nearest = max(part.others for part in parts), min(part.smallest_distance for part in parts)
+    return _kept(pairs, bounds, others, nearest)
 
 
-def _kept(pairs: IndexArray, bounds: Float64Array, others: float) -> Slopes:
+def _kept(pairs: IndexArray, bounds: Float64Array, others: float, nearest: float) -> Slopes:
     order = np.argsort(-bounds, kind="stable")
     if len(order) > _KEPT:
         others = max(others, float(bounds[order[_KEPT]]))
-    return Slopes(pairs[order[:_KEPT]], bounds[order[:_KEPT]], others)
+    return Slopes(pairs[order[:_KEPT]], bounds[order[:_KEPT]], others, nearest)
