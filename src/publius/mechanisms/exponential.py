@@ -35,6 +35,19 @@ class Exponential(AbstractFinite):
 
         ``prior``: public positive weights, one a word; ``floor``: share of draws from the prior (or uniform).
         """
+        shape = self.shape_at(embeddings, metric=metric, prior=prior, floor=floor)
+        self._certify(embeddings, shape, epsilon, scale, threads, prior_choice(prior, shape.prior))
+
+    @classmethod
+    def shape_at(
+        cls,
+        embeddings: Embeddings,
+        scale: float = 1.0,
+        *,
+        metric: str = "euclidean",
+        prior: Any = None,
+        floor: float = 0.0,
+    ) -> Shape:
+        """See `AbstractFinite.shape_at`; the same at every scale."""
         weights = checked_prior(prior, embeddings.size)
-        shape = Shape(embeddings.vectors, metric_named(metric), weights, floor=checked_floor(floor))
-        self._certify(embeddings, shape, epsilon, scale, threads, prior_choice(prior, weights))
+        return Shape(embeddings.vectors, metric_named(metric), weights, floor=checked_floor(floor))

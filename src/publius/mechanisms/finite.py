@@ -29,7 +29,7 @@ _CACHED_FROM_WORDS = 2000  # smaller vocabularies are certified at once
 class AbstractFinite(AbstractMechanism):
     """An exponential-family mechanism over the vocabulary: `Shape` at a certified scale.
 
-    A subclass builds its shape and calls `_certify`; everything else is here.
+    A subclass makes its shape and calls `_certify`; everything else is here.
 
     Attributes:
         shape: what is weighed.
@@ -45,9 +45,10 @@ class AbstractFinite(AbstractMechanism):
     seconds: float
     _inverse: inverse.Inverse | None = None
 
+    @classmethod
     @abstractmethod
-    def __init__(self, embeddings: Embeddings, *, epsilon: float | None = None, scale: float | None = None) -> None:
-        """Build the shape from the public ``embeddings`` and certify it, for ``epsilon`` or at ``scale``."""
+    def shape_at(cls, embeddings: Embeddings, scale: float, **parameters: Any) -> Shape:
+        """The shape on the public ``embeddings`` for ``scale``, with the parameters of ``__init__``, uncertified."""
 
     @final
     @property

@@ -130,11 +130,24 @@ class ProjectedExponential(AbstractFinite):
         threads: int | None = None,
     ) -> None:
         """As `Exponential`; ``project``: m, as for `ProjectedLaplace`."""
-        inner = projected(embeddings.vectors, project)
-        weights = checked_prior(prior, embeddings.size)
-        shape = Shape(embeddings.vectors, metric_named(metric), weights, inner, floor=checked_floor(floor))
-        choices = {"project": inner.shape[1], **prior_choice(prior, weights)}
+        shape = self.shape_at(embeddings, metric=metric, project=project, prior=prior, floor=floor)
+        choices = {"project": int(np.shape(shape.inner)[1]), **prior_choice(prior, shape.prior)}
         self._certify(embeddings, shape, epsilon, scale, threads, choices)
+
+    @classmethod
+    def shape_at(
+        cls,
+        embeddings: Embeddings,
+        scale: float = 1.0,
+        *,
+        metric: str = "euclidean",
+        project: int | None = None,
+        prior: Any = None,
+        floor: float = 0.0,
+    ) -> Shape:
+        """See `AbstractFinite.shape_at`; the same at every scale."""
+        weights, inner = checked_prior(prior, embeddings.size), projected(embeddings.vectors, project)
+        return Shape(embeddings.vectors, metric_named(metric), weights, inner, floor=checked_floor(floor))
 
 
 def projected(vectors: FloatArray, count: int | None) -> Float64Array:

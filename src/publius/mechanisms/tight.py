@@ -44,19 +44,26 @@ class Tight(AbstractFinite):
         threads: int | None = None,
     ) -> None:
         """Take the public ``embeddings`` and ``epsilon``, or the ``scale`` at which to solve and certify."""
-        plain = Shape(embeddings.vectors, metric_named(metric), checked_prior(None, embeddings.size))
         solved_at = checked_epsilon(scale if scale is not None else epsilon)  # type: ignore[arg-type]
         if scale is None:
-            solved_at /= 1 + (2 * plain.line.rounding if plain.line else _MARGIN)
-        weights = _weights(embeddings, plain, solved_at, threads)
-        negative = int((weights <= 0).sum())
-        if negative:
+            line = _plain(embeddings, metric).line
+            solved_at /= 1 + (2 * line.rounding if line else _MARGIN)
+        shape = self.shape_at(embeddings, solved_at, metric=metric, threads=threads)
+        self._certify(embeddings, shape, epsilon, solved_at, threads)
+
+    @classmethod
+    def shape_at(
+        cls, embeddings: Embeddings, scale: float, *, metric: str = "euclidean", threads: int | None = None
+    ) -> Shape:
+        """See `AbstractFinite.shape_at`; the weights that are tight at ``scale``."""
+        plain = _plain(embeddings, metric)
+        weights = _weights(embeddings, plain, scale, threads)
+        if negative := int((weights <= 0).sum()):
             raise PolicyError(
-                f"tight constraints have no solution at epsilon {solved_at:g} on {embeddings.name!r}: {negative:,} of "
+                f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
                 f"{len(weights):,} weights are negative. Use a larger epsilon, or repaired-tight, or exponential"
             )
-        shape = Shape(embeddings.vectors, plain.metric, plain.points.shared(weights / weights.sum()))
-        self._certify(embeddings, shape, epsilon, solved_at, threads)
+        return _weighted(plain, weights)
 
 
 @final
@@ -79,13 +86,27 @@ class RepairedTight(AbstractFinite):
         threads: int | None = None,
     ) -> None:
         """As `Tight`; never refused for negative weights."""
-        plain = Shape(embeddings.vectors, metric_named(metric), checked_prior(None, embeddings.size))
         solved_at = checked_epsilon(scale if scale is not None else epsilon)  # type: ignore[arg-type]
-        weights = _weights(embeddings, plain, solved_at, threads)
-        repaired = np.maximum(weights, _REPAIRED * np.abs(weights).mean())
-        shape = Shape(embeddings.vectors, plain.metric, plain.points.shared(repaired / repaired.sum()))
-        choices = {"repaired_weights": int((repaired != weights).sum())}
-        self._certify(embeddings, shape, epsilon, scale, threads, choices)
+        shape = self.shape_at(embeddings, solved_at, metric=metric, threads=threads)
+        self._certify(embeddings, shape, epsilon, scale, threads, {"weights_solved_at": solved_at})
+
+    @classmethod
+    def shape_at(
+        cls, embeddings: Embeddings, scale: float, *, metric: str = "euclidean", threads: int | None = None
+    ) -> Shape:
+        """See `AbstractFinite.shape_at`; the weights that would be tight at ``scale``, repaired."""
+        plain = _plain(embeddings, metric)
+        weights = _weights(embeddings, plain, scale, threads)
+        return _weighted(plain, np.maximum(weights, _REPAIRED * np.abs(weights).mean()))
+
+
+def _plain(embeddings: Embeddings, metric: str) -> Shape:
+    return Shape(embeddings.vectors, metric_named(metric), checked_prior(None, embeddings.size))
+
+
+def _weighted(plain: Shape, weights: Float64Array) -> Shape:
+    """``plain`` with positive ``weights`` of its points, shared equally by the words of a point."""
+    return Shape(plain.vectors, plain.metric, plain.points.shared(weights / weights.sum()))
 
 
 def _weights(embeddings: Embeddings, shape: Shape, scale: float, threads: int | None) -> Float64Array:

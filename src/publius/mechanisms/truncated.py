@@ -37,11 +37,24 @@ class TruncatedExponential(AbstractFinite):
         threads: int | None = None,
     ) -> None:
         """As `Exponential`; ``beta``: largest probability of an output beyond gamma, from 0 to 1."""
+        shape = self.shape_at(embeddings, metric=metric, beta=beta, prior=prior, floor=floor)
+        choices = {"beta": beta, **prior_choice(prior, shape.prior)}
+        self._certify(embeddings, shape, epsilon, scale, threads, choices)
+
+    @classmethod
+    def shape_at(
+        cls,
+        embeddings: Embeddings,
+        scale: float = 1.0,
+        *,
+        metric: str = "euclidean",
+        beta: float = 0.001,
+        prior: Any = None,
+        floor: float = 0.0,
+    ) -> Shape:
+        """See `AbstractFinite.shape_at`; the same at every scale."""
         if not 0 < beta < 1 or (1 - beta) * (embeddings.size - 1) <= beta:
             raise UsageError(f"beta must be between 0 and 1 and small beside the vocabulary, not {beta!r}")
         truncation = math.log((1 - beta) * (embeddings.size - 1) / beta)
-        weights = checked_prior(prior, embeddings.size)
-        shape = Shape(
-            embeddings.vectors, metric_named(metric), weights, truncation=truncation, floor=checked_floor(floor)
-        )
-        self._certify(embeddings, shape, epsilon, scale, threads, {"beta": beta, **prior_choice(prior, weights)})
+        weights, d = checked_prior(prior, embeddings.size), metric_named(metric)
+        return Shape(embeddings.vectors, d, weights, truncation=truncation, floor=checked_floor(floor))
