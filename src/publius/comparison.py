@@ -42,7 +42,9 @@ class Target:
             raise UsageError("give either --unchanged or --mean-distance")
         if self.unchanged is not None and not 0 < self.unchanged < 1:
             raise UsageError(f"--unchanged is a share between 0 and 1, not {self.unchanged!r}")
-        if self.mean_distance is not None and not (math.isfinite(self.mean_distance) and self.mean_distance > 0):
+        if self.mean_distance is not None and not (
+            math.isfinite(self.mean_distance) and self.mean_distance > 0
+        ):
             raise UsageError(f"--mean-distance must be positive, not {self.mean_distance!r}")
 
     def excess(self, found: Distortion) -> float:
@@ -106,7 +108,9 @@ def _row(
     found = axis.at(dial)
     points = tuple(axis.points([dial * factor for factor in _CURVE])) if curve else ()
     evidence = mechanism.guarantee.evidence
-    return Row(name, mechanism.epsilon, found.unchanged, found.mean_distance, evidence, axis.finite, None, points)
+    return Row(
+        name, mechanism.epsilon, found.unchanged, found.mean_distance, evidence, axis.finite, None, points
+    )
 
 
 @final

@@ -107,13 +107,24 @@ def _outcomes(
     order = np.argsort(-row, kind="stable")
     reached = order[row[order] > 0]
     distances = np.zeros(len(row))
-    distances[reached] = mechanism.metric.pairwise(embeddings.vectors[[index]], embeddings.vectors[reached])[0]
+    distances[reached] = mechanism.metric.pairwise(embeddings.vectors[[index]], embeddings.vectors[reached])[
+        0
+    ]
     support = 1 + int(np.searchsorted(np.cumsum(row[order]), 1 - REMAINDER))
     stay = float(row[index])
     low, high = (stay, stay) if draws is None else binomial_interval(round(stay * draws), draws)
-    likely = tuple(Output(embeddings.word(i), float(row[i]), float(distances[i])) for i in reached[:count].tolist())
+    likely = tuple(
+        Output(embeddings.word(i), float(row[i]), float(distances[i])) for i in reached[:count].tolist()
+    )
     return Outcomes(
-        embeddings.word(index), stay, low, high, min(support, len(reached)), float(row @ distances), likely, draws
+        embeddings.word(index),
+        stay,
+        low,
+        high,
+        min(support, len(reached)),
+        float(row @ distances),
+        likely,
+        draws,
     )
 
 
@@ -178,7 +189,10 @@ def displacement(mechanism: AbstractMechanism, words: IndexArray, outputs: Index
 
 
 def expected_distortion(
-    rows: Callable[[IndexArray], Float64Array], embeddings: Embeddings, metric: AbstractMetric, words: IndexArray
+    rows: Callable[[IndexArray], Float64Array],
+    embeddings: Embeddings,
+    metric: AbstractMetric,
+    words: IndexArray,
 ) -> Distortion:
     """From exact rows, a few at a time; ``rows(words)`` gives log-probabilities, shape (words, V)."""
     stay, distance = [], []

@@ -71,11 +71,15 @@ class TopicMetric:
         counts, documents = self._counts(corpus)
         topics = sorted(documents)
         if len(topics) < 2:
-            raise DataError(f"the corpus has {len(topics)} topic in the field {self.label!r}: at least two are needed")
+            raise DataError(
+                f"the corpus has {len(topics)} topic in the field {self.label!r}: at least two are needed"
+            )
         words = [word for word, each in counts.items() if self._admits(word, each)]
         table = np.array([[counts[word][topic] for topic in topics] for word in words], np.float64)
         if len(words) < 2:
-            raise DataError(f"only {len(words)} words are in at least {self.least_documents} documents: lower it")
+            raise DataError(
+                f"only {len(words)} words are in at least {self.least_documents} documents: lower it"
+            )
         vectors = log_odds(table, np.array([documents[topic] for topic in topics], np.float64))
         totals = table.sum(axis=1)
         chosen = self._chosen(words, vectors, totals)
@@ -118,7 +122,7 @@ class TopicMetric:
     def _mixed(self, words: list[str], vectors: Float64Array) -> Float64Array:
         if self.mix is None:
             return vectors
-        indices = [self.mix.index(word) for word in words]
+        indices = np.array([self.mix.index(word) for word in words], np.int64)
         return np.concatenate([vectors, math.sqrt(self.weight) * self.mix.vectors[indices]], axis=1)
 
     def _source(self, corpus: Corpus, documents: Counter[str]) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from publius.certificate import line, sweep
 from publius.certificate.distances import UNIT, AbstractDistances
 from publius.errors import DataError, PolicyError
 from publius.metrics import Float64Array
+from publius.neighbors import IndexArray
 
 SMALLEST_WEIGHT_RATIO = 1e-12
 
@@ -60,7 +61,9 @@ class Law:
                 "a word with less is never an output, so raise it or leave it out of the vocabulary"
             )
         if not 0 <= self.floor < 1 or not self.truncation > 0:
-            raise DataError(f"the floor must be from 0 to below 1 and the truncation positive, not {self.floor!r}")
+            raise DataError(
+                f"the floor must be from 0 to below 1 and the truncation positive, not {self.floor!r}"
+            )
         object.__setattr__(self, "weights", weights / weights.sum())
 
     @property
@@ -116,7 +119,9 @@ def _certify(law: Law, scale: float, threads: int | None) -> tuple[Constant, Pai
     values = pairs.slopes(scale)
     place = int(values.argmax())
     largest = max(float(values[place]), slopes.others)
-    return Constant(_rounded_up(law, scale, largest), scale, pairs.pair(place), slopes.smallest_distance), pairs
+    return Constant(
+        _rounded_up(law, scale, largest), scale, pairs.pair(place), slopes.smallest_distance
+    ), pairs
 
 
 def _rounded_up(law: Law, scale: float, value: float) -> float:
@@ -157,7 +162,9 @@ def _divide(ratios: Float64Array, far: Float64Array) -> None:
     if far.min() > 0:
         ratios /= far
         return
-    raise PolicyError("two different points are at distance 0, and no constant bounds their ratio; use another metric")
+    raise PolicyError(
+        "two different points are at distance 0, and no constant bounds their ratio; use another metric"
+    )
 
 
 def _diluted(
@@ -178,7 +185,7 @@ def _diluted(
 
 
 def diluted(log_ratio: Float64Array, normalizer: Float64Array, floor: float) -> Float64Array:
-    """ln of [(1-f)/Z + f] / [(1-f) exp(-t)/Z + f]: the log-ratio t of the likeliest output, after the floor."""
+    """Ln of [(1-f)/Z + f] / [(1-f) exp(-t)/Z + f]: the log-ratio t of the likeliest output, after the floor."""
     share = (1 - floor) / (1 - floor + floor * normalizer)
     return np.asarray(-np.log1p(share * np.expm1(-log_ratio)))
 
@@ -187,7 +194,7 @@ def diluted(log_ratio: Float64Array, normalizer: Float64Array, floor: float) -> 
 class Pairs:
     """A few pairs of points whose slopes are computed by differences, at any scale."""
 
-    def __init__(self, law: Law, pairs: sweep.IndexArray, normalizers: Float64Array) -> None:
+    def __init__(self, law: Law, pairs: IndexArray, normalizers: Float64Array) -> None:
         """Keep the distance rows of ``pairs``, shape (k, 2), each turned so that Z(x') >= Z(x)."""
         self._law = law
         turned = normalizers[pairs[:, 0]] > normalizers[pairs[:, 1]]
@@ -249,7 +256,9 @@ class Line:
     def certify(self, scale: float) -> Constant:
         """As `certify`, from the P - 1 neighbouring pairs; points are positions in ``values``."""
         if len(self.values) < 2:
-            raise DataError("a vocabulary needs at least two distinct points: with one, every word is the same")
+            raise DataError(
+                "a vocabulary needs at least two distinct points: with one, every word is the same"
+            )
         slopes = line.neighbour_slopes(np.diff(self.values), self.weights, scale)
         place = int(np.abs(slopes).argmax())
         steepest = float(slopes[place])

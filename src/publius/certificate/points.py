@@ -42,7 +42,7 @@ class Points:
 
     def summed(self, values: Float64Array) -> Float64Array:
         """Sum of a value per word over the words of each point, shape (P,)."""
-        return np.bincount(self.of_word, values, minlength=len(self.first))
+        return np.bincount(self.of_word, values, minlength=len(self.first)).astype(np.float64)
 
     def shared(self, values: Float64Array) -> Float64Array:
         """A value per point shared equally among its words, shape (V,)."""

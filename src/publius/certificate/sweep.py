@@ -125,7 +125,11 @@ SlopeFunction = Callable[[Float64Array, Float64Array | None, slice, slice, float
 
 
 def steepest_pairs(
-    outer: AbstractDistances, inner: AbstractDistances | None, slope: SlopeFunction, *, threads: int | None = None
+    outer: AbstractDistances,
+    inner: AbstractDistances | None,
+    slope: SlopeFunction,
+    *,
+    threads: int | None = None,
 ) -> Slopes:
     """The unordered pairs of points with the largest bound by ``slope``; ``inner`` None where it is ``outer``."""
     size = outer.size
@@ -140,7 +144,11 @@ def steepest_pairs(
             far = outer.fast(rows, columns, memory[0, : shape[0] * shape[1]].reshape(shape))
             if columns.start == start:
                 far[np.tril_indices(shape[0])] = np.inf
-            near = inner and inner.fast(rows, columns, memory[1, : shape[0] * shape[1]].reshape(shape))
+            near = (
+                None
+                if inner is None
+                else inner.fast(rows, columns, memory[1, : shape[0] * shape[1]].reshape(shape))
+            )
             nearest = float(far.min())
             bounds = slope(far, near, rows, columns, best[0])
             best[0] = max(best[0], float(bounds.max()))
@@ -160,7 +168,10 @@ def _top(bounds: Float64Array, threshold: float, row: int, column: int, nearest:
 
 
 def _merged(parts: list[Slopes]) -> Slopes:
-    pairs, bounds = np.concatenate([part.pairs for part in parts]), np.concatenate([part.bounds for part in parts])
+    pairs, bounds = (
+        np.concatenate([part.pairs for part in parts]),
+        np.concatenate([part.bounds for part in parts]),
+    )
     others, nearest = max(part.others for part in parts), min(part.smallest_distance for part in parts)
     return _kept(pairs, bounds, others, nearest)
 

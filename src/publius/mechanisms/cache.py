@@ -52,7 +52,11 @@ def cached_weights(facts: Mapping[str, Any], size: int, make: Callable[[], Float
     They need no trust: whatever the weights, the certificate is computed for them.
     """
     found = _read(facts, "weights")
-    if isinstance(found, list) and len(found) == size and all(type(x) is float and math.isfinite(x) for x in found):
+    if (
+        isinstance(found, list)
+        and len(found) == size
+        and all(type(x) is float and math.isfinite(x) for x in found)
+    ):
         return np.array(found)
     weights = make()
     _write(facts, {"weights": weights.tolist()})
@@ -93,4 +97,6 @@ def _constant(record: object) -> Constant | None:
         return None
     if not (isinstance(worst, list) and len(worst) == 2 and all(type(x) is int for x in (*worst, sweeps))):
         return None
-    return Constant(record["epsilon"], record["scale"], (worst[0], worst[1]), record["smallest_distance"], sweeps)
+    return Constant(
+        record["epsilon"], record["scale"], (worst[0], worst[1]), record["smallest_distance"], sweeps
+    )

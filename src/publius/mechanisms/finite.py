@@ -39,6 +39,7 @@ class AbstractFinite(AbstractMechanism):
 
     """
 
+    batch_words = 32_768  # more repeated words share a row
     shape: Shape
     choices: dict[str, Any]
     constant: Constant
@@ -47,7 +48,7 @@ class AbstractFinite(AbstractMechanism):
 
     @classmethod
     @abstractmethod
-    def shape_at(cls, embeddings: Embeddings, scale: float, **parameters: Any) -> Shape:
+    def shape_at(cls, embeddings: Embeddings, scale: float, *args: Any, **parameters: Any) -> Shape:
         """The shape on the public ``embeddings`` for ``scale``, with the parameters of ``__init__``, uncertified."""
 
     @final
@@ -78,11 +79,15 @@ class AbstractFinite(AbstractMechanism):
             self.constant = self._kept({"scale": repr(scale)}, lambda: shape.certify(scale, self.threads))
         else:
             target = checked_epsilon(epsilon if epsilon is not None else math.nan)
-            self.constant = self._kept({"epsilon": repr(target)}, lambda: shape.calibrate(target, self.threads))
+            self.constant = self._kept(
+                {"epsilon": repr(target)}, lambda: shape.calibrate(target, self.threads)
+            )
         self.seconds = time.perf_counter() - started
         self.epsilon = self.constant.epsilon if epsilon is None else float(epsilon)
         if not self.constant.epsilon <= self.epsilon:
-            raise PolicyError(f"the certified constant {self.constant.epsilon!r} exceeds epsilon {self.epsilon!r}")
+            raise PolicyError(
+                f"the certified constant {self.constant.epsilon!r} exceeds epsilon {self.epsilon!r}"
+            )
 
     @final
     def _kept(self, asked: dict[str, Any], make: Any) -> Constant:
@@ -123,7 +128,7 @@ class AbstractFinite(AbstractMechanism):
 
     @final
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
-        """ln K(x){w} for input ``words`` (default: all), shape (words, V), float64, finite everywhere.
+        """Ln K(x){w} for input ``words`` (default: all), shape (words, V), float64, finite everywhere.
 
         A row has V numbers: ask for a few words at a time where the vocabulary is large.
         """
@@ -139,13 +144,15 @@ class AbstractFinite(AbstractMechanism):
         """
         given = np.atleast_2d(np.asarray(distributions, np.float64))
         if given.shape[1] != self.embeddings.size or not (given >= 0).all():
-            raise DataError(f"a distribution needs {self.embeddings.size} numbers from 0, not shape {given.shape}")
+            raise DataError(
+                f"a distribution needs {self.embeddings.size} numbers from 0, not shape {given.shape}"
+            )
         shape, points = self.shape, self.shape.points
         weights = np.stack([points.summed(row) for row in given], axis=1)
         reached = self._kernel_times(weights / self._point_normalizers[:, None]).T
         prior = shape.prior * (1 - shape.floor)
         result = reached[:, points.of_word] * prior + shape.floor * given.sum(axis=1)[:, None] * shape.prior
-        return result if np.ndim(distributions) == 2 else result[0]
+        return np.asarray(result if np.ndim(distributions) == 2 else result[0])
 
     @final
     @property

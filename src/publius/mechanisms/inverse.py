@@ -32,15 +32,19 @@ UNIFORMS = 2
 RELATIVE_ERROR = 2.0**-40
 UNRESOLVED = 2.0**-90
 
-_LARGEST_EXPONENT = 650.0  # beyond, a weight is exp(-650): far below what the uniforms resolve, and never denormal
-_OFFSET = 1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
+_LARGEST_EXPONENT = (
+    650.0  # beyond, a weight is exp(-650): far below what the uniforms resolve, and never denormal
+)
+_OFFSET = (
+    1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
+)
 _TABLE_BYTES = 2**28
 
 
 def fine_uniforms(count: int, rng: Generator) -> Float64Array:
     """Uniforms on (0, 1), shape (count, 2), with 53 significant bits down to 2^-106."""
     coarse, fine = rng.random((2, count, UNIFORMS))
-    return np.minimum(coarse + (fine + UNIT) * UNIT, 1 - UNIT)
+    return np.asarray(np.minimum(coarse + (fine + UNIT) * UNIT, 1 - UNIT))
 
 
 @final
@@ -67,7 +71,7 @@ class Rows:
         return -np.minimum(self.scale * self.distances.exact(words, slice(None)), self.truncation)
 
     def log_probabilities(self, words: IndexArray) -> Float64Array:
-        """ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
+        """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
         logs = self.exponents(words)
         prior = np.log(self.prior)
         logs += prior
@@ -102,10 +106,8 @@ class Rows:
         self, words: IndexArray, columns: slice, exact: bool, out: Float64Array | None
     ) -> Float64Array:
         """prior_w exp(-min(s delta, tau))."""
-        if exact:
-            kernel = self.distances.exact(words, columns)
-        else:
-            kernel = self.distances.fast(words, columns, out)
+        distances = self.distances
+        kernel = distances.exact(words, columns) if exact else distances.fast(words, columns, out)
         kernel *= -self.scale
         np.maximum(kernel, -min(self.truncation, _LARGEST_EXPONENT), out=kernel)
         np.exp(kernel, out=kernel)
@@ -173,7 +175,9 @@ class Inverse:
             additions = self._additions[slots]
         result = words.copy()
         moved = np.flatnonzero((blocks < self._blocks) & ~doubtful)
-        result[moved], doubtful[moved] = self._within(words[moved], blocks[moved], additions[moved], uniforms[moved, 1])
+        result[moved], doubtful[moved] = self._within(
+            words[moved], blocks[moved], additions[moved], uniforms[moved, 1]
+        )
         for at in np.flatnonzero(doubtful):
             result[at] = self._exactly(words[at : at + 1], uniforms[at])
         return result
@@ -264,7 +268,7 @@ def _ascending(
     order = np.argsort(classes.astype(np.int16), axis=1, kind="stable").astype(np.int16)
     sums = np.cumsum(np.take_along_axis(cells, order, axis=1), axis=1)
     edge = (mantissas < 0.5 * (1 + 2 * doubt)) | (mantissas > 1 - 2 * doubt)
-    return order, sums, (edge & (cells > 0)).any(axis=1)
+    return order, sums, np.asarray((edge & (cells > 0)).any(axis=1))
 
 
 def _locate(

@@ -91,7 +91,9 @@ class Mahalanobis(AbstractMechanism):
         """See `AbstractMechanism.apply`."""
         if self._search is None:
             self._search = NearestWords(self._vectors)
-        return self._search.nearest(self._vectors[words] + noise * self._ellipsoid.radii, threads=self.threads)
+        return self._search.nearest(
+            self._vectors[words] + noise * self._ellipsoid.radii, threads=self.threads
+        )
 
     def __getstate__(self) -> dict[str, object]:
         """Without the search: a worker builds its own."""

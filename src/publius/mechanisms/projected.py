@@ -14,6 +14,7 @@ import numpy as np
 from publius.certificate import sweep
 from publius.certificate.distances import AbstractDistances
 from publius.certificate.exact import Constant
+from publius.certificate.points import Points
 from publius.embeddings import Embeddings
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
@@ -131,7 +132,8 @@ class ProjectedExponential(AbstractFinite):
     ) -> None:
         """As `Exponential`; ``project``: m, as for `ProjectedLaplace`."""
         shape = self.shape_at(embeddings, metric=metric, project=project, prior=prior, floor=floor)
-        choices = {"project": int(np.shape(shape.inner)[1]), **prior_choice(prior, shape.prior)}
+        kept = 0 if shape.inner is None else shape.inner.shape[1]
+        choices = {"project": kept, **prior_choice(prior, shape.prior)}
         self._certify(embeddings, shape, epsilon, scale, threads, choices)
 
     @classmethod
@@ -178,11 +180,11 @@ def principal_axes(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 
 def rotated(vectors: FloatArray, axes: Float64Array) -> Float64Array:
     """Coordinates of ``vectors`` along the columns of ``axes``, shape (V, m); equal vectors get equal ones."""
-    from publius.certificate.points import Points
-
     points = Points.of(vectors)
     with sweep.one_blas_thread():
-        blocks = [np.asarray(vectors[points.first[a : a + 2**13]], np.float64) @ axes for a in range(0, len(points.first), 2**13)]  # fmt: skip
+        starts = range(0, len(points.first), 2**13)
+        rows = (vectors[points.first[start : start + 2**13]] for start in starts)
+        blocks = [np.asarray(block, np.float64) @ axes for block in rows]
     return np.asarray(np.concatenate(blocks)[points.of_word])
 
 

@@ -16,6 +16,7 @@ from publius.certificate.points import Points
 from publius.errors import DataError, UsageError
 from publius.mechanisms.inverse import Rows
 from publius.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan
+from publius.neighbors import IndexArray
 
 
 @final
@@ -66,14 +67,15 @@ class Shape:
         return exact.Line(self.sorted_values, self.points.summed(self.prior)[self.order])
 
     @cached_property
-    def order(self) -> Any:
+    def order(self) -> IndexArray:
         """The points of a line in ascending order."""
         return np.argsort(self.vectors[self.points.first, 0], kind="stable")
 
     @property
     def sorted_values(self) -> Float64Array:
         """The values of the points of a line, ascending."""
-        return np.asarray(self.vectors[self.points.first, 0], np.float64)[self.order]
+        values: Float64Array = np.asarray(self.vectors[self.points.first, 0], np.float64)
+        return values[self.order]
 
     def certify(self, scale: float, threads: int | None = None) -> exact.Constant:
         """The exact constant at ``scale``; its worst pair as words."""

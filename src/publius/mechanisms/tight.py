@@ -110,7 +110,7 @@ def _weighted(plain: Shape, weights: Float64Array) -> Shape:
 
 
 def _weights(embeddings: Embeddings, shape: Shape, scale: float, threads: int | None) -> Float64Array:
-    """a at the points of the vocabulary, shape (P,)."""
+    """A at the points of the vocabulary, shape (P,)."""
     if shape.line is not None:
         result = np.empty(len(shape.order))
         result[shape.order] = line.tight_weights(np.diff(shape.sorted_values), scale)

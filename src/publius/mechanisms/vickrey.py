@@ -95,7 +95,11 @@ class TwoNearest:
 
     def find(self, points: Float64Array, *, threads: int) -> tuple[IndexArray, Float64Array]:
         """Indices, shape (p, 2), nearer first, lower index first at a tie, and their distances, shape (p, 2)."""
-        parts = list(sweep.in_threads(lambda a: self._block(points[a : a + _ROWS]), range(0, len(points), _ROWS), threads))
+        parts = list(
+            sweep.in_threads(
+                lambda a: self._block(points[a : a + _ROWS]), range(0, len(points), _ROWS), threads
+            )
+        )
         if not parts:
             return np.empty((0, 2), np.int64), np.empty((0, 2))
         return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
