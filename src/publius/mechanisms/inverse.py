@@ -175,9 +175,9 @@ class Inverse:
             additions = self._additions[slots]
         result = words.copy()
         moved = np.flatnonzero((blocks < self._blocks) & ~doubtful)
-        result[moved], doubtful[moved] = self._within(
-            words[moved], blocks[moved], additions[moved], uniforms[moved, 1]
-        )
+        if len(moved):
+            part = self._within(words[moved], blocks[moved], additions[moved], uniforms[moved, 1])
+            result[moved], doubtful[moved] = part
         for at in np.flatnonzero(doubtful):
             result[at] = self._exactly(words[at : at + 1], uniforms[at])
         return result
