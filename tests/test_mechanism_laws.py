@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from publius.accounting import Ledger
 from publius.bag import Bag, Encoding
 from publius.errors import PolicyError
 from publius.mechanisms.base import AbstractMechanism
@@ -86,6 +87,12 @@ def test_bags_keep_their_size_and_the_manifest_says_it(mechanism):
     assert manifest["mechanism"] == mechanism.name
     assert manifest["private"] is True
     assert manifest["epsilon_total"] == EPSILON * 50
+
+
+def test_the_ledger_is_charged_what_the_guarantee_says(mechanism, tmp_path):
+    plan = Plan(mechanism, Encoding(50, "unk", StopWords.load("none"), "glove"))
+    charges = plan.charges(Ledger.create(tmp_path / "ledger", budget=1000), [("one", None), ("two", None)])
+    assert [charge.amount for charge in charges] == [150, 150]
 
 
 def test_samples_do_not_contradict_the_bound(mechanism):

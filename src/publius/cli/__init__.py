@@ -8,7 +8,18 @@ import sys
 import typer
 
 from publius import __version__
-from publius.cli import bench, certify, compare, embeddings, obfuscate, words
+from publius.cli import (
+    bench,
+    certify,
+    compare,
+    distance,
+    embeddings,
+    guarantee,
+    ledger,
+    obfuscate,
+    utility,
+    words,
+)
 from publius.errors import PubliusError
 
 app = typer.Typer(
@@ -37,9 +48,8 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-certify.register(app)
-words.register(app)
-compare.register(app)
+for noun in (certify, words, compare, distance, guarantee, utility, ledger):
+    noun.register(app)
 bench.register(app)
 
 
