@@ -44,6 +44,7 @@ class AbstractFinite(AbstractMechanism):
     choices: dict[str, Any]
     constant: Constant
     seconds: float
+    _known_rows: inverse.Rows | None = None
     _inverse: inverse.Inverse | None = None
 
     @classmethod
@@ -124,7 +125,9 @@ class AbstractFinite(AbstractMechanism):
     @final
     @property
     def _rows(self) -> inverse.Rows:
-        return self.shape.rows(self.constant.scale)
+        if self._known_rows is None:
+            self._known_rows = self.shape.rows(self.constant.scale)
+        return self._known_rows
 
     @final
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
@@ -173,4 +176,4 @@ class AbstractFinite(AbstractMechanism):
 
     def __getstate__(self) -> dict[str, object]:
         """Without the table of rows, which depends on the documents; a worker builds its own."""
-        return {**self.__dict__, "_inverse": None}
+        return {**self.__dict__, "_inverse": None, "_known_rows": None}
