@@ -1,0 +1,69 @@
+"""Distances between words, as the transport problem needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from publius.errors import DataError
+from publius.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan, metric_named
+
+Ground = AbstractMetric | Callable[[FloatArray, FloatArray], Float64Array]
+"""A metric, or a function of vectors (p, n) and (q, n) that gives their distances (p, q)."""
+
+# Below this share of |x|^2 + |y|^2 the product form of a squared distance has lost too many digits.
+_CANCELLED = 1e-3
+
+
+def ground_distance(metric: str | Ground) -> Ground:
+    """The metric called ``metric``; a metric or a function stands for itself.
+
+    A function must be a pseudometric: non-negative, 0 from a point to itself, symmetric, with the triangle
+    inequality. Otherwise mass that two bags share could not be left in place.
+    """
+    return metric_named(metric) if isinstance(metric, str) else metric
+
+
+def is_norm(ground: Ground) -> bool:
+    """Whether the distance is a norm of the difference, so that the means of two bags bound theirs from below."""
+    return isinstance(ground, (Euclidean, Manhattan))
+
+
+def is_line(ground: Ground, dimension: int) -> bool:
+    """Whether the distance is |x - y| of numbers, where sorting solves the transport problem."""
+    return dimension == 1 and is_norm(ground)
+
+
+def word_distances(x: Float64Array, y: Float64Array, ground: Ground) -> Float64Array:
+    """Distances between the rows of ``x`` (p, n) and of ``y`` (q, n), shape (p, q), float64.
+
+    Euclidean ones go through one matrix product, which is four times faster than differences; where that loses
+    digits they are computed from differences.
+    """
+    if isinstance(ground, Euclidean):
+        return _euclidean(x, y)
+    distances = ground.pairwise(x, y) if isinstance(ground, AbstractMetric) else np.asarray(ground(x, y), np.float64)
+    if distances.shape != (len(x), len(y)):
+        raise DataError(f"a ground distance of {len(x)} and {len(y)} vectors has shape {distances.shape}")
+    return distances
+
+
+def _euclidean(x: Float64Array, y: Float64Array) -> Float64Array:
+    scale = np.einsum("ij,ij->i", x, x)[:, None] + np.einsum("ij,ij->i", y, y)
+    squares = x @ y.T
+    squares *= -2
+    squares += scale
+    scale *= _CANCELLED
+    rows, columns = np.nonzero(squares <= scale)
+    np.maximum(squares, 0, out=squares)
+    np.sqrt(squares, out=squares)
+    if len(rows):
+        squares[rows, columns] = euclidean_pairs(x[rows], y[columns])
+    return squares
+
+
+def euclidean_pairs(x: Float64Array, y: Float64Array) -> Float64Array:
+    """Euclidean distance of each row of ``x`` to the same row of ``y``, shape (k,), from differences."""
+    differences = x - y
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", differences, differences)))
