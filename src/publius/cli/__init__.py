@@ -8,7 +8,7 @@ import sys
 import typer
 
 from publius import __version__
-from publius.cli import bench, embeddings, obfuscate
+from publius.cli import bench, embeddings, evaluate, obfuscate
 from publius.errors import PubliusError
 
 app = typer.Typer(
@@ -37,6 +37,7 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
+evaluate.register(app)
 bench.register(app)
 
 
