@@ -1,10 +1,12 @@
 """What every test stands on: a home of its own, a small public vocabulary, and documents made of it."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
+from publius.cli import main
 from publius.embeddings import Embeddings
 from publius.rng import seeded_rng
 from toy import WORDS, sentence
@@ -39,3 +41,17 @@ def corpus_file(tmp_path):
     rows = [{"id": f"doc{i}", "text": sentence(i), "topic": "ab"[i % 2]} for i in range(12)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def publius(monkeypatch, capsys):
+    """Run the command line: (exit code, standard output, standard error)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["publius", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return run

@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import stat
+import tracemalloc
 
 import pytest
 
@@ -67,6 +68,17 @@ def test_whole_limit(tmp_path):
     assert files.read_bytes_limited(tmp_path / "a", limit=10) == b"x" * 10
     with pytest.raises(DataError, match="more than 9 bytes"):
         files.read_bytes_limited(tmp_path / "a", limit=9)
+
+
+def test_reading_takes_the_memory_of_the_file_not_of_the_limit(tmp_path):
+    (tmp_path / "a").write_bytes(b"x" * 10)
+    tracemalloc.start()
+    try:
+        files.read_bytes_limited(tmp_path / "a", limit=2**30)
+        assert _lines(tmp_path / "a", limit=2**30) == [(1, b"x" * 10)]
+        assert tracemalloc.get_traced_memory()[1] < 2**23
+    finally:
+        tracemalloc.stop()
 
 
 def test_bomb_is_refused_before_it_is_unpacked(tmp_path):

@@ -1,14 +1,11 @@
 """Hostile and damaged files of vectors: each a typed error with the place and the way out, and nothing stored."""
 
-import gzip
 import pickle
 import random
-import sys
 
 import numpy as np
 import pytest
 
-from publius.cli import main
 from publius.files import GZIP_FREE
 from vector_files import VECTORS, WORDS, binary_rows, glove, header, npy, npz, packed, text_rows
 from vector_files import word2vec_binary as binary
@@ -82,7 +79,8 @@ FILES = {
     "text, cut in the last number's row": (text()[:-15], "row 4 (line 5)", SKIP),
     "text, a number missing": (lines(b"a 1 2", b"b 1"), "row 2 (line 2): 1 numbers instead of 2", SKIP),
     "text, a number too many": (lines(b"a 1 2", b"b 1 2 3"), "row 2 (line 2): more than 2 numbers", SKIP),
-    "text, header and a number too many": (lines(b"a 1 2", b"b 1 2 3", head=b"2 2\n"), "row 2 (line 3): more than 2", SKIP),
+    "text, header and a number too many": (
+        lines(b"a 1 2", b"b 1 2 3", head=b"2 2\n"), "row 2 (line 3): more than 2 numbers", SKIP),
     "text, not a number": (lines(b"a 1 2", b"b 1 x"), "row 2 (line 2): something that is not a number", SKIP),
     "text, decimal comma": (lines(b"a 1.0 2", b"b 1,0 2"), "row 2 (line 2): something that is not a number", SKIP),
     "text, hexadecimal": (lines(b"a 1 2", b"b 1 0x1p3"), "row 2 (line 2): something that is not a number", SKIP),
@@ -111,33 +109,18 @@ FILES = {
     "gzip, wrong checksum": (packed(text())[:-8] + bytes(8), "is damaged or cut short", FETCH),
     "gzip, something after": (packed(text()) + b"tail", "is damaged or cut short", FETCH),
     "gzip, bomb": (
-        gzip.compress(b"a 1 2\n" + (b" " * 9_999 + b"\n") * (2 * GZIP_FREE // 10_000)), "unpacks to more than 200 times", "unpack it"),
-    "gzip, bomb of one line": (gzip.compress(b"a 1 2\nb " + b"1" * 2 * GZIP_FREE), "row 2 (line 2): a line", FETCH),
+        packed(b"a 1 2\n" + (b" " * 9_999 + b"\n") * (GZIP_FREE // 5_000)), "unpacks to more than", "unpack it"),
+    "gzip, bomb of one line": (packed(b"a 1 2\nb " + b"1" * 2 * GZIP_FREE), "row 2 (line 2): a line", FETCH),
     # other containers
     "npz": (npz(), "npz archive", IMPORT),
     "npy": (npy(VECTORS), "NumPy array without words", IMPORT),
     "pickle": (pickle.dumps({"a": [1.0]}), "a Python pickle, which is never opened", "word2vec format"),
     "fastText model": (b"\xba\x16\x4f\x2f" + NOISE, "a fastText model", "the .vec file"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + NOISE, "HDF5", "word2vec format"),
-    "Parquet": (b"PAR1" + NOISE, "Parquet", "word2vec format"),
-    "bzip2": (b"BZh9" + NOISE, "bzip2", "unpack it"),
+    "Parquet": (b"PAR1\x15" + NOISE, "Parquet", "word2vec format"),
+    "bzip2": (b"BZh91AY&SY" + NOISE, "bzip2", "unpack it"),
     "xz": (b"\xfd7zXZ\0" + NOISE, "xz", "unpack it"),
 }  # fmt: skip
-
-
-@pytest.fixture
-def publius(tmp_path, monkeypatch, capsys):
-    """Run the command line: (exit code, standard output, standard error)."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["publius", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
-    return run
 
 
 def test_there_are_enough():
@@ -146,7 +129,7 @@ def test_there_are_enough():
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_import_refuses(tmp_path, publius, name):
+def test_import_refuses(tmp_path, home, publius, name):
     content, said, way_out = FILES[name]
     path = tmp_path / "vectors.txt"
     path.write_bytes(content)
@@ -157,7 +140,7 @@ def test_import_refuses(tmp_path, publius, name):
     assert way_out in err
     assert err.count("\n") == 1
     assert err.strip().isprintable()
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["vectors.txt"]
+    assert [*tmp_path.iterdir(), *home.iterdir()] == [path]
 
 
 @pytest.mark.parametrize("name", [name for name, (_, _, way_out) in FILES.items() if way_out == SKIP])
@@ -175,12 +158,12 @@ def test_the_way_out_works(tmp_path, publius, name):
     [("missing", 74, "no such file"), ("", 74, "it is a folder"), ("file/below", 74, "is a file, not a folder"),
      ("file.gz", 65, "is named .gz but is not gzip: rename")],
 )  # fmt: skip
-def test_import_of_what_cannot_be_read(tmp_path, publius, target, code, said):
+def test_import_of_what_cannot_be_read(tmp_path, home, publius, target, code, said):
     (tmp_path / "file").touch()
     (tmp_path / "file.gz").write_bytes(b"a 1 2\n")
     assert publius("embeddings", "import", tmp_path / target, "--name", "bad")[0] == code
     assert said in publius("embeddings", "import", tmp_path / target, "--name", "bad")[2]
-    assert not (tmp_path / "home").exists()
+    assert not list(home.iterdir())
 
 
 WORD_LISTS = {
@@ -195,17 +178,17 @@ WORD_LISTS = {
 
 
 @pytest.mark.parametrize("name", WORD_LISTS)
-def test_word_list_is_refused(tmp_path, publius, name):
+def test_word_list_is_refused(tmp_path, home, publius, name):
     (tmp_path / "v.txt").write_bytes(glove())
     (tmp_path / "words").write_bytes(WORD_LISTS[name][0])
     arguments = (tmp_path / "v.txt", "--name", "bad", "--vocabulary", tmp_path / "words")
     code, out, err = publius("embeddings", "import", *arguments)
     assert (code, out) == (65, "")
     assert WORD_LISTS[name][1] in err
-    assert not (tmp_path / "home").exists()
+    assert not list(home.iterdir())
 
 
-def test_full_disk_leaves_nothing(tmp_path, publius, monkeypatch):
+def test_full_disk_leaves_nothing(tmp_path, home, publius, monkeypatch):
     (tmp_path / "v.txt").write_bytes(glove())
 
     def fail(*_, **__):
@@ -215,12 +198,12 @@ def test_full_disk_leaves_nothing(tmp_path, publius, monkeypatch):
     code, out, err = publius("embeddings", "import", tmp_path / "v.txt", "--name", "full")
     assert (code, out) == (74, "")
     assert "no space left on device; free some space" in err
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["v.txt"]
+    assert not list(home.iterdir())
 
 
 def test_cut_anywhere_is_never_accepted(tmp_path):
     from publius.errors import DataError
-    from publius.formats import read_vectors
+    from publius.formats.reader import read_vectors
 
     whole = header(WORDS, VECTORS) + text_rows(WORDS, VECTORS).rstrip(b"\n")
     last_number = len(whole.rpartition(b" ")[2])

@@ -18,12 +18,14 @@ from typing import Any, Final, Self, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from publius.errors import EmbeddingError, MissingExtraError, UsageError
+from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
 from publius.files import AnyPath, shown
-from publius.formats import GLOVE, read_vectors
+from publius.formats.layout import GLOVE
+from publius.formats.reader import read_vectors
 from publius.store import (
     Record,
     check_name,
+    converted_folder,
     digest,
     is_stored,
     name_from,
@@ -70,7 +72,7 @@ class Embeddings:
     _known_sha256: str | None = field(default=None)
 
     @classmethod
-    def load(cls, name_or_path: AnyPath | None = None) -> Self:
+    def load(cls, name_or_path: AnyPath | None = None) -> Embeddings:
         """Embeddings by name or path; the packaged default without either.
 
         A name (``str``) is looked up among the packaged and then the stored ones; anything else is a path, of a
@@ -126,7 +128,7 @@ class Embeddings:
         skip_bad_rows: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> Self:
-        """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `formats.read_vectors`.
+        """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `formats.reader.read_vectors`.
 
         ``tokenizer`` is "glove" for GloVe files and "word2vec" for others unless given; ``name`` comes from the
         file's unless given.
@@ -211,10 +213,22 @@ class Embeddings:
         return cls.open(folder)
 
     @classmethod
-    def _packaged(cls, name: str) -> Self:
-        words, vectors, version = _package_content(PACKAGED[name])
+    def _packaged(cls, name: str) -> Embeddings:
+        """The package's vectors, converted to a store at first use so that later they are mapped at once."""
+        version = _package_version()
+        folder = converted_folder(f"{name}-{version}")
+        if folder.is_dir():
+            return cls.open(folder)
+        words, vectors = _package_content(PACKAGED[name])
         source = {"format": "package", "package": _PACKAGE, "version": version, "limit": PACKAGED[name]}
-        return cls.from_arrays(words, vectors, name=name, tokenizer="glove", source=source)
+        made = cls.from_arrays(words, vectors, name=name, tokenizer="glove", source=source)
+        try:
+            return made.save(folder)
+        except (
+            StorageError,
+            UsageError,
+        ):  # no place to write, or another process was quicker: memory will do
+            return made
 
     @property
     def size(self) -> int:
@@ -362,10 +376,14 @@ def package_installed() -> bool:
     return True
 
 
-def _package_content(limit: int) -> tuple[list[str], Float32Array, str]:
-    """The first ``limit`` words and vectors of the package's data files, read by path: no code of it is run."""
+def _package_version() -> str:
     if not package_installed():
         raise MissingExtraError(_PACKAGE, "glove")
+    return importlib.metadata.distribution(_PACKAGE).version
+
+
+def _package_content(limit: int) -> tuple[list[str], Float32Array]:
+    """The first ``limit`` words and vectors of the package's data files, read by path: no code of it is run."""
     package = importlib.metadata.distribution(_PACKAGE)
     try:
         from pyarrow import parquet
@@ -379,4 +397,4 @@ def _package_content(limit: int) -> tuple[list[str], Float32Array, str]:
         raise EmbeddingError(
             f"the package {_PACKAGE} is damaged ({type(error).__name__}): install it again"
         ) from None
-    return words, vectors, package.version
+    return words, vectors

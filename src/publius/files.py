@@ -176,13 +176,15 @@ def largest_content(path: AnyPath) -> int | None:
 
 def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
     """The whole file, unpacked; `DataError` when it has more than ``limit`` bytes."""
+    content = bytearray()
     with open_binary(path) as stream:
-        data = stream.read(limit + 1)
-    if len(data) > limit:
-        raise DataError(
-            f"{shown(path)} has more than {limit} bytes, the most that is read as a whole: split it"
-        )
-    return data
+        while data := stream.read(_BUFFER):  # read(limit) would allocate the limit
+            content += data
+            if len(content) > limit:
+                raise DataError(
+                    f"{shown(path)} has more than {limit} bytes, the most that is read whole: split it"
+                )
+    return bytes(content)
 
 
 def read_lines(path: AnyPath, limit: int = LINE_LIMIT) -> Iterator[tuple[int, bytes]]:

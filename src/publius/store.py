@@ -241,6 +241,11 @@ def _data_folder() -> Path:
     return home / "AppData" / "Local" if sys.platform == "win32" else home / ".local" / "share"
 
 
+def converted_folder(name: str) -> Path:
+    """Where packaged embeddings are kept once they are converted, beside the user's own."""
+    return store_root().parent / "packaged" / check_name(name)
+
+
 def stored_folder(name: str) -> Path:
     """Where the embeddings called ``name`` are, or would be, stored."""
     return store_root() / check_name(name)

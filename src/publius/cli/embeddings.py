@@ -71,7 +71,7 @@ def import_embeddings(
 ) -> None:
     """Check a file of word vectors and store it, ready to be opened in milliseconds."""
     from publius.embeddings import Embeddings, new_stored_folder
-    from publius.formats import read_word_list
+    from publius.formats.reader import read_word_list
 
     folder = new_stored_folder(name)
     words = None if vocabulary is None else read_word_list(vocabulary)

@@ -39,12 +39,13 @@ class Laplace(AbstractMechanism):
         self._noise = NOISES[metric](embeddings.dimension, epsilon)
         self.epsilon = self._noise.epsilon
         self.threads = threads or os.cpu_count() or 1
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", self._noise.truncation_delta())
         self._search: NearestWords | None = None
 
     @property
     def guarantee(self) -> Guarantee:
         """See `AbstractMechanism.guarantee`; proven."""
-        return Guarantee(self.epsilon, self.metric.name, "proven", self._noise.truncation_delta())
+        return self._guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `AbstractMechanism.noise`; shape (count, n)."""
