@@ -12,6 +12,7 @@ from publius.embeddings import Embeddings
 from publius.errors import DataError
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.metrics import Float64Array
+from publius.rng import seeded_rng
 
 Distances = Callable[[Sequence[Bag], Sequence[Bag]], Float64Array]
 """Distances from each bag of the first to each of the second, shape (p, q)."""
@@ -37,7 +38,8 @@ class NearestTexts(AbstractAttacker):
         """Votes, plus less than one vote for nearness: 1/2 for the nearest label of all, falling with its distance."""
         table = self._distances(X, self._X)
         count = min(self.neighbors, table.shape[1])
-        nearest = np.argsort(table, axis=1, kind="stable")[:, :count]
+        lots = seeded_rng(self.seed).random(table.shape)  # for texts at the same distance
+        nearest = np.lexsort((lots, table), axis=1)[:, :count]
         votes = np.zeros((len(X), len(self.classes_)))
         np.add.at(votes, (np.arange(len(X))[:, None], self._y[nearest]), 1.0)
         closest = np.full(votes.shape, np.inf)
