@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 
 import publius.text
+from publius.accounting import Charge, Ledger
 from publius.bag import UNKNOWN, Bag, Encoded, Encoding, UnknownPolicy, words_of
 from publius.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
@@ -100,6 +101,18 @@ class Plan:
             ("NO GUARANTEE", self.mechanism.guarantee.evidence == "none"),
         ]
         return "NOT PRIVATE: " + (", ".join(text for text, holds in reasons if holds) or "EXPERIMENT")
+
+    def charges(self, ledger: Ledger, documents: Sequence[tuple[str, str | None]]) -> list[Charge]:
+        """What releasing ``documents``, pairs of id and subject, costs in ``ledger``.
+
+        Raises `PolicyError` for an experiment: no budget covers what is not private.
+        """
+        if self.experiment is not None:
+            raise PolicyError(
+                "an experiment is NOT PRIVATE, so no budget covers it: leave out the ledger or the experiment"
+            )
+        price = ledger.price(self.guarantee)
+        return [Charge(document, price, subject) for document, subject in documents]
 
     def run_key(self) -> RunKey:
         """A fresh key for a release, the seed's for a seeded experiment."""
@@ -236,11 +249,14 @@ def release(
     unknown: UnknownPolicy = "unk",
     stop_words: str = "english",
     experiment: Experiment | None = None,
+    ledger: Ledger | None = None,
+    subject: str | None = None,
 ) -> Release:
     """Release one document: a text of which the first ``length`` words count, or a `Bag` of known size.
 
-    A bag's own size is N; it is public, so choose it without looking at the document. Raises `PolicyError` where
-    the promise would break, `UsageError` for a text without length, `DataError` for one without words.
+    A bag's own size is N; it is public, so choose it without looking at the document. A ``ledger`` is debited for
+    ``id``, and for its ``subject``, before anything is drawn. Raises `PolicyError` where the promise would break,
+    `BudgetError` when the budget is spent, `UsageError` for a text without length, `DataError` for one without words.
     """
     text = document if isinstance(document, str) else " "
     size = length if isinstance(document, str) else document.size
@@ -250,6 +266,8 @@ def release(
         )
     encoding = Encoding(size, unknown, StopWords.load(stop_words), mechanism.embeddings.tokenizer)
     plan = Plan(mechanism, encoding, experiment=experiment)
+    if ledger is not None:
+        ledger.spend(plan.charges(ledger, [(id, subject)]))
     key = plan.run_key()
     if isinstance(document, Bag):
         bag = mechanism.randomize(document, key.rng(id))

@@ -8,7 +8,7 @@ import sys
 import typer
 
 from publius import __version__
-from publius.cli import bench, embeddings, evaluate, obfuscate
+from publius.cli import bench, distance, embeddings, evaluate, guarantee, ledger, obfuscate, utility
 from publius.errors import PubliusError
 
 app = typer.Typer(
@@ -37,7 +37,8 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-evaluate.register(app)
+for noun in (distance, guarantee, utility, ledger, evaluate):
+    noun.register(app)
 bench.register(app)
 
 

@@ -13,7 +13,14 @@ from publius.embeddings import Embeddings
 from publius.errors import DataError
 from publius.metrics import Float64Array
 from publius.transport.ground import Ground, ground_distance
-from publius.transport.problem import Points, Residual, Transport, points_of, points_transport, transport_problem
+from publius.transport.problem import (
+    Points,
+    Residual,
+    Transport,
+    points_of,
+    points_transport,
+    transport_problem,
+)
 from publius.transport.solver import MassArray
 
 
@@ -51,7 +58,9 @@ class TransportPlan:
     moves: tuple[Move, ...]
 
 
-def earth_movers_distance(a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = "euclidean") -> float:
+def earth_movers_distance(
+    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = "euclidean"
+) -> float:
     """Least mean distance to move the words of ``a`` to those of ``b`` (theory.md section 1).
 
     Bags of any sizes, each normalised to unit mass; for equal sizes it is a pseudometric. Raises `DataError` for
@@ -63,7 +72,9 @@ def earth_movers_distance(a: Bag, b: Bag, embeddings: Embeddings, metric: str | 
     return transport.distance
 
 
-def transport_plan(a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = "euclidean") -> TransportPlan:
+def transport_plan(
+    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = "euclidean"
+) -> TransportPlan:
     """`earth_movers_distance` with which word moves to which, and an upper bound that rounding cannot break."""
     left, right = points_of(a, embeddings), points_of(b, embeddings)
     rest, transport = points_transport(left, right, embeddings, ground_distance(metric))
@@ -81,7 +92,10 @@ def _staying(a: Points, b: Points, rest: Residual, embeddings: Embeddings) -> li
     masses[rest.left] -= rest.supply
     stays = np.flatnonzero(masses)
     words = [_word(index, embeddings) for index in a.indices[stays].tolist()]
-    return [Move(word, word, mass / rest.total, 0.0) for word, mass in zip(words, masses[stays].tolist(), strict=True)]
+    return [
+        Move(word, word, mass / rest.total, 0.0)
+        for word, mass in zip(words, masses[stays].tolist(), strict=True)
+    ]
 
 
 def _moving(a: Points, b: Points, rest: Residual, transport: Transport, embeddings: Embeddings) -> list[Move]:

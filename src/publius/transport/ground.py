@@ -14,6 +14,8 @@ Ground = AbstractMetric | Callable[[FloatArray, FloatArray], Float64Array]
 
 # Below this share of |x|^2 + |y|^2 the product form of a squared distance has lost too many digits.
 _CANCELLED = 1e-3
+_ROWS = 512  # rows at a time, and pairs recomputed at a time: bounded memory beside the table
+_PAIRS = 2**15
 
 
 def ground_distance(metric: str | Ground) -> Ground:
@@ -43,24 +45,34 @@ def word_distances(x: Float64Array, y: Float64Array, ground: Ground) -> Float64A
     """
     if isinstance(ground, Euclidean):
         return _euclidean(x, y)
-    distances = ground.pairwise(x, y) if isinstance(ground, AbstractMetric) else np.asarray(ground(x, y), np.float64)
+    distances = (
+        ground.pairwise(x, y) if isinstance(ground, AbstractMetric) else np.asarray(ground(x, y), np.float64)
+    )
     if distances.shape != (len(x), len(y)):
         raise DataError(f"a ground distance of {len(x)} and {len(y)} vectors has shape {distances.shape}")
     return distances
 
 
 def _euclidean(x: Float64Array, y: Float64Array) -> Float64Array:
-    scale = np.einsum("ij,ij->i", x, x)[:, None] + np.einsum("ij,ij->i", y, y)
-    squares = x @ y.T
-    squares *= -2
-    squares += scale
+    distances = np.empty((len(x), len(y)))
+    squares_y = np.einsum("ij,ij->i", y, y)
+    for start in range(0, len(x), _ROWS):
+        _fill_euclidean(distances[start : start + _ROWS], x[start : start + _ROWS], y, squares_y)
+    return distances
+
+
+def _fill_euclidean(out: Float64Array, x: Float64Array, y: Float64Array, squares_y: Float64Array) -> None:
+    np.matmul(x, y.T, out=out)
+    out *= -2
+    scale = np.einsum("ij,ij->i", x, x)[:, None] + squares_y
+    out += scale
     scale *= _CANCELLED
-    rows, columns = np.nonzero(squares <= scale)
-    np.maximum(squares, 0, out=squares)
-    np.sqrt(squares, out=squares)
-    if len(rows):
-        squares[rows, columns] = euclidean_pairs(x[rows], y[columns])
-    return squares
+    rows, columns = np.nonzero(out <= scale)
+    np.maximum(out, 0, out=out)
+    np.sqrt(out, out=out)
+    for start in range(0, len(rows), _PAIRS):
+        i, j = rows[start : start + _PAIRS], columns[start : start + _PAIRS]
+        out[i, j] = euclidean_pairs(x[i], y[j])
 
 
 def euclidean_pairs(x: Float64Array, y: Float64Array) -> Float64Array:

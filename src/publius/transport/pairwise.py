@@ -14,7 +14,14 @@ from publius.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.metrics import Float64Array
 from publius.transport.ground import Ground, ground_distance, is_line, is_norm, word_distances
-from publius.transport.problem import Points, points_of, points_transport, residual, transport_problem, vectors_at
+from publius.transport.problem import (
+    Points,
+    points_of,
+    points_transport,
+    residual,
+    transport_problem,
+    vectors_at,
+)
 from publius.transport.solver import IndexArray
 
 TABLE_BYTES = 256 << 20
@@ -78,12 +85,16 @@ def pairwise_distances(
     return result
 
 
-def _line_distances(rows: Sequence[Points], columns: Sequence[Points], embeddings: Embeddings) -> Float64Array:
+def _line_distances(
+    rows: Sequence[Points], columns: Sequence[Points], embeddings: Embeddings
+) -> Float64Array:
     """One dimension and one size: the mean gap of the sorted values."""
     from scipy.spatial.distance import cdist
 
     def values(corpus: Sequence[Points]) -> Float64Array:
-        return np.array([np.sort(np.repeat(vectors_at(p.indices, embeddings)[:, 0], p.masses)) for p in corpus])
+        return np.array(
+            [np.sort(np.repeat(vectors_at(p.indices, embeddings)[:, 0], p.masses)) for p in corpus]
+        )
 
     return np.asarray(cdist(values(rows), values(columns), "cityblock") / rows[0].size)
 
@@ -168,7 +179,8 @@ class NearestDocuments:
     def _mean_bounds(self, points: Points) -> Float64Array:
         if not self._corpus or not is_norm(self._ground):
             return np.zeros(len(self._corpus))
-        return word_distances(_mean(points, self._embeddings)[None, :], self._means, self._ground)[0]
+        mean = _mean(points, self._embeddings)
+        return word_distances(mean[None, :], self._means, self._ground).ravel()
 
     def _search(
         self, points: Points, block: _Block, bounds: Float64Array, best: list[Neighbor], count: int
@@ -185,9 +197,13 @@ class NearestDocuments:
                 self._solve(points, k, best, count)
                 continue
             if table is None:
-                table = word_distances(vectors_at(points.indices, self._embeddings), block.vectors, self._ground)
+                table = word_distances(
+                    vectors_at(points.indices, self._embeddings), block.vectors, self._ground
+                )
             place = block.places[k - block.documents[0]]
-            heapq.heappush(queue, (max(bound, _relaxed_bound(points, self._corpus[k], place, table)), True, k))
+            heapq.heappush(
+                queue, (max(bound, _relaxed_bound(points, self._corpus[k], place, table)), True, k)
+            )
 
     def _solve(self, points: Points, k: int, best: list[Neighbor], count: int) -> None:
         _, transport = points_transport(points, self._corpus[k], self._embeddings, self._ground)

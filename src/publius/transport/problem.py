@@ -37,7 +37,10 @@ def points_of(bag: Bag, embeddings: Embeddings) -> Points:
     """
     if bag.size == 0:
         raise DataError("an empty bag has no distance to another: give documents with at least one word")
-    found = [embeddings.size if word == UNKNOWN else embeddings.index(word) for word in bag.counts]
+    words = list(bag.counts)
+    found = list(map(embeddings.index, words))
+    if UNKNOWN in bag.counts:
+        found[words.index(UNKNOWN)] = embeddings.size
     known = [index for index in found if index is not None]
     if len(known) < len(found):
         raise DataError(
@@ -145,7 +148,9 @@ def residual(a: Points, b: Points) -> Residual:
     return Residual(left, supply[left], right, demand[right], a.size // divisor * b.size)
 
 
-def points_transport(a: Points, b: Points, embeddings: Embeddings, ground: Ground) -> tuple[Residual, Transport]:
+def points_transport(
+    a: Points, b: Points, embeddings: Embeddings, ground: Ground
+) -> tuple[Residual, Transport]:
     """The optimal transport between two bags: what moves, and how."""
     rest = residual(a, b)
     x, y = vectors_at(a.indices[rest.left], embeddings), vectors_at(b.indices[rest.right], embeddings)

@@ -22,6 +22,7 @@ MassArray = NDArray[np.int64]
 
 SMALL = 128
 """Up to this total mass the assignment of unit masses is the fastest and needs no extra."""
+_FEW_REPEATS = 1.1  # up to so many units of mass a row, the assignment is faster than the network simplex
 _LARGEST_ASSIGNMENT = 4_000
 _ITERATIONS = 100_000_000
 _LARGEST_MASS = 2**53
@@ -46,7 +47,9 @@ def optimal_flow(costs: Float64Array, supply: MassArray, demand: MassArray) -> F
     """
     total = int(supply.sum())
     if total != int(demand.sum()) or not 0 < total < _LARGEST_MASS:
-        raise DataError(f"supply {total} and demand {int(demand.sum())} must be equal, positive and below 2^53")
+        raise DataError(
+            f"supply {total} and demand {int(demand.sum())} must be equal, positive and below 2^53"
+        )
     if not (np.isfinite(costs).all() and (costs >= 0).all()):
         raise DataError("a ground distance is negative or not finite")
     reduced = _reduced(costs)
@@ -66,13 +69,13 @@ def any_flow(supply: MassArray, demand: MassArray) -> Flow:
 
 def _reduced(costs: Float64Array) -> Float64Array:
     """Costs less what every flow pays anyway, row by row and column by column: same optima, fewer pivots."""
-    reduced = costs - costs.min(axis=1, keepdims=True)
+    reduced: Float64Array = costs - costs.min(axis=1, keepdims=True)
     reduced -= reduced.min(axis=0)
     return reduced
 
 
 def _solve(costs: Float64Array, supply: MassArray, demand: MassArray, total: int) -> Flow:
-    if total <= SMALL:
+    if total <= max(SMALL, _FEW_REPEATS * min(costs.shape)):
         return _assignment(costs, supply, demand)
     try:
         return _network_simplex(costs, supply, demand)
@@ -84,10 +87,12 @@ def _solve(costs: Float64Array, supply: MassArray, demand: MassArray, total: int
 def _network_simplex(
     costs: Float64Array, supply: MassArray, demand: MassArray, iterations: int = _ITERATIONS
 ) -> Flow:
-    import ot
+    with (
+        warnings.catch_warnings()
+    ):  # POT warns when imported first; when it stops early, an error follows below
+        warnings.simplefilter("ignore")
+        import ot
 
-    with warnings.catch_warnings():  # its warning that it stopped early becomes an error below
-        warnings.simplefilter("ignore", UserWarning)
         plan, log = ot.emd(
             supply.astype(np.float64), demand.astype(np.float64), costs, numItermax=iterations, log=True,
             center_dual=False, check_marginals=False,
@@ -133,7 +138,9 @@ def _checked(flow: Flow, supply: MassArray, demand: MassArray) -> Flow:
     moved = np.zeros_like(supply), np.zeros_like(demand)
     np.add.at(moved[0], flow.rows, flow.masses)
     np.add.at(moved[1], flow.columns, flow.masses)
-    if not (np.array_equal(moved[0], supply) and np.array_equal(moved[1], demand) and (flow.masses > 0).all()):
+    if not (
+        np.array_equal(moved[0], supply) and np.array_equal(moved[1], demand) and (flow.masses > 0).all()
+    ):
         raise PubliusError("the transport solver returned a flow that does not move all of the mass")
     return flow
 
