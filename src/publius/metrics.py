@@ -8,7 +8,7 @@ and, by Corollary 1, also epsilon*Manhattan-privacy (Euclidean <= Manhattan).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ Float64Array = NDArray[np.float64]
 class AbstractMetric(ABC):
     """A pseudometric on R^n, computed in float64."""
 
-    name: ClassVar[str]
+    name: str
 
     @abstractmethod
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:

@@ -8,7 +8,19 @@ import sys
 import typer
 
 from publius import __version__
-from publius.cli import bench, distance, embeddings, evaluate, guarantee, ledger, obfuscate, utility
+from publius.cli import (
+    bench,
+    certify,
+    compare,
+    distance,
+    embeddings,
+    evaluate,
+    guarantee,
+    ledger,
+    obfuscate,
+    utility,
+    words,
+)
 from publius.errors import PubliusError
 
 app = typer.Typer(
@@ -37,7 +49,7 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-for noun in (distance, guarantee, utility, ledger, evaluate):
+for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate):
     noun.register(app)
 bench.register(app)
 
