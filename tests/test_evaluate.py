@@ -161,6 +161,7 @@ def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder)
         run(
             "evaluate", corpus, "--epsilon", "30,2", "--repeats", 2, "--output", folder, *options, "--seed", 5
         )
+    (tmp_path / "mine").touch()
     with pytest.raises(UsageError, match="holds no evaluation"):
         run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path, *options)
 
