@@ -10,6 +10,7 @@ import typer
 from publius import __version__
 from publius.cli import (
     bench,
+    calibrate,
     certify,
     compare,
     distance,
@@ -49,7 +50,7 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate):
+for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate):
     noun.register(app)
 bench.register(app)
 

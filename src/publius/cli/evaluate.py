@@ -39,6 +39,12 @@ StopWordsOption = Annotated[str, typer.Option(help="Words left out: english, non
 EmbeddingsOption = Annotated[str | None, typer.Option(help="Word vectors. Default: the packaged GloVe.")]
 MetricOption = Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")]
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")]
+ProjectOption = Annotated[
+    int | None, typer.Option(min=1, help="Principal components kept (projected mechanisms).")
+]
+FloorOption = Annotated[
+    float | None, typer.Option(min=0, help="Share of draws from the prior alone (exponential).")
+]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of the noise. Default: drawn and kept.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -66,6 +72,8 @@ def evaluate(
     stop_words: StopWordsOption = "english",
     embeddings: EmbeddingsOption = None,
     metric: MetricOption = "euclidean",
+    project: ProjectOption = None,
+    floor: FloorOption = None,
     snippet: Annotated[
         str | None, typer.Option(help="Id of a text of which the report may show the first words.")
     ] = None,
@@ -80,12 +88,13 @@ def evaluate(
     options = {
         "mechanism": mechanism, "repeats": repeats, "adversaries": adversaries, "tasks": tasks, "unknown": unknown,
         "length": length, "training": training, "stop_words": stop_words, "metric": metric, "snippet": snippet,
+        "project": project, "floor": floor,
     }  # fmt: skip
     request = request_of(numbers(epsilon), **options)
     evaluation = prepared(corpus, topics, embeddings, request, output, seed)
     with progress_shown(quiet=json) as progress:
         evaluation.run(request.cells(), workers=workers or os.cpu_count() or 1, progress=progress)
-    results = evaluation.results(request.cells())
+    results = evaluation.results()
     lines = summarize(results)
     write_report(results, lines, output)
     _show(lines, output, evaluation.facts, json=json)
@@ -130,7 +139,9 @@ def request_of(epsilons: tuple[float, ...], **options: Any) -> Request:
         raise UsageError(f"--training is {' or '.join(get_args(Training))}, not {options['training']!r}")
     if options["unknown"] == "reject":
         raise UsageError("--unknown reject has nothing to evaluate: choose unk, drop or keep")
+    parameters = {name: value for name in ("project", "floor") if (value := options.pop(name)) is not None}
     return Request(
+        parameters=parameters,
         mechanisms=names(options.pop("mechanism")),
         epsilons=epsilons,
         adversaries=choose_adversaries(names(options.pop("adversaries"))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, final
 
 import numpy as np
@@ -20,7 +21,7 @@ from publius.evaluation.protection import Displacement, Protected, displacement,
 from publius.evaluation.rows import CLEAN, Row, make_row
 from publius.evaluation.transition import is_exact, transition_of
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.rng import RunKey
 
 SNIPPET_WORDS = 24
@@ -52,7 +53,7 @@ class Setting:
         data: the texts in words.
         embeddings: the public vocabulary.
         metric: name of d.
-        parameters: of the mechanisms, beside epsilon and metric.
+        parameters: beside epsilon and metric, for the mechanisms that take them.
         adversaries: their names.
         tasks: what they are asked.
         chances: the chance level of each task.
@@ -75,8 +76,11 @@ class Setting:
         """The cell's mechanism on one thread; None for the clean cell."""
         if cell.epsilon is None:
             return None
+        taken = signature(MECHANISMS[cell.mechanism].__init__).parameters
         given = {"epsilon": cell.epsilon, "metric": self.metric, "threads": 1, **self.parameters}
-        return make_mechanism(cell.mechanism, self.embeddings, **given)
+        return make_mechanism(
+            cell.mechanism, self.embeddings, **{name: value for name, value in given.items() if name in taken}
+        )
 
 
 @final

@@ -172,9 +172,13 @@ class Evaluation:
             _write_json(self._path(job), record)
             progress("neighborhood" if job is None else job.name, done, len(jobs))
 
-    def results(self, cells: Sequence[Cell]) -> Results:
-        """What was found for ``cells``, all of which have been run."""
-        records = [(cell, _read_json(self._path(cell))) for cell in cells]
+    def results(self) -> Results:
+        """Everything found so far, cell by cell in the order they are run in."""
+        paths = sorted(path for path in (self._folder / _CELLS).glob("*.json") if path != self._path(None))
+        found = [_read_json(path) for path in paths]
+        records = sorted(
+            ((Cell(**record.pop("cell")), record) for record in found), key=lambda pair: self._order(pair[0])
+        )
         rows = tuple(Row(**row) for _, record in records for row in record["rows"])
         details = tuple((cell, {k: v for k, v in record.items() if k != "rows"}) for cell, record in records)
         found = _read_json(self._path(None))["neighborhood"]
@@ -182,6 +186,10 @@ class Evaluation:
             None if found is None else Neighborhood(**{name: tuple(values) for name, values in found.items()})
         )
         return Results(self.facts, rows, details, near)
+
+    def _order(self, cell: Cell) -> tuple[bool, int, int, float]:
+        mechanisms = ("clean", *self.request.mechanisms)
+        return cell.epsilon is not None, cell.repeat, mechanisms.index(cell.mechanism), -(cell.epsilon or 0.0)
 
     def _path(self, job: Cell | None) -> Path:
         return self._folder / _CELLS / f"{_NEIGHBORHOOD if job is None else job.name}.json"
@@ -193,12 +201,11 @@ class Evaluation:
 
 
 def read_results(folder: Path) -> Results:
-    """The evaluation in ``folder``; `DataError` when it holds none or an unfinished one."""
+    """What the evaluation in ``folder`` has found; `DataError` when there is none."""
     facts = _read_json(folder / _FACTS)
     choices: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in facts["request"].items()}
     request = Request(**choices)
-    evaluation = Evaluation(folder, request, {k: v for k, v in facts.items() if k != "seed"}, None)
-    return evaluation.results([cell for cell in request.cells() if evaluation._path(cell).exists()])
+    return Evaluation(folder, request, {k: v for k, v in facts.items() if k != "seed"}, None).results()
 
 
 def _continued(folder: Path, facts: dict[str, Any], seed: int | None) -> dict[str, Any]:
@@ -270,7 +277,7 @@ def _record(job: Cell | None, setting: Setting) -> dict[str, Any]:
             found = neighborhood(setting.data.unknown, setting.embeddings, setting.metric)
             return {"neighborhood": None if found is None else asdict(found)}
         outcome: Outcome = run_cell(job, setting)
-        return asdict(outcome)
+        return {"cell": asdict(job), **asdict(outcome)}
 
 
 # Files ----------------------------------------------------------------------------------------------------
