@@ -107,10 +107,10 @@ def facts_of(
     request: Request, dataset: Dataset, data: EncodedDataset, embeddings: Embeddings
 ) -> dict[str, Any]:
     """What the report states about the run, and what must be the same for a run to go on."""
-    from publius import __version__
+    from importlib.metadata import version
 
     return {
-        "publius_version": __version__,
+        "publius_version": version("publius"),
         "request": json.loads(json.dumps(asdict(request))),
         "embeddings": embeddings.name,
         "vocabulary_size": embeddings.size,
