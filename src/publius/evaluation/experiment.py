@@ -94,6 +94,7 @@ class Outcome:
         nearest: for the text of the nearest-authors table, the nearest authors and the true one's rank.
         snippet: its first words, if they may be shown.
         exact: whether the informed adversary had exact probabilities.
+        promised: whether the mechanism has a guarantee in the metric of the evaluation.
         seconds: what each part took.
 
     """
@@ -103,6 +104,7 @@ class Outcome:
     nearest: dict[str, Any]
     snippet: tuple[str, ...]
     exact: bool
+    promised: bool
     seconds: dict[str, float]
 
 
@@ -140,8 +142,14 @@ class _Run:
             gone = self._distance_to_original(released)
         return Outcome(
             tuple(rows), gone, self._nearest(bags), self._snippet(released),
-            mechanism is not None and is_exact(mechanism), self._seconds,
+            mechanism is not None and is_exact(mechanism), self._promised(), self._seconds,
         )  # fmt: skip
+
+    def _promised(self) -> bool:
+        if self._mechanism is None:
+            return False
+        guarantee = self._mechanism.guarantee
+        return guarantee.evidence != "none" and guarantee.metric == self._setting.metric
 
     def _applies(self, name: str, task: Task) -> bool:
         """Adversaries that know the mechanism have nothing to know where there is none."""

@@ -82,7 +82,9 @@ def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor
         _level(axes, chance, "chance")
         if floor is not None:
             _level(axes, floor, "topic only", left=True)
-        _axes(axes, f"{mechanism}: every adversary", "epsilon a word", "authors named")
+        highest = max(_value(line.best("author")) for line in own)
+        top = min(1.0, 1.5 * max(highest, chance, floor or 0.0))
+        _axes(axes, f"{mechanism}: every adversary", "epsilon a word", "authors named", top)
         return _svg(figure)
 
 
@@ -118,7 +120,7 @@ def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: s
         [i.value for i in x], [i.value for i in y], xerr=_errors(x), yerr=_errors(y),
         color=color, marker="o", elinewidth=0.8, label=mechanism,
     )  # fmt: skip
-    for epsilon, across, up in points:
+    for epsilon, across, up in dict.fromkeys((points[0], points[-1])):  # the ends: all would meet
         axes.annotate(
             f"{epsilon:g}",
             (across.value, up.value),
@@ -166,8 +168,8 @@ def _level(
     )  # fmt: skip
 
 
-def _axes(axes: Axes, title: str, x: str, y: str) -> None:
-    axes.set(title=title, xlabel=x, ylabel=y, ylim=(-0.02, 1.08))
+def _axes(axes: Axes, title: str, x: str, y: str, top: float = 1.0) -> None:
+    axes.set(title=title, xlabel=x, ylabel=y, ylim=(-0.02 * top, 1.08 * top))
     axes.grid(axis="y", linewidth=0.6)
     axes.tick_params(length=0)
     axes.set_axisbelow(True)

@@ -108,7 +108,10 @@ def _slowest(results: Results) -> list[tuple[str, float]]:
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.0f} %"
+    if value is None:
+        return "–"
+    share = 100 * value
+    return f"{share:.0f} %" if share >= 10 or share == round(share) else f"{share:.1f} %"
 
 
 def _number(value: float | None, digits: int = 3) -> str:

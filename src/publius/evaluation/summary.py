@@ -99,8 +99,10 @@ def summarize(results: Results) -> list[Line]:
 def _line(setting: tuple[str, float | None], results: Results) -> Line:
     rows = [row for row in results.rows if row.setting == setting]
     details = [found for cell, found in results.details if (cell.mechanism, cell.epsilon) == setting]
+    promised = all(found["promised"] for found in details)
     exponents = [
-        _exponent(results, setting[1], which) for which in ("nearest", "same_topic", "typical_same_topic")
+        _exponent(results, setting[1], which) if promised else None
+        for which in ("nearest", "same_topic", "typical_same_topic")
     ]
     first = {row.repeat: row for row in rows}.values()
     return Line(
