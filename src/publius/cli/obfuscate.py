@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, printable
+from publius.cli.console import print_json, printable, standard_output
 from publius.cli.mechanism import Floor, Prior, Project, extras
 from publius.errors import MissingExtraError, UsageError
 
@@ -227,10 +227,11 @@ def _run(
             ledger=ledger,
             progress=progress,
         )
-    if json:
-        print_json(_as_json(summary, output))
-    else:
-        _print_summary(summary, output)
+    with standard_output(f"the release in {output} is complete"):
+        if json:
+            print_json(_as_json(summary, output))
+        else:
+            _print_summary(summary, output)
 
 
 @contextmanager
