@@ -15,8 +15,10 @@ from publius.errors import MissingExtraError, PolicyError, UsageError
 from publius.explorer import Distortion, distortion, expected_distortion
 from publius.files import write_file
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.exponential import Exponential
 from publius.mechanisms.finite import AbstractFinite
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
+from publius.mechanisms.tight import RepairedTight, Tight
 from publius.neighbors import IndexArray
 from publius.rng import seeded_rng
 
@@ -100,8 +102,12 @@ def _row(
     parameters: dict[str, Any],
 ) -> Row:
     axis = _Axis(name, embeddings, words, draws, parameters)
+    start = _starting_dial(embeddings, finite=axis.finite)
+    if name in (Tight.name, RepairedTight.name):  # each dial is dear: begin where the exponential ends
+        plain = _Axis(Exponential.name, embeddings, words, draws, parameters)
+        start = find_dial(plain.excess(target), start=start)
     try:
-        dial = find_dial(lambda x: target.excess(axis.at(x)), start=axis.start)
+        dial = find_dial(axis.excess(target), start=start)
         mechanism = axis.mechanism(dial)
     except PolicyError as error:
         return Row(name, None, None, None, refused=str(error))
@@ -126,7 +132,6 @@ class _Axis:
         self._name, self._embeddings, self._words, self._draws = name, embeddings, words, draws
         self._parameters = {key: value for key, value in parameters.items() if value is not None}
         self.finite = issubclass(MECHANISMS[name], AbstractFinite)
-        self.start = _starting_dial(embeddings, finite=self.finite)
         self._known: dict[float, Distortion] = {}
 
     def at(self, dial: float) -> Distortion:
@@ -134,6 +139,17 @@ class _Axis:
         if dial not in self._known:
             self._known[dial] = self._finite(dial) if self.finite else self._simulated(dial)
         return self._known[dial]
+
+    def excess(self, target: Target) -> Callable[[float], float]:
+        """``target.excess`` at a dial. Where the mechanism is refused the dial is too low: there words crowd."""
+
+        def excess(dial: float) -> float:
+            try:
+                return target.excess(self.at(dial))
+            except PolicyError:
+                return -1.0
+
+        return excess
 
     def _finite(self, scale: float) -> Distortion:
         shape = MECHANISMS[self._name].shape_at(self._embeddings, scale, **self._parameters)

@@ -3,7 +3,7 @@
 A word needs two uniforms. The first chooses a block of the vocabulary (or the input word itself, a block of its
 own), the second a word of that block. In each step the cells stand in ascending order of size, to within a factor
 of two, so a cumulative sum near a small cell is itself small: every cell is right to a relative 2^-40 however
-improbable it is, and the uniforms resolve down to 2^-106. A single cumulative sum over the vocabulary would be off
+improbable it is, and the uniforms resolve down to 2^-960. A single cumulative sum over the vocabulary would be off
 by 2^-53 of the whole, which is more than many a word's probability.
 
 The law is that of rows computed by differences. A draw uses a matrix product and proves, from its error bound, that
@@ -26,15 +26,14 @@ from publius.certificate.sweep import in_threads, one_blas_thread
 from publius.metrics import Float64Array
 from publius.neighbors import IndexArray
 from publius.rng import Generator
+from publius.variates import deep_uniform
 
 UNIFORMS = 2
 # Relative error of a cell's realized probability, and what the uniforms cannot resolve.
 RELATIVE_ERROR = 2.0**-40
-UNRESOLVED = 2.0**-90
+UNRESOLVED = 2.0**-900
 
-_LARGEST_EXPONENT = (
-    650.0  # beyond, a weight is exp(-650): far below what the uniforms resolve, and never denormal
-)
+_LARGEST_EXPONENT = 650.0  # beyond, a weight is exp(-650): below 2^-900, and never denormal
 _OFFSET = (
     1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
 )
@@ -42,9 +41,8 @@ _TABLE_BYTES = 2**28
 
 
 def fine_uniforms(count: int, rng: Generator) -> Float64Array:
-    """Uniforms on (0, 1), shape (count, 2), with 53 significant bits down to 2^-106."""
-    coarse, fine = rng.random((2, count, UNIFORMS))
-    return np.asarray(np.minimum(coarse + (fine + UNIT) * UNIT, 1 - UNIT))
+    """Uniforms on (0, 1), shape (count, 2), with 53 significant bits down to 2^-960."""
+    return deep_uniform(rng, count * UNIFORMS).reshape(count, UNIFORMS)
 
 
 @final
@@ -175,9 +173,9 @@ class Inverse:
             additions = self._additions[slots]
         result = words.copy()
         moved = np.flatnonzero((blocks < self._blocks) & ~doubtful)
-        result[moved], doubtful[moved] = self._within(
-            words[moved], blocks[moved], additions[moved], uniforms[moved, 1]
-        )
+        if len(moved):
+            part = self._within(words[moved], blocks[moved], additions[moved], uniforms[moved, 1])
+            result[moved], doubtful[moved] = part
         for at in np.flatnonzero(doubtful):
             result[at] = self._exactly(words[at : at + 1], uniforms[at])
         return result

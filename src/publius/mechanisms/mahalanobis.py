@@ -71,6 +71,10 @@ class Mahalanobis(AbstractMechanism):
         self.threads = threads or sweep.processors()
         # In the ellipsoid's axes the noise is scaled coordinate by coordinate, and nearest words stay nearest.
         self._vectors = rotated(embeddings.vectors, self._ellipsoid.axes)
+        farthest = self.epsilon * self.metric.diameter_bound(embeddings.vectors)
+        self._guarantee = Guarantee(
+            self.epsilon, self.metric.name, "proven", self._scaled.truncation_delta(farthest)
+        )
         self._search: NearestWords | None = None
 
     @property
@@ -81,7 +85,7 @@ class Mahalanobis(AbstractMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """See `AbstractMechanism.guarantee`; proven, in the metric it names."""
-        return Guarantee(self.epsilon, self.metric.name, "proven", self._scaled.truncation_delta())
+        return self._guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `AbstractMechanism.noise`; shape (count, n), along the ellipsoid's axes before stretching."""

@@ -21,7 +21,7 @@ from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.cache import cached
 from publius.mechanisms.finite import AbstractFinite
 from publius.mechanisms.shape import Shape, checked_floor, checked_prior, prior_choice
-from publius.metrics import Float64Array, FloatArray, metric_named
+from publius.metrics import Euclidean, Float64Array, FloatArray, metric_named
 from publius.neighbors import IndexArray, NearestWords
 from publius.noise import EuclideanLaplace
 from publius.privacy import Guarantee
@@ -57,6 +57,10 @@ class ProjectedLaplace(AbstractMechanism):
         self.contraction = cached(facts, self._still_holds, self._contraction)
         self.epsilon = float(epsilon)
         self._noise = EuclideanLaplace(self.dimension, epsilon / self.contraction.epsilon)
+        farthest = self._noise.epsilon * Euclidean().diameter_bound(self._vectors)
+        self._guarantee = Guarantee(
+            self.epsilon, self.metric.name, "proven", self._noise.truncation_delta(farthest)
+        )
         self._search: NearestWords | None = None
 
     def _contraction(self) -> Constant:
@@ -92,7 +96,7 @@ class ProjectedLaplace(AbstractMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """See `AbstractMechanism.guarantee`; by Corollary 1, proven."""
-        return Guarantee(self.epsilon, self.metric.name, "proven", self._noise.truncation_delta())
+        return self._guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `AbstractMechanism.noise`; shape (count, m)."""

@@ -23,7 +23,7 @@ from publius.metrics import Float64Array, metric_named
 from publius.noise import checked_epsilon
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants
-_RESIDUAL = 1e-7
+_RESIDUALS = (1e-7, 1e-10, 1e-13)  # of the rows' sums; the finer ones for words that nearly coincide
 _STEPS = 200
 _REPAIRED = 1e-6  # of the mean weight: what a negative weight is raised to
 
@@ -48,16 +48,29 @@ class Tight(AbstractFinite):
         if scale is None:
             line = _plain(embeddings, metric).line
             solved_at /= 1 + (2 * line.rounding if line else _MARGIN)
-        shape = self.shape_at(embeddings, solved_at, metric=metric, threads=threads)
-        self._certify(embeddings, shape, epsilon, solved_at, threads)
+        for residual in _RESIDUALS:
+            shape = self.shape_at(embeddings, solved_at, metric=metric, threads=threads, residual=residual)
+            try:
+                self._certify(embeddings, shape, epsilon, solved_at, threads)
+            except PolicyError:
+                if residual == _RESIDUALS[-1]:
+                    raise
+            else:
+                return
 
     @classmethod
     def shape_at(
-        cls, embeddings: Embeddings, scale: float, *, metric: str = "euclidean", threads: int | None = None
+        cls,
+        embeddings: Embeddings,
+        scale: float,
+        *,
+        metric: str = "euclidean",
+        threads: int | None = None,
+        residual: float = _RESIDUALS[0],
     ) -> Shape:
-        """See `AbstractFinite.shape_at`; the weights that are tight at ``scale``."""
+        """See `AbstractFinite.shape_at`; the weights that are tight at ``scale``, but for ``residual``."""
         plain = _plain(embeddings, metric)
-        weights = _weights(embeddings, plain, scale, threads)
+        weights = _weights(embeddings, plain, scale, residual, threads)
         if negative := int((weights <= 0).sum()):
             raise PolicyError(
                 f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
@@ -96,7 +109,7 @@ class RepairedTight(AbstractFinite):
     ) -> Shape:
         """See `AbstractFinite.shape_at`; the weights that would be tight at ``scale``, repaired."""
         plain = _plain(embeddings, metric)
-        weights = _weights(embeddings, plain, scale, threads)
+        weights = _weights(embeddings, plain, scale, _RESIDUALS[0], threads)
         return _weighted(plain, np.maximum(weights, _REPAIRED * np.abs(weights).mean()))
 
 
@@ -109,19 +122,21 @@ def _weighted(plain: Shape, weights: Float64Array) -> Shape:
     return Shape(plain.vectors, plain.metric, plain.points.shared(weights / weights.sum()))
 
 
-def _weights(embeddings: Embeddings, shape: Shape, scale: float, threads: int | None) -> Float64Array:
+def _weights(
+    embeddings: Embeddings, shape: Shape, scale: float, residual: float, threads: int | None
+) -> Float64Array:
     """A at the points of the vocabulary, shape (P,)."""
     if shape.line is not None:
         result = np.empty(len(shape.order))
         result[shape.order] = line.tight_weights(np.diff(shape.sorted_values), scale)
         return result
-    facts = {"embeddings": embeddings.sha256, **shape.facts(), "tight": repr(scale)}
+    facts = {"embeddings": embeddings.sha256, **shape.facts(), "tight": repr(scale), "residual": residual}
     size = len(shape.points.first)
-    return cached_weights(facts, size, lambda: tight_weights(shape.law.outer, scale, threads=threads))
+    return cached_weights(facts, size, lambda: tight_weights(shape.law.outer, scale, residual, threads))
 
 
 def tight_weights(
-    distances: AbstractDistances, scale: float, *, residual: float = _RESIDUAL, threads: int | None = None
+    distances: AbstractDistances, scale: float, residual: float, threads: int | None = None
 ) -> Float64Array:
     """The solution a of Phi a = 1, shape (P,), by conjugate gradients in float64.
 

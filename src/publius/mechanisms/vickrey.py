@@ -52,6 +52,8 @@ class Vickrey(AbstractMechanism):
         self._noise = NOISES[metric](embeddings.dimension, epsilon)
         self.epsilon, self._share = self._noise.epsilon, share
         self.threads = threads or sweep.processors()
+        delta = self._noise.truncation_delta(self.epsilon * self.metric.diameter_bound(embeddings.vectors))
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: TwoNearest | None = None
 
     @property
@@ -62,7 +64,7 @@ class Vickrey(AbstractMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """See `AbstractMechanism.guarantee`; proven: the Laplace mechanism's, by post-processing."""
-        return Guarantee(self.epsilon, self.metric.name, "proven", self._noise.truncation_delta())
+        return self._guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `AbstractMechanism.noise`; shape (count, n + 1), the last column uniform."""
