@@ -95,7 +95,7 @@ class Outcome:
         snippet: its first words, if they may be shown.
         exact: whether the informed adversary had exact probabilities.
         promised: whether the mechanism has a guarantee in the metric of the evaluation.
-        seconds: what each part took.
+        seconds: of processor time that each part took.
 
     """
 
@@ -242,18 +242,18 @@ class _Run:
 
 @final
 class _Stopwatch:
-    """Adds the seconds of a block to a part's."""
+    """Adds a block's seconds of processor time to a part's: on a shared machine the clock would tell of others."""
 
     def __init__(self, seconds: dict[str, float], part: str) -> None:
         self._seconds, self._part = seconds, part
 
     def __enter__(self) -> None:
-        from time import perf_counter
+        from time import process_time
 
-        self._start = perf_counter()
+        self._start = process_time()
 
     def __exit__(self, *_: object) -> None:
-        from time import perf_counter
+        from time import process_time
 
-        taken = perf_counter() - self._start
+        taken = process_time() - self._start
         self._seconds[self._part] = round(self._seconds.get(self._part, 0.0) + taken, 3)
