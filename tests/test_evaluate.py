@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 
 from letters import rows, write
 from publius.cli import app
-from publius.errors import DocumentError, UsageError
+from publius.errors import DataError, DocumentError, UsageError
 
 for module in ("sklearn", "matplotlib", "jinja2"):
     pytest.importorskip(module, reason="extra evaluation is not installed")
@@ -197,6 +198,15 @@ def test_report_is_made_again_from_its_folder(folder):
 def test_report_of_nothing(tmp_path):
     with pytest.raises(ValueError, match="no evaluation"):
         run("report", tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"mechanism": "laplace"}', '{"cell": {"epsilon": 1}}'])
+def test_a_damaged_cell_is_named(tmp_path, folder, content):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / "cells" / "laplace-2.0-0.json").write_text(content)
+    with pytest.raises(DataError, match=r"laplace-2\.0-0\.json.* is damaged"):
+        run("report", copy)
 
 
 def test_page_has_no_script_and_no_network(folder):

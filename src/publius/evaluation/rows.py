@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, final
+from typing import final
 
-from publius.errors import DataError
 from publius.evaluation.data import Task
 from publius.evaluation.statistics import clopper_pearson
 
@@ -89,25 +88,3 @@ def make_row(
 def as_json_lines(rows: Iterable[Row]) -> bytes:
     """One object a line, as in ``rows.jsonl``."""
     return "".join(json.dumps(asdict(row), allow_nan=False) + "\n" for row in rows).encode()
-
-
-def from_json_lines(data: bytes, where: str) -> list[Row]:
-    """The rows of ``rows.jsonl``; `DataError` naming the line for what is none."""
-    rows = []
-    for number, line in enumerate(data.splitlines(), start=1):
-        try:
-            rows.append(_row(json.loads(line)))
-        except (ValueError, TypeError, KeyError):
-            raise DataError(f"{where}, line {number} is not a row of an evaluation: run it again") from None
-    return rows
-
-
-def _row(record: dict[str, Any]) -> Row:
-    row = Row(**record)
-    if (
-        row.task not in ("author", "topic")
-        or len(row.hits) != row.total
-        or row.hits.count("1") != row.correct
-    ):
-        raise ValueError(record)
-    return row

@@ -109,6 +109,8 @@ def facts_of(
     """What the report states about the run, and what must be the same for a run to go on."""
     from importlib.metadata import version
 
+    if request.snippet is not None and request.snippet not in {text.id for text in dataset.unknown}:
+        raise UsageError(f"no unknown text has the id {request.snippet!r}, so none of its words can be shown")
     return {
         "publius_version": version("publius"),
         "request": json.loads(json.dumps(asdict(request))),
@@ -151,10 +153,6 @@ class Evaluation:
     def prepare(self, data: EncodedDataset, embeddings: Embeddings) -> None:
         """What the cells share."""
         request = self.request
-        if request.snippet is not None and request.snippet not in {text.id for text in data.unknown}:
-            raise UsageError(
-                f"no unknown text has the id {request.snippet!r}, so none of its words can be shown"
-            )
         self._setting = Setting(
             data, embeddings, request.metric, request.parameters, request.adversaries, request.tasks,
             self.facts["chance"], self.seed, request.snippet,
@@ -175,10 +173,7 @@ class Evaluation:
     def results(self) -> Results:
         """Everything found so far, cell by cell in the order they are run in."""
         paths = sorted(path for path in (self._folder / _CELLS).glob("*.json") if path != self._path(None))
-        found = [_read_json(path) for path in paths]
-        records = sorted(
-            ((Cell(**record.pop("cell")), record) for record in found), key=lambda pair: self._order(pair[0])
-        )
+        records = sorted((_cell_record(path) for path in paths), key=lambda pair: self._order(pair[0]))
         rows = tuple(Row(**row) for _, record in records for row in record["rows"])
         details = tuple((cell, {k: v for k, v in record.items() if k != "rows"}) for cell, record in records)
         found = _read_json(self._path(None))["neighborhood"]
@@ -203,8 +198,13 @@ class Evaluation:
 def read_results(folder: Path) -> Results:
     """What the evaluation in ``folder`` has found; `DataError` when there is none."""
     facts = _read_json(folder / _FACTS)
-    choices: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in facts["request"].items()}
-    request = Request(**choices)
+    choices: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in facts.get("request", {}).items()
+    }
+    try:
+        request = Request(**choices)
+    except TypeError:
+        raise _damaged(folder / _FACTS) from None
     return Evaluation(folder, request, {k: v for k, v in facts.items() if k != "seed"}, None).results()
 
 
@@ -305,5 +305,20 @@ def _read_json(path: Path) -> dict[str, Any]:
     except ValueError:
         record = None
     if not isinstance(record, dict):
-        raise DataError(f"{shown(path)} is damaged: remove it and run the evaluation again")
+        raise _damaged(path)
     return record
+
+
+def _cell_record(path: Path) -> tuple[Cell, dict[str, Any]]:
+    """A cell and what it found."""
+    record = _read_json(path)
+    try:
+        return Cell(**record.pop("cell")), record
+    except (KeyError, TypeError):
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        f"{shown(path)} is damaged, or of another version: remove it and run the evaluation again"
+    )
