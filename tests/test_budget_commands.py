@@ -136,34 +136,27 @@ def test_the_guarantee_between_two_texts():
 
 
 def test_releases_and_candidates():
-    once = run_json("guarantee", "--epsilon", "0.5", "--length", "2", "--distance", "1")
-    twice = run_json(
-        "guarantee",
-        "--epsilon",
-        "0.5",
-        "--length",
-        "2",
-        "--distance",
-        "1",
-        "--releases",
-        "2",
-        "--candidates",
-        "5",
-    )
+    case = ("guarantee", "--epsilon", "0.5", "--length", "2", "--distance", "1")
+    once, twice = run_json(*case), run_json(*case, "--releases", "2", "--candidates", "5")
     assert twice["exponent"] == 2 * once["exponent"]
     assert twice["delta"] == 2 * once["delta"]
     assert twice["prior"] == 0.2
     assert twice["posterior_at_most"] == pytest.approx(1 / (1 + 4 * 2.718281828459045**-2))
 
 
+LONG = ("guarantee", "--epsilon", "20", "--length", "400", "--distance", "2.5")
+
+
 def test_a_guarantee_beyond_float64():
-    facts = run_json("guarantee", "--epsilon", "20", "--length", "400", "--distance", "2.5")
+    facts = run_json(*LONG)
     assert facts["factor"] is None
     assert facts["log10_factor"] == pytest.approx(8685.9, abs=0.1)
-    assert (
-        "bounds nothing in practice"
-        in run("guarantee", "--epsilon", "20", "--length", "400", "--distance", "2.5")[1]
-    )
+    assert "bounds nothing in practice" in run(*LONG)[1]
+
+
+def test_no_word_moves_farther_than_the_vocabulary_is_wide():
+    assert run_json(*LONG)["delta"] == 1.0
+    assert run_json(*LONG, *TOY)["delta"] < 1e-100
 
 
 @pytest.mark.parametrize(
@@ -267,6 +260,18 @@ def test_runs_a_ledger_cannot_cover(more, code, message, authors, ledger, tmp_pa
     assert got == code
     assert message in said
     assert not (tmp_path / "out").exists()
+
+
+def test_the_debit_comes_before_the_release(authors, ledger, tmp_path, monkeypatch):
+    """When the folder cannot take its name after all, the budget is gone and nothing was released."""
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("publius.files._put_in_place", fail)
+    assert obfuscate(authors, tmp_path / "out", "--ledger", ledger)[0] == 74
+    assert run_json("ledger", "show", ledger)["documents"] == 6
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["authors.jsonl", "ledger"]
 
 
 def test_a_subject_needs_a_ledger(authors, tmp_path):

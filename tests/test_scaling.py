@@ -42,3 +42,14 @@ def test_documents_are_cut_from_real_text(tmp_path):
     _write_corpus(tmp_path / "out", vectors, Setting(3, 2, 1, length=2, source=str(source)), 3)
     texts = [json.loads(line)["text"] for line in (tmp_path / "out").read_text().splitlines()]
     assert all(text in "river mountain castle garden" and len(text.split()) == 2 for text in texts)
+
+
+def test_cost_is_words_over_speed_plus_reading(publius):
+    code, out, _ = publius(
+        "bench", "cost", "--documents", 7.2e6, "--length", 10, "--words-per-second", 10_000, "--machines", 2,
+        "--share", 0.5, "--documents-read", 1_000, "--json",
+    )  # fmt: skip
+    assert code == 0
+    assert json.loads(out)["hours"] == 2 + 1
+    assert json.loads(out)["computed"] is True
+    assert publius("bench", "cost", "--words-per-second", -1, "--documents-read", 1)[0] == 2

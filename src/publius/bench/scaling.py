@@ -75,6 +75,28 @@ def bench_scaling(settings: Sequence[Setting]) -> dict[str, Any]:
     return {"benchmark": "scaling", **report, **common, "workers": first["workers"] or os.cpu_count()}
 
 
+def cost(
+    documents: float, length: int, words_per_second: float, machines: int, share: float, documents_read: float
+) -> dict[str, Any]:
+    """Hours of a corpus on ``machines``, computed from measured figures of one of them (docs/scaling.md).
+
+    ``words_per_second`` is one machine's, ``share`` what a cluster keeps of it, ``documents_read`` a machine's
+    documents a second in the survey. `UsageError` for a figure that is not positive.
+    """
+    if min(documents, length, words_per_second, machines, share, documents_read) <= 0 or share > 1:
+        raise UsageError("every figure must be positive, and the share at most 1")
+    working = documents * length / (words_per_second * share * machines)
+    reading = documents / (documents_read * machines)
+    return {
+        "computed": True,
+        "documents": documents,
+        "machines": machines,
+        "hours": round((working + reading) / 3600, 3),
+        "machine_hours": round(machines * (working + reading) / 3600, 3),
+        "reading_share": round(reading / (working + reading), 4),
+    }
+
+
 def settings_of(
     documents: Sequence[int], vocabulary: Sequence[int], dimension: Sequence[int], **others: Any
 ) -> list[Setting]:

@@ -13,7 +13,20 @@ from typing import NoReturn
 import typer
 
 from publius import __version__
-from publius.cli import bench, distance, embeddings, guarantee, ledger, obfuscate, utility
+from publius.cli import (
+    bench,
+    calibrate,
+    certify,
+    compare,
+    distance,
+    embeddings,
+    evaluate,
+    guarantee,
+    ledger,
+    obfuscate,
+    utility,
+    words,
+)
 from publius.errors import PubliusError, StorageError
 
 app = typer.Typer(
@@ -42,7 +55,7 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-for noun in (distance, guarantee, utility, ledger):
+for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate):
     noun.register(app)
 bench.register(app)
 

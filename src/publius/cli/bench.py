@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from publius.cli.bench_mechanisms import mechanisms
 from publius.cli.console import print_json, print_table
 
 group = typer.Typer(help="Speed, as a ratio to its limit in the same run.", no_args_is_help=True)
@@ -21,6 +22,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def register(app: typer.Typer) -> None:
     """Add the ``bench`` commands."""
+    group.command("mechanisms")(mechanisms)
     app.add_typer(group, name="bench")
 
 
@@ -87,6 +89,22 @@ def scaling(
         master=master, workers=workers,
     )  # fmt: skip
     show(bench_scaling(settings), json)
+
+
+@group.command("cost")
+def cost(
+    words_per_second: Annotated[float, typer.Option(help="Of one machine: measured by bench scaling.")],
+    documents_read: Annotated[float, typer.Option(help="Documents a second that a machine reads: measured.")],
+    documents: Annotated[float, typer.Option(help="Documents of the corpus.")] = 1e8,
+    length: Annotated[int, typer.Option(min=1, help="Words a document.")] = 30,
+    machines: Annotated[int, typer.Option(min=1, help="Machines of this kind.")] = 1,
+    share: Annotated[float, typer.Option(help="Share of that speed that a cluster keeps, at most 1.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """What a corpus would cost: computed from figures measured on one machine."""
+    from publius.bench.scaling import cost
+
+    show(cost(documents, length, words_per_second, machines, share, documents_read), json)
 
 
 def _vectors(words: int, dimension: int, name: str | None) -> Any:

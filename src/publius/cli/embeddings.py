@@ -1,4 +1,4 @@
-"""``publius embeddings``: list, info, import, verify."""
+"""``publius embeddings``: list, info, import, verify, fit, train."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
+from publius.cli.fit import fit
+from publius.cli.train import train
 from publius.errors import PubliusError, StorageError
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ def register(app: typer.Typer) -> None:
     group.command("info")(info)
     group.command("import")(import_embeddings)
     group.command("verify")(verify)
+    group.command("fit")(fit)
+    group.command("train")(train)
     app.add_typer(group, name="embeddings")
 
 

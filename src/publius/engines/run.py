@@ -26,12 +26,10 @@ from publius.writers import Layout
 
 ENGINES: Final = ("local", "spark")
 
-BATCH_WORDS = 4096  # words searched together: enough for BLAS, 10 MB of noise at 300 dimensions
-
 
 def default_batch_size(plan: Plan) -> int:
-    """Documents a batch: about `BATCH_WORDS` words."""
-    return max(1, BATCH_WORDS // plan.size)
+    """Documents a batch: about as many words as the mechanism likes to have together."""
+    return max(1, plan.mechanism.batch_words // plan.size)
 
 
 def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip_bad: bool) -> int:
@@ -84,7 +82,7 @@ def protect_corpus(
     ``format`` (default: jsonl) with ``workers`` processes (default: one a processor, and this process alone for a
     small corpus), or with a ``runner`` that was started before with the same plan. The ``engine`` "spark" writes
     Parquet through the cluster at ``master`` (default: this machine). ``batch_size`` documents are searched together
-    (default: some 4,096 words).
+    (default: what suits the mechanism).
 
     With ``resume`` what is finished is kept in a working folder beside the output, so that the same call goes on
     after a kill; ``notice`` is told what it found. A ``ledger`` is debited for all documents, and their subjects, in
