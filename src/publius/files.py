@@ -92,7 +92,7 @@ class _Counted(io.BufferedIOBase):
 class _Source(io.RawIOBase):
     """The bytes of a file, unpacked when they are gzip; whatever goes wrong is a typed error."""
 
-    def __init__(self, path: AnyPath) -> None:
+    def __init__(self, path: AnyPath, start: int) -> None:
         self._path = path
         self._unpacked = 0
         try:
@@ -101,7 +101,9 @@ class _Source(io.RawIOBase):
             raise storage_error("open", path, error) from None
         self._packed = _Counted(self._file)
         self._stream: IO[bytes] = self._file
-        if self._is_gzip():
+        if start:
+            self._file.seek(start)
+        elif self._is_gzip():
             self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=self._packed, mode="rb"))
 
     def _is_gzip(self) -> bool:
@@ -152,13 +154,14 @@ class _Source(io.RawIOBase):
         super().close()
 
 
-def open_binary(path: AnyPath) -> io.BufferedReader:
+def open_binary(path: AnyPath, start: int = 0) -> io.BufferedReader:
     """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
 
-    A pipe works too. Reading raises `StorageError` when the operating system fails and `DataError` when gzip
-    is damaged, cut short, missing from a file named ``.gz``, or expands more than `GZIP_RATIO` times.
+    A pipe works too. A plain file can be read from its byte ``start`` on. Reading raises `StorageError` when the
+    operating system fails and `DataError` when gzip is damaged, cut short, missing from a file named ``.gz``, or
+    expands more than `GZIP_RATIO` times.
     """
-    return io.BufferedReader(_Source(path), _BUFFER)
+    return io.BufferedReader(_Source(path, start), _BUFFER)
 
 
 def largest_content(path: AnyPath) -> int | None:

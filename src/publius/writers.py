@@ -13,13 +13,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
 
 from publius.bag import Bag
 from publius.embeddings import Embeddings
-from publius.errors import MissingExtraError, UsageError
+from publius.errors import UsageError
+from publius.records import import_parquet
 from publius.releases import Plan, Release
 
+if TYPE_CHECKING:
+    import pyarrow
+
+COMPRESSION: Final = "zstd"
 RESERVED = ("id", "size", "bag", "word", "count", "words", "counts", "warning", "private")
 
 
@@ -180,33 +185,21 @@ class Parquet(AbstractWriter):
     _BATCH: ClassVar[int] = 1024
 
     def _open(self) -> None:
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise MissingExtraError("pyarrow", "parquet") from None
-        warning = [("warning", pa.string())] if self.warning else []
-        fields = [("id", pa.string()), ("size", pa.int64()), *warning]
-        fields += [(label, pa.string()) for label in self.labels]
-        fields += [("words", pa.list_(pa.string())), ("counts", pa.list_(pa.int64()))]
-        self._schema = pa.schema(fields, metadata={"warning": self.warning} if self.warning else None)
-        self._file = pq.ParquetWriter(self.folder / "bags.parquet", self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
+        parquet = import_parquet()[1]
+        self._schema = parquet_schema(self.labels, self.warning)
+        self._file = parquet.ParquetWriter(
+            self.folder / "bags.parquet", self._schema, compression=COMPRESSION
+        )
+        self._rows: list[Release] = []
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        counts = self.counts(release)
-        labels = {label: _text(release.labels.get(label)) for label in self.labels}
-        self._rows.append(
-            {**_record(release), **labels, "words": list(counts), "counts": list(counts.values())}
-        )
+        self._rows.append(release)
         if len(self._rows) == self._BATCH:
             self._flush()
 
     def _flush(self) -> None:
-        import pyarrow as pa
-
-        self._file.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
+        self._file.write_batch(parquet_batch(self._rows, self._schema, self._embeddings))
         self._rows = []
 
     def close(self) -> None:
@@ -214,6 +207,27 @@ class Parquet(AbstractWriter):
         if self._rows:
             self._flush()
         self._file.close()
+
+
+def parquet_schema(labels: Sequence[str], warning: str | None) -> pyarrow.Schema:
+    """The columns of releases: id, size, the kept fields, words and counts; `MissingExtraError` without pyarrow."""
+    pa = import_parquet()[0]
+    fields = [("id", pa.string()), ("size", pa.int64()), *([("warning", pa.string())] if warning else [])]
+    fields += [(label, pa.string()) for label in labels]
+    fields += [("words", pa.list_(pa.string())), ("counts", pa.list_(pa.int64()))]
+    return pa.schema(fields, metadata={"warning": warning} if warning else None)
+
+
+def parquet_batch(
+    releases: Sequence[Release], schema: pyarrow.Schema, embeddings: Embeddings
+) -> pyarrow.RecordBatch:
+    """Releases as rows of `parquet_schema`, words in vocabulary order."""
+    rows = []
+    for release in releases:
+        counts = ordered_counts(release, embeddings)
+        labels = {label: _text(value) for label, value in release.labels.items()}
+        rows.append({**_record(release), **labels, "words": list(counts), "counts": list(counts.values())})
+    return import_parquet()[0].RecordBatch.from_pylist(rows, schema=schema)
 
 
 def _text(value: object) -> str | None:

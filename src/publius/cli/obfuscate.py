@@ -59,8 +59,13 @@ def obfuscate(
         bool, typer.Option("--number", help="Number the documents instead of reading ids.")
     ] = False,
     format: Annotated[
-        str, typer.Option(help="File format of the bags: jsonl, csv, parquet or mtx.")
-    ] = "jsonl",
+        str | None,
+        typer.Option(help="File format of the bags: jsonl (default), csv, parquet or mtx; Spark: parquet."),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="Where to work: local (processes) or spark.")] = "local",
+    master: Annotated[
+        str | None, typer.Option(help="Spark master, such as spark://HOST:7077. Default: this machine.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")] = None,
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Documents searched together. Default: some 4,096 words.")
@@ -112,7 +117,7 @@ def obfuscate(
         "resume": resume,
         "ledger": book,
     }
-    _run(corpus, plan, output, json=json, format=format, **options)
+    _run(corpus, plan, output, json=json, format=format, engine=engine, master=master, **options)
 
 
 def demo(
@@ -142,10 +147,10 @@ def federalist_papers() -> Path:
     return Path(found.origin).parent / "data" / "sample_corpora" / "federalist"
 
 
-def _check_format(format: str) -> None:
+def _check_format(format: str | None) -> None:
     from publius.writers import WRITERS
 
-    if format not in WRITERS:
+    if format is not None and format not in WRITERS:
         raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
 
 

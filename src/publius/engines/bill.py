@@ -7,7 +7,7 @@ from typing import final
 
 from publius.accounting import Charge, Ledger
 from publius.corpus import BadDocument, Document
-from publius.engines.local import Batch
+from publius.engines.processes import Batch
 from publius.errors import UsageError
 from publius.releases import Plan
 
@@ -22,6 +22,11 @@ class Bill:
         if ledger is not None:
             plan.charges(ledger, ())
         self._charges: dict[int, Charge] = {}
+
+    @property
+    def charges(self) -> bool:
+        """Whether there is a ledger."""
+        return self._ledger is not None
 
     def note(self, batches: Iterable[Batch], *, finished: bool = False) -> Iterator[Batch]:
         """The same batches; `BudgetError` at the first with a document that has not enough left.

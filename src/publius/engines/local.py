@@ -1,108 +1,114 @@
-"""The runner of one machine: batches through `protect` in this process or in processes of their own.
-
-Each worker opens the memory-mapped vectors itself, uses one BLAS thread, and derives each document's generator
-from the run key. It ends with the process that started it, however that ends: nobody else holds the run key.
-"""
+"""The engine of one machine: batches through local processes, written in order, journaled when it can be resumed."""
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.connection
+import itertools
 import os
-import threading
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from types import TracebackType
-from typing import Self, final
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
 
-from publius.corpus import BadDocument, Document
-from publius.errors import PubliusError
-from publius.releases import Plan, Release, Tally, protect
+from publius.corpus import BadDocument
+from publius.engines.journal import BAGS, Journal
+from publius.engines.processes import Batch, LocalRunner, Outcome, batches_of
+from publius.engines.request import AbstractEngine, Request, Summary, finish_folder, left_out, link
+from publius.engines.working import Found, WorkingFolder
+from publius.files import new_folder, read_lines
+from publius.records import import_parquet
+from publius.releases import Release, Tally
 from publius.rng import RunKey
-
-Batch = list[Document | BadDocument]
-Outcome = tuple[list[Release | BadDocument], Tally]
+from publius.writers import WRITERS, json_line, release_of
 
 
 @final
-class LocalRunner:
-    """Runs `protect` on batches in this process or in ``workers`` processes of their own.
+@dataclass(frozen=True)
+class LocalEngine(AbstractEngine):
+    """Local processes: batches come back in order and are written one after another."""
 
-    A context manager: worker processes live as long as it does.
-    """
+    request: Request
+    format: str
+    workers: int | None = None
+    runner: LocalRunner | None = None
 
-    def __init__(self, plan: Plan, key: RunKey, workers: int = 1) -> None:
-        self._plan, self._key, self._workers = plan, key, workers
-        self._pool: ProcessPoolExecutor | None = None
+    def at_once(self, output: Path) -> Summary:
+        """See `AbstractEngine.at_once`."""
+        asked, plan = self.request, self.request.plan
+        outcomes = self._outcomes(batches_of(asked.corpus, asked.batch_size), plan.run_key())
+        tally, bad = Tally(), list[BadDocument]()
+        with closing(outcomes), new_folder(output) as folder:
+            with WRITERS[self.format](folder, plan.mechanism.embeddings, plan.labels, plan.warning) as writer:
+                for results, batch_tally in outcomes:
+                    tally += batch_tally
+                    bad += left_out(results, skip_bad=asked.skip_bad)
+                    for release in _released(results):
+                        writer.write(release)
+                    asked.progress(len(results))
+            manifest = finish_folder(folder, plan, tally, bad)
+            asked.bill.pay(bad)
+        return Summary(tally, tuple(bad), manifest)
 
-    def __enter__(self) -> Self:
-        if self._workers > 1:
-            self._pool = ProcessPoolExecutor(
-                self._workers,
-                mp_context=multiprocessing.get_context("spawn"),
-                initializer=_start_worker,
-                initargs=(self._plan, self._key.expose(), self._key.seeded_run),
-            )
-        return self
+    def resumable(self, work: WorkingFolder) -> Summary:
+        """See `AbstractEngine.resumable`."""
+        if self.format == "parquet":
+            import_parquet()  # now, not when all is done
+        with Journal(work.path) as journal:
+            found = _found(journal) if work.resumed else None
+            if found is not None:
+                self.request.notice(found)
+            self._go_on(journal, work.key)
+        tally, bad = journal.tally, tuple(journal.bad)
+        with work.stage() as stage:
+            self._replay(journal.path, stage)
+            manifest = finish_folder(stage, self.request.plan, tally, bad)
+        self.request.bill.pay(bad, token=work.key.derive("ledger").hex())
+        work.place(tally, bad)
+        return Summary(tally, bad, manifest, found)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+    def _outcomes(self, batches: Iterator[Batch], key: RunKey) -> Generator[Outcome, None, None]:
+        """The outcome of each batch, in order."""
+        batches = self.request.bill.note(batches)
+        first = list(itertools.islice(batches, 2))
+        workers = self.workers or (1 if len(first) < 2 else os.cpu_count() or 1)
+        own = (
+            LocalRunner(self.request.plan, key, workers) if self.runner is None else nullcontext(self.runner)
+        )
+        with own as running:
+            yield from running.run(itertools.chain(first, batches))
 
-    def run(self, batches: Iterable[Batch]) -> Iterator[Outcome]:
-        """The outcome of each batch, in order; at most a few batches are under way at once."""
-        if self._pool is None:
-            for batch in batches:
-                yield protect_batch(batch, self._plan, self._key)
+    def _go_on(self, journal: Journal, key: RunKey) -> None:
+        """Release what is not in the journal yet, batch by batch into it."""
+        asked = self.request
+        left_out(journal.bad, skip_bad=asked.skip_bad)
+        asked.progress(journal.items)
+        items = iter(asked.corpus)  # it compares ids with those passed over, too
+        passed = batches_of(itertools.islice(items, journal.items), asked.batch_size)
+        for _ in asked.bill.note(passed, finished=True):
+            pass
+        with closing(self._outcomes(batches_of(items, asked.batch_size), key)) as outcomes:
+            for results, tally in outcomes:
+                bad = left_out(results, skip_bad=asked.skip_bad)
+                lines = (
+                    json_line(release, asked.plan.mechanism.embeddings) for release in _released(results)
+                )
+                journal.append(len(results), lines, tally, bad)
+                asked.progress(len(results))
+
+    def _replay(self, bags: Path, folder: Path) -> None:
+        """The journal as the output's file: itself for JSON lines, without a copy where that can be."""
+        plan = self.request.plan
+        if self.format == "jsonl":
+            link(bags, folder / BAGS)
             return
-        waiting: deque[Future[Outcome]] = deque()
-        try:
-            for batch in batches:
-                waiting.append(self._pool.submit(_work, batch))
-                if len(waiting) > 2 * self._workers:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        except BrokenProcessPool:
-            raise PubliusError(
-                "a worker process died (was it out of memory?): nothing was released; try fewer --workers"
-            ) from None
+        with WRITERS[self.format](folder, plan.mechanism.embeddings, plan.labels, plan.warning) as writer:
+            for _, line in read_lines(bags):
+                writer.write(release_of(line, plan))
 
 
-_worker: tuple[Plan, RunKey] | None = None
+def _released(results: Iterable[Release | BadDocument]) -> Iterator[Release]:
+    return (result for result in results if isinstance(result, Release))
 
 
-def _start_worker(plan: Plan, key: bytes, seeded: bool) -> None:
-    global _worker
-    from threadpoolctl import threadpool_limits
-
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    threadpool_limits(1)
-    plan.mechanism.threads = 1
-    _worker = plan, RunKey(key, seeded_run=seeded)
-
-
-def _end_with_parent() -> None:
-    """A killed parent cannot tell its workers to stop, and they would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        multiprocessing.connection.wait([parent.sentinel])
-        os._exit(1)
-
-
-def _work(batch: Batch) -> Outcome:
-    if _worker is None:
-        raise PubliusError("a worker was used before it was started")
-    return protect_batch(batch, *_worker)
-
-
-def protect_batch(batch: Batch, plan: Plan, key: RunKey) -> Outcome:
-    """The operation of every runner: each item's release in its place, or the bad document that it is."""
-    outcomes, tally = protect([item for item in batch if isinstance(item, Document)], plan, key)
-    released = iter(outcomes)
-    return [item if isinstance(item, BadDocument) else next(released) for item in batch], tally
+def _found(journal: Journal) -> Found:
+    return Found(journal.tally.documents, len(journal.bad), journal.torn_bytes)
