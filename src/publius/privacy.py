@@ -34,7 +34,7 @@ class Guarantee:
         epsilon: per unit of word distance.
         metric: name of d.
         evidence: "proven" by a theorem, "certified" by exact computation on the vocabulary, or "none".
-        delta: probability by which the bound can be exceeded, per word, for word distances up to 10/epsilon.
+        delta: probability by which the bound can be exceeded, per word, whichever two words of the vocabulary.
         size: N, the public number of words of the bag; None for a single word.
         ordered: whether the words' order is seen. Then the distance of two documents is not the Earth Mover's
             distance times N but the larger sum of the distances word by word.
@@ -230,7 +230,7 @@ def promise(guarantee: Guarantee, *, private: bool) -> str:
         f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
         f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
         f"one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
-        f"a probability of {delta} in documents whose words lie within 10/epsilon of each other. "
+        f"a probability of {delta} for the finite range of the sampled noise. "
         "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
         "exponent is easily thousands of nats and then bounds nothing in practice. The topic is not hidden. Each "
         "further release of a document adds its exponent to this one's."

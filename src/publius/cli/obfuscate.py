@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, printable
+from publius.cli.console import print_json, printable, standard_output
 from publius.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -224,10 +224,11 @@ def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any
 
     with _progress_bar(corpus, quiet=json) as progress:
         summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say_found, **options)
-    if json:
-        print_json(_as_json(summary, output))
-    else:
-        _print_summary(summary, output)
+    with standard_output(f"the release in {output} is complete"):
+        if json:
+            print_json(_as_json(summary, output))
+        else:
+            _print_summary(summary, output)
 
 
 def _say_found(found: Found) -> None:

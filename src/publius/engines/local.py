@@ -19,7 +19,7 @@ from publius.files import new_folder, read_lines
 from publius.records import import_parquet
 from publius.releases import Release, Tally
 from publius.rng import RunKey
-from publius.writers import WRITERS, json_line, release_of
+from publius.writers import WRITERS, Layout, release_of
 
 
 @final
@@ -83,15 +83,14 @@ class LocalEngine(AbstractEngine):
         left_out(journal.bad, skip_bad=asked.skip_bad)
         asked.progress(journal.items)
         items = iter(asked.corpus)  # it compares ids with those passed over, too
+        layout = Layout.of(asked.plan)
         passed = batches_of(itertools.islice(items, journal.items), asked.batch_size)
         for _ in asked.bill.note(passed, finished=True):
             pass
         with closing(self._outcomes(batches_of(items, asked.batch_size), key)) as outcomes:
             for results, tally in outcomes:
                 bad = left_out(results, skip_bad=asked.skip_bad)
-                lines = (
-                    json_line(release, asked.plan.mechanism.embeddings) for release in _released(results)
-                )
+                lines = map(layout.json_line, _released(results))
                 journal.append(len(results), lines, tally, bad)
                 asked.progress(len(results))
 

@@ -29,7 +29,7 @@ from publius.ranges import Piece
 from publius.records import import_parquet
 from publius.releases import Plan, Release, Tally
 from publius.rng import RunKey
-from publius.writers import COMPRESSION, parquet_batch, parquet_schema
+from publius.writers import COMPRESSION, Layout
 
 ROWS: Final = 1024  # of a row group
 _DIGEST: Final = 8
@@ -215,9 +215,8 @@ class _Part:
     """A Parquet file of releases, in row groups that do not depend on the batches."""
 
     def __init__(self, file: Any, plan: Plan) -> None:
-        self._schema = parquet_schema(plan.labels, plan.warning)
-        self._embeddings = plan.mechanism.embeddings
-        self._writer = import_parquet()[1].ParquetWriter(file, self._schema, compression=COMPRESSION)
+        self._layout = Layout.of(plan)
+        self._writer = import_parquet()[1].ParquetWriter(file, self._layout.schema(), compression=COMPRESSION)
         self._rows: list[Release] = []
 
     def write(self, releases: list[Release]) -> None:
@@ -226,7 +225,7 @@ class _Part:
             self._flush(ROWS)
 
     def _flush(self, count: int) -> None:
-        self._writer.write_batch(parquet_batch(self._rows[:count], self._schema, self._embeddings))
+        self._writer.write_batch(self._layout.rows(self._rows[:count]))
         del self._rows[:count]
 
     def __enter__(self) -> Self:

@@ -22,7 +22,7 @@ from publius.engines.request import AbstractEngine, Progress, Request, Summary, 
 from publius.engines.working import Found, WorkingFolder, refuse_unfinished, working_folder
 from publius.errors import DocumentError, UnknownWordError, UsageError
 from publius.releases import Plan, Tally
-from publius.writers import check_labels
+from publius.writers import Layout
 
 ENGINES: Final = ("local", "spark")
 
@@ -93,7 +93,7 @@ def protect_corpus(
     """
     if engine not in ENGINES:
         raise UsageError(f"no engine is called {engine!r}: choose one of {', '.join(ENGINES)}")
-    check_labels(plan.labels)
+    Layout.of(plan)  # refuses names that clash, before any work
     request = Request(
         corpus, plan, batch_size or default_batch_size(plan), skip_bad, Bill(ledger, plan), progress, notice
     )
