@@ -137,7 +137,7 @@ def test_another_plan_is_refused_by_name(corpus, plan, embeddings, tmp_path):
     other = Plan(
         Laplace(embeddings, epsilon=3.0), plan.encoding, labels=plan.labels, experiment=plan.experiment
     )
-    with pytest.raises(UsageError, match="another epsilon, epsilon_total"):
+    with pytest.raises(UsageError, match="epsilon, epsilon_total"):
         protect_corpus(corpus, other, tmp_path / "out", resume=True)
 
 
