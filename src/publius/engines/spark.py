@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tarfile
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,12 +122,14 @@ class SparkRunner(AbstractRunner):
         self._session: Any = None
 
     def __enter__(self) -> Self:
+        self._archives = tempfile.TemporaryDirectory()  # kept for executors that join later
         self._session, self._own = _session(self._master, self._workers)
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._own:
             self._session.stop()
+        self._archives.cleanup()
 
     def survey(self, order: Order) -> list[Survey]:
         """See `AbstractRunner.survey`."""
@@ -142,17 +146,20 @@ class SparkRunner(AbstractRunner):
 
     def _ship(self, order: Order) -> None:
         """Stored vectors to executors that may be elsewhere; on this machine they are mapped where they are."""
-        folder = order.plan.mechanism.embeddings.folder
-        if folder is not None and not self._session.sparkContext.master.startswith("local"):
-            self._session.sparkContext.addFile(str(folder), recursive=True)
+        folder, context = order.plan.mechanism.embeddings.folder, self._session.sparkContext
+        if folder is not None and not context.master.startswith("local"):
+            archive = Path(self._archives.name, f"{folder.name}.tar")
+            with tarfile.open(archive, "w") as tar:
+                for file in sorted(folder.iterdir()):
+                    tar.add(file, file.name)
+            context.addArchive(f"{archive}#{folder.name}")
 
     def _run(self, work: Work, shared: Shared, numbers: Any) -> list[Answer]:
         chosen = list(numbers)
         if not chosen:
             return []
-        context = self._session.sparkContext
-        broadcast = context.broadcast(shared)
         indices = self._session.range(0, len(chosen), 1, len(chosen))  # a task for each
+        broadcast = self._session.sparkContext.broadcast(shared)
         try:
             found = indices.mapInArrow(_Task(work, broadcast, tuple(chosen)), _SCHEMA).collect()
         except Exception as error:  # Spark's messages quote what a worker was doing
