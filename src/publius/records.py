@@ -66,11 +66,17 @@ def _not_utf8(position: int) -> str:
     return f"not UTF-8 at byte {position + 1}: convert the file to UTF-8"
 
 
-def read_jsonl(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
-    """One row a line that is not blank: a JSON object. ``columns`` are not checked here."""
-    with open_binary(path) as stream:
-        for number, line in _lines(stream):
-            place = f"line {number}"
+def read_jsonl(
+    path: Path, columns: tuple[str, ...], start: int = 0, stop: int | None = None
+) -> Iterator[Row]:
+    """One row a line that is not blank: a JSON object. ``columns`` are not checked here.
+
+    Of a plain file a range can be read: the lines whose first byte is from ``start`` on and before ``stop``.
+    """
+    with open_binary(path, max(0, start - 1)) as stream:
+        after = f" after byte {start}" if start else ""
+        for number, line in _lines(stream, start, stop):
+            place = f"line {number}{after}"
             if line is None:
                 yield _bad(place, _TOO_LONG)
             elif line.strip():
@@ -78,19 +84,29 @@ def read_jsonl(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
                 yield _bad(place, value) if isinstance(value, str) else Row(place, value)
 
 
-def _lines(stream: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
-    """Pairs (number, line), the line None when it is too long; then the rest of it is passed over."""
-    number = 0
-    while line := stream.readline(RECORD_LIMIT + 1):
-        number += 1
-        if number == 1:
+def _lines(stream: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | None]]:
+    """Pairs (number, line) from ``stream``, which stands one byte before ``start``; a line too long is None."""
+    number, at = 0, start
+    if start:  # the line that holds the byte before belongs to the range before
+        at += _rest_of_line(stream, b"?") - 1
+    while (stop is None or at < stop) and (line := stream.readline(RECORD_LIMIT + 1)):
+        number, at = number + 1, at + len(line)
+        if number == 1 and not start:
             line = line.removeprefix(_MARK)
         if len(line) <= RECORD_LIMIT:
             yield number, line
             continue
-        while line and not line.endswith(b"\n"):
-            line = stream.readline(RECORD_LIMIT)
+        at += _rest_of_line(stream, line)
         yield number, None
+
+
+def _rest_of_line(stream: BinaryIO, line: bytes) -> int:
+    """Pass over what is left of a line that began with ``line``; how many bytes that was."""
+    passed = 0
+    while line and not line.endswith(b"\n"):
+        line = stream.readline(RECORD_LIMIT)
+        passed += len(line)
+    return passed
 
 
 class _RepeatedFieldError(ValueError):
@@ -208,15 +224,42 @@ def _csv_row(place: str, cells: list[str] | None, indices: dict[str, int], width
     return Row(place, {column: cells[index] for column, index in indices.items()})
 
 
-def read_parquet(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
-    """One row a row; all of ``columns`` must be there once, flat, as strings, numbers or booleans."""
+def read_parquet(
+    path: Path, columns: tuple[str, ...], start: int = 0, stop: int | None = None
+) -> Iterator[Row]:
+    """One row a row; all of ``columns`` must be there once, flat, as strings, numbers or booleans.
+
+    A range can be read: the rows from ``start`` (the first is 0) on and before ``stop``.
+    """
     with _open_parquet(path) as file:
         _check_schema(file.schema_arrow, path, columns)
-        number = 0
-        for batch in file.iter_batches(BATCH_ROWS, columns=list(columns), use_threads=False):
+        groups, number = _overlapping(file.metadata, start, stop)
+        chosen = {"columns": list(columns), "row_groups": groups}
+        for batch in file.iter_batches(BATCH_ROWS, **chosen, use_threads=False) if groups else ():
             for index in range(batch.num_rows):
                 number += 1
-                yield _parquet_row(f"row {number}", batch, index, columns)
+                if start < number and (stop is None or number <= stop):
+                    yield _parquet_row(f"row {number}", batch, index, columns)
+
+
+def _overlapping(metadata: Any, start: int, stop: int | None) -> tuple[list[int], int]:
+    """The row groups that have rows from ``start`` on and before ``stop``, and how many rows are before them."""
+    groups: list[int] = []
+    before = first = 0
+    for group in range(metadata.num_row_groups):
+        after = before + metadata.row_group(group).num_rows
+        if after > start and (stop is None or before < stop):
+            first = first if groups else before
+            groups.append(group)
+        before = after
+    return groups, first
+
+
+def parquet_groups(path: Path) -> list[tuple[int, int]]:
+    """Rows and bytes of each row group."""
+    with _open_parquet(path) as file:
+        groups = [file.metadata.row_group(group) for group in range(file.metadata.num_row_groups)]
+        return [(int(group.num_rows), int(group.total_byte_size)) for group in groups]
 
 
 def count_parquet(path: Path) -> int:
@@ -285,3 +328,12 @@ READERS: Final[dict[str, Reader]] = {
     ".parquet": read_parquet,
 }
 """The reader of each kind of file, by the suffix before ``.gz``."""
+
+RangeReader = Callable[[Path, tuple[str, ...], int, int | None], Iterator[Row]]
+
+RANGE_READERS: Final[dict[str, RangeReader]] = {
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".parquet": read_parquet,
+}
+"""Those that can read a range of a file."""

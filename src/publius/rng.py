@@ -171,6 +171,10 @@ class RunKey:
             raise UsageError("a document's id must be text that UTF-8 can hold") from None
         return _generator(hmac.digest(self._key, b"publius/document/v1\0" + name, "sha256"))
 
+    def derive(self, purpose: str) -> bytes:
+        """32 bytes for another ``purpose`` of the same run, which tell nothing of any document's noise."""
+        return hmac.digest(self._key, b"publius/" + purpose.encode() + b"/v1", "sha256")
+
     def expose(self) -> bytes:
         """The key itself, for an engine that hands it to its own workers; never to be stored or logged."""
         return self._key

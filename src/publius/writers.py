@@ -11,15 +11,108 @@ import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, ClassVar, Self, final
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
 
+from publius.bag import Bag
 from publius.embeddings import Embeddings
-from publius.errors import MissingExtraError, UsageError
-from publius.releases import Release
+from publius.errors import UsageError
+from publius.records import import_parquet
+from publius.releases import Plan, Release
 
+if TYPE_CHECKING:
+    import pyarrow
+
+COMPRESSION: Final = "zstd"
 RESERVED = ("id", "size", "bag", "word", "count", "words", "counts", "warning", "private")
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """How releases are written: words in vocabulary order, exactly the labels asked for, an experiment's warning."""
+
+    embeddings: Embeddings
+    labels: tuple[str, ...]
+    warning: str | None
+
+    def __post_init__(self) -> None:
+        if clash := sorted(set(self.labels) & set(RESERVED)):
+            raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """The layout of a plan's releases; `UsageError` when a kept field has a name of the release's own."""
+        return cls(plan.mechanism.embeddings, plan.labels, plan.warning)
+
+    def counts(self, release: Release) -> dict[str, int]:
+        """The bag's words in vocabulary order; words outside it (an experiment's) last."""
+        last = self.embeddings.size
+
+        def place(item: tuple[str, int]) -> tuple[int, str]:
+            index = self.embeddings.index(item[0])
+            return (last if index is None else index, item[0])
+
+        return dict(sorted(release.bag.counts.items(), key=place))
+
+    def record(self, release: Release) -> dict[str, Any]:
+        """Id, size, an experiment's warning, and exactly the labels that were asked for."""
+        if set(release.labels) != set(self.labels):
+            raise UsageError("a release has other labels than the plan keeps: give both the same fields")
+        warning = {"warning": self.warning} if self.warning else {}
+        labels = {label: release.labels[label] for label in self.labels}
+        return {"id": release.id, "size": release.bag.size, **warning, **labels}
+
+    def json_line(self, release: Release) -> bytes:
+        """The line of ``bags.jsonl``: id, size, bag, the kept fields."""
+        record = self.record(release)
+        body = {"id": record.pop("id"), "size": record.pop("size"), "bag": self.counts(release), **record}
+        if release.words is not None:
+            body["words"] = list(release.words)
+        return json_line(body)
+
+    def schema(self) -> pyarrow.Schema:
+        """The columns of Parquet: id, size, the kept fields, words and counts; `MissingExtraError` without pyarrow."""
+        pa = import_parquet()[0]
+        warning = [("warning", pa.string())] if self.warning else []
+        fields = [("id", pa.string()), ("size", pa.int64()), *warning]
+        fields += [(label, pa.string()) for label in self.labels]
+        fields += [("words", pa.list_(pa.string())), ("counts", pa.list_(pa.int64()))]
+        return pa.schema(fields, metadata={"warning": self.warning} if self.warning else None)
+
+    def rows(self, releases: Sequence[Release]) -> pyarrow.RecordBatch:
+        """Releases as rows of `schema`."""
+        records = []
+        for release in releases:
+            counts = self.counts(release)
+            labels = {label: _text(value) for label, value in release.labels.items()}
+            columns = {"words": list(counts), "counts": list(counts.values())}
+            records.append({**self.record(release), **labels, **columns})
+        return import_parquet()[0].RecordBatch.from_pylist(records, schema=self.schema())
+
+
+def json_line(record: dict[str, Any]) -> bytes:
+    """A record as a line of JSON."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def release_of(line: bytes, plan: Plan) -> Release:
+    """The release that `Layout.json_line` wrote under ``plan``."""
+    record = json.loads(line)
+    return Release(
+        record["id"],
+        Bag.from_counts(record["bag"]),
+        None if plan.experiment else plan.guarantee,
+        {label: record[label] for label in plan.labels},
+        record.get("warning"),
+        tuple(record["words"]) if "words" in record else None,
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) or value is None else json.dumps(value)
 
 
 class AbstractWriter(ABC):
@@ -31,12 +124,8 @@ class AbstractWriter(ABC):
         self, folder: Path, embeddings: Embeddings, labels: Sequence[str], warning: str | None
     ) -> None:
         """Write into ``folder``; ``labels`` are the kept fields; ``warning`` marks an experiment."""
-        if clash := sorted(set(labels) & set(RESERVED)):
-            raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
         self.folder = folder
-        self.labels = tuple(labels)
-        self.warning = warning
-        self._embeddings = embeddings
+        self.layout = Layout(embeddings, tuple(labels), warning)
         self._open()
 
     @abstractmethod
@@ -51,26 +140,6 @@ class AbstractWriter(ABC):
         """Finish the files."""
 
     @final
-    def counts(self, release: Release) -> dict[str, int]:
-        """The bag's words in vocabulary order; words outside it (an experiment's) last."""
-        last = self._embeddings.size
-
-        def place(item: tuple[str, int]) -> tuple[int, str]:
-            index = self._embeddings.index(item[0])
-            return (last if index is None else index, item[0])
-
-        return dict(sorted(release.bag.counts.items(), key=place))
-
-    @final
-    def record(self, release: Release) -> dict[str, Any]:
-        """Id, size, an experiment's warning, and exactly the labels that were asked for."""
-        if set(release.labels) != set(self.labels):
-            raise UsageError("a release has other labels than the plan keeps: give both the same fields")
-        warning = {"warning": self.warning} if self.warning else {}
-        labels = {label: release.labels[label] for label in self.labels}
-        return {"id": release.id, "size": release.bag.size, **warning, **labels}
-
-    @final
     def __enter__(self) -> Self:
         return self
 
@@ -79,10 +148,6 @@ class AbstractWriter(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _json_line(record: dict[str, Any]) -> bytes:
-    return json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 @final
@@ -96,11 +161,7 @@ class JsonLines(AbstractWriter):
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        record = self.record(release)
-        body = {"id": record.pop("id"), "size": record.pop("size"), "bag": self.counts(release), **record}
-        if release.words is not None:
-            body["words"] = list(release.words)
-        self._file.write(_json_line(body))
+        self._file.write(self.layout.json_line(release))
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""
@@ -119,13 +180,15 @@ class Csv(AbstractWriter):
     def _open(self) -> None:
         self._file = open(self.folder / "bags.csv", "w", encoding="utf-8", newline="")  # noqa: SIM115
         self._rows = csv.writer(self._file, lineterminator="\r\n")
-        warning = ["warning"] if self.warning else []
-        self._rows.writerow(["id", "size", *warning, *map(_spreadsheet_safe, self.labels), "word", "count"])
+        warning = ["warning"] if self.layout.warning else []
+        self._rows.writerow(
+            ["id", "size", *warning, *map(_spreadsheet_safe, self.layout.labels), "word", "count"]
+        )
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        head = [_spreadsheet_safe(value) for value in self.record(release).values()]
-        for word, count in self.counts(release).items():
+        head = [_spreadsheet_safe(value) for value in self.layout.record(release).values()]
+        for word, count in self.layout.counts(release).items():
             self._rows.writerow([*head, _spreadsheet_safe(word), count])
 
     def close(self) -> None:
@@ -150,33 +213,20 @@ class Parquet(AbstractWriter):
     _BATCH: ClassVar[int] = 1024
 
     def _open(self) -> None:
-        try:
-            import pyarrow as pa
-            import pyarrow.parquet as pq
-        except ImportError:
-            raise MissingExtraError("pyarrow", "parquet") from None
-        warning = [("warning", pa.string())] if self.warning else []
-        fields = [("id", pa.string()), ("size", pa.int64()), *warning]
-        fields += [(label, pa.string()) for label in self.labels]
-        fields += [("words", pa.list_(pa.string())), ("counts", pa.list_(pa.int64()))]
-        self._schema = pa.schema(fields, metadata={"warning": self.warning} if self.warning else None)
-        self._file = pq.ParquetWriter(self.folder / "bags.parquet", self._schema, compression="zstd")
-        self._rows: list[dict[str, Any]] = []
+        parquet = import_parquet()[1]
+        self._file = parquet.ParquetWriter(
+            self.folder / "bags.parquet", self.layout.schema(), compression=COMPRESSION
+        )
+        self._rows: list[Release] = []
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        counts = self.counts(release)
-        labels = {label: _text(release.labels.get(label)) for label in self.labels}
-        self._rows.append(
-            {**self.record(release), **labels, "words": list(counts), "counts": list(counts.values())}
-        )
+        self._rows.append(release)
         if len(self._rows) == self._BATCH:
             self._flush()
 
     def _flush(self) -> None:
-        import pyarrow as pa
-
-        self._file.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=self._schema))
+        self._file.write_batch(self.layout.rows(self._rows))
         self._rows = []
 
     def close(self) -> None:
@@ -184,10 +234,6 @@ class Parquet(AbstractWriter):
         if self._rows:
             self._flush()
         self._file.close()
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) or value is None else json.dumps(value)
 
 
 @final
@@ -201,21 +247,21 @@ class MatrixMarket(AbstractWriter):
         self._matrix: BinaryIO = open(self.folder / "bags.mtx", "wb")  # noqa: SIM115
         self._documents: BinaryIO = open(self.folder / "documents.jsonl", "wb")  # noqa: SIM115
         self._rows = self._entries = 0
-        warning = f"% {self.warning}\n" if self.warning else ""
+        warning = f"% {self.layout.warning}\n" if self.layout.warning else ""
         self._matrix.write(f"%%MatrixMarket matrix coordinate integer general\n{warning}".encode())
         self._size_line_at = self._matrix.tell()
         self._write_size_line()
 
     def _write_size_line(self) -> None:
-        sizes = (self._rows, self._embeddings.size, self._entries)
+        sizes = (self._rows, self.layout.embeddings.size, self._entries)
         self._matrix.write((" ".join(str(size).rjust(self._WIDTH) for size in sizes) + "\n").encode())
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`; a word outside the vocabulary (an experiment's) has no column: refused."""
         self._rows += 1
         lines = io.StringIO()
-        for word, count in self.counts(release).items():
-            index = self._embeddings.index(word)
+        for word, count in self.layout.counts(release).items():
+            index = self.layout.embeddings.index(word)
             if index is None:
                 raise UsageError(
                     "the mtx format has columns for the vocabulary only: choose jsonl, csv or parquet"
@@ -223,7 +269,7 @@ class MatrixMarket(AbstractWriter):
             lines.write(f"{self._rows} {index + 1} {count}\n")
             self._entries += 1
         self._matrix.write(lines.getvalue().encode())
-        self._documents.write(_json_line(self.record(release)))
+        self._documents.write(json_line(self.layout.record(release)))
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""
@@ -232,7 +278,7 @@ class MatrixMarket(AbstractWriter):
         self._matrix.close()
         self._documents.close()
         with open(self.folder / "vocabulary.txt", "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{word}\n" for word in self._embeddings.vocabulary)
+            file.writelines(f"{word}\n" for word in self.layout.embeddings.vocabulary)
 
 
 WRITERS: dict[str, type[AbstractWriter]] = {

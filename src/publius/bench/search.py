@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 from publius.bag import Encoding
 from publius.corpus import open_corpus
 from publius.embeddings import Embeddings
-from publius.engines import LocalRunner, batch_size, batches_of, protect_corpus
+from publius.engines import LocalRunner, batches_of, default_batch_size, protect_corpus
 from publius.mechanisms.laplace import Laplace
 from publius.metrics import FloatArray
 from publius.neighbors import Float32Array, NearestWords
@@ -71,11 +71,12 @@ def bench_end_to_end(
     if documents is None:
         documents = max(8 * threads, round(3 * len(points) / _timed(product) / length))
     ours, sgemm = [], []
-    with tempfile.TemporaryDirectory() as folder, LocalRunner(plan, RunKey.fresh(), threads) as runner:
+    with tempfile.TemporaryDirectory() as folder, LocalRunner(plan, threads) as runner:
         source = Path(folder) / "corpus.jsonl"
         _write_corpus(source, embeddings, documents, length)
         corpus = open_corpus(source)
-        list(runner.run(batches_of(list(corpus)[: 2 * threads * batch_size(plan)], batch_size(plan))))  # warm
+        size = default_batch_size(plan)
+        list(runner.run(batches_of(list(corpus)[: 2 * threads * size], size), RunKey.fresh()))  # warm
         for repeat in range(_REPEATS):
             sgemm.append(_rate(product, len(points), 6))
             release = partial(protect_corpus, corpus, plan, Path(folder) / f"out{repeat}", runner=runner)

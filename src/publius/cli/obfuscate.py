@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +19,7 @@ from publius.errors import MissingExtraError, UsageError
 if TYPE_CHECKING:
     from publius.accounting import Ledger
     from publius.corpus import Corpus
-    from publius.engines import Summary
+    from publius.engines import Found, Summary
     from publius.releases import Plan
 
 _BAD_SHOWN = 20
@@ -62,9 +64,21 @@ def obfuscate(
         bool, typer.Option("--number", help="Number the documents instead of reading ids.")
     ] = False,
     format: Annotated[
-        str, typer.Option(help="File format of the bags: jsonl, csv, parquet or mtx.")
-    ] = "jsonl",
+        str | None,
+        typer.Option(help="File format of the bags: jsonl (default), csv, parquet or mtx; Spark: parquet."),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="Where to work: local (processes) or spark.")] = "local",
+    master: Annotated[
+        str | None, typer.Option(help="Spark master, such as spark://HOST:7077. Default: this machine.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Documents searched together. Default: some 4,096 words.")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Keep what is finished, so that the same call goes on after a kill."),
+    ] = False,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out documents that cannot be read.")
     ] = False,
@@ -101,7 +115,14 @@ def obfuscate(
         corpus, epsilon, mechanism, metric, embeddings, length, unknown, stop_words, labels, skip_bad=skip_bad,
         experiment=experiment, seed=seed, order=order, choices=(project, prior, floor),
     )  # fmt: skip
-    _run(corpus, plan, output, format=format, workers=workers, skip_bad=skip_bad, ledger=book, json=json)
+    options = {
+        "workers": workers or os.cpu_count(),
+        "batch_size": batch_size,
+        "skip_bad": skip_bad,
+        "resume": resume,
+        "ledger": book,
+    }
+    _run(corpus, plan, output, json=json, format=format, engine=engine, master=master, **options)
 
 
 def demo(
@@ -116,7 +137,7 @@ def demo(
 
     corpus = open_corpus(federalist_papers())
     plan = _plan(corpus, epsilon, "laplace", "euclidean", None, "400", "unk", "english", ())
-    _run(corpus, plan, output, format="jsonl", workers=None, skip_bad=False, json=json)
+    _run(corpus, plan, output, json=json)
     if not json:
         _show_first(output / "bags.jsonl")
 
@@ -131,10 +152,10 @@ def federalist_papers() -> Path:
     return Path(found.origin).parent / "data" / "sample_corpora" / "federalist"
 
 
-def _check_format(format: str) -> None:
+def _check_format(format: str | None) -> None:
     from publius.writers import WRITERS
 
-    if format not in WRITERS:
+    if format is not None and format not in WRITERS:
         raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
 
 
@@ -203,35 +224,26 @@ def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:
     return None if path is None else Ledger(path)
 
 
-def _run(
-    corpus: Corpus,
-    plan: Plan,
-    output: Path,
-    *,
-    format: str,
-    workers: int | None,
-    skip_bad: bool,
-    json: bool,
-    ledger: Ledger | None = None,
-) -> None:
+def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any) -> None:
+    """``options`` are those of `publius.engines.protect_corpus`."""
     from publius.engines import protect_corpus
 
     with _progress_bar(corpus, quiet=json) as progress:
-        summary = protect_corpus(
-            corpus,
-            plan,
-            output,
-            format=format,
-            workers=workers,
-            skip_bad=skip_bad,
-            ledger=ledger,
-            progress=progress,
-        )
+        summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say_found, **options)
     with standard_output(f"the release in {output} is complete"):
         if json:
             print_json(_as_json(summary, output))
         else:
             _print_summary(summary, output)
+
+
+def _say_found(found: Found) -> None:
+    typer.echo(
+        f"publius: going on with an unfinished run: {found.documents:,} documents were finished"
+        + (f", {found.left_out:,} left out" if found.left_out else "")
+        + (f"; {found.torn_bytes:,} bytes of an unfinished batch were cut off" if found.torn_bytes else ""),
+        err=True,
+    )
 
 
 @contextmanager
@@ -257,6 +269,7 @@ def _as_json(summary: Summary, output: Path) -> dict[str, Any]:
         "words": tally.words,
         "unknown_share": round(tally.unknown_share, 6),
         "padding_words": tally.padding,
+        **({"resumed": asdict(summary.found)} if summary.found else {}),
         "skipped": [{"position": bad.position, "id": bad.id, "reason": bad.reason} for bad in summary.bad],
         **summary.manifest,
     }

@@ -1,0 +1,231 @@
+"""The engine for Spark, on this machine and on a standalone cluster of which a worker is killed: `make spark`."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark", reason="Spark has an environment of its own: make spark")
+if shutil.which("java") is None:
+    pytest.skip("there is no Java here: Spark needs Java 17", allow_module_level=True)
+
+from pyarrow import parquet
+
+from publius.bag import Encoding
+from publius.corpus import open_corpus
+from publius.engines import protect_corpus
+from publius.engines.spark import SparkRunner, _settings
+from publius.engines.working import working_path
+from publius.errors import DocumentError, PubliusError
+from publius.mechanisms.laplace import Laplace
+from publius.releases import Experiment, Plan
+from publius.rng import RunKey
+from publius.text import StopWords
+from spark.standalone import Standalone
+from toy import sentence
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Spark leaves sockets open
+SEED = 5
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """Where the session puts its event log and what it keeps on the disk."""
+    folder = tmp_path_factory.mktemp("spark")
+    for name in ("events", "local"):
+        (folder / name).mkdir()
+    return folder
+
+
+@pytest.fixture(scope="module")
+def session(places):
+    """One session for the tests of this machine, with the settings of the engine and an event log."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").appName("tests")
+    settings = _settings("local[2]", None) | {
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "false",
+        "spark.eventLog.dir": f"file://{places}/events",
+        "spark.local.dir": str(places / "local"),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    made = builder.getOrCreate()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def plan(embeddings):
+    encoding = Encoding(20, "unk", StopWords.load("none"), "word2vec")
+    return Plan(Laplace(embeddings, epsilon=2.0), encoding, experiment=Experiment(seed=SEED))
+
+
+def write_corpus(path, count, words=30):
+    rows = ({"id": f"doc{i}", "text": sentence(i % 97, words)} for i in range(count))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return open_corpus(path)
+
+
+def table(output):
+    return parquet.read_table(output / "bags.parquet")
+
+
+def test_spark_gives_the_same_bags_as_local_processes(session, plan, tmp_path):
+    corpus = write_corpus(tmp_path / "corpus.jsonl", 600)
+    protect_corpus(corpus, plan, tmp_path / "local", format="parquet", workers=1)
+    protect_corpus(corpus, plan, tmp_path / "spark", engine="spark")
+    assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
+    manifests = [(tmp_path / name / "manifest.json").read_bytes() for name in ("local", "spark")]
+    assert manifests[0] == manifests[1]
+
+
+def test_a_folder_of_parquet_and_a_fresh_secret(session, plan, tmp_path):
+    from dataclasses import replace
+
+    import pyarrow as pa
+
+    (tmp_path / "in").mkdir()
+    for part in range(3):
+        rows = [{"id": f"{part}-{i}", "text": sentence(i)} for i in range(100)]
+        parquet.write_table(pa.Table.from_pylist(rows), tmp_path / "in" / f"{part}.parquet")
+    summary = protect_corpus(
+        open_corpus(tmp_path / "in"),
+        replace(plan, experiment=None),
+        tmp_path / "out",
+        engine="spark",
+        resume=True,
+    )
+    assert summary.tally.documents == 300
+    assert len(set(table(tmp_path / "out")["id"].to_pylist())) == 300
+    assert not working_path(tmp_path / "out").exists()
+
+
+def forms(key):
+    return (key, key.hex().encode(), base64.b64encode(key).rstrip(b"="), repr(key).encode()[2:-1])
+
+
+def holders(key, *folders):
+    """Files that hold the key in some form."""
+    found = set()
+    for folder in folders:
+        for path in folder.rglob("*"):
+            try:
+                data = path.read_bytes() if path.is_file() else b""
+            except OSError:
+                continue
+            if any(form in data for form in forms(key)):
+                found.add(path)
+    return found
+
+
+class Watch:
+    """Looks into folders for the key again and again while a run lasts."""
+
+    def __init__(self, key, *folders):
+        self.key, self.folders, self.found, self.looks = key, folders, set(), 0
+
+    def __enter__(self):
+        self._on = True
+        self._thread = threading.Thread(target=self._look)
+        self._thread.start()
+        return self
+
+    def _look(self):
+        while self._on:
+            self.found |= holders(self.key, *self.folders)
+            self.looks += 1
+            time.sleep(0.02)
+
+    def __exit__(self, *error):
+        self._on = False
+        self._thread.join()
+
+
+def test_the_secret_is_in_no_log_plan_disk_or_output(session, places, plan, tmp_path, capfd):
+    key = RunKey.seeded(SEED).expose()
+    corpus = write_corpus(tmp_path / "corpus.jsonl", 400)
+    with Watch(key, places, tmp_path) as watch:
+        protect_corpus(corpus, plan, tmp_path / "out", engine="spark")
+    events = b"".join(path.read_bytes() for path in (places / "events").rglob("*") if path.is_file())
+    assert watch.looks > 3
+    assert b"MapInArrow" in events, "the log has the plans"
+    assert watch.found | holders(key, places, tmp_path) == set()
+    assert not any(form in stream.encode() for form in forms(key) for stream in capfd.readouterr())
+    (tmp_path / "planted").write_bytes(b"x" + key.hex().encode())
+    assert holders(key, tmp_path) == {tmp_path / "planted"}
+
+
+def test_no_document_reaches_spark(session, places, plan, tmp_path):
+    path = tmp_path / "corpus.jsonl"
+    rows = [{"id": str(i), "text": f"river zzcanary{i}"} for i in range(50)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    protect_corpus(open_corpus(path), plan, tmp_path / "out", engine="spark")
+    written = [file for file in (*places.rglob("*"), *(tmp_path / "out").rglob("*")) if file.is_file()]
+    assert written
+    assert not any(b"zzcanary" in file.read_bytes() for file in written)
+
+
+def test_errors_of_a_worker_keep_their_type(session, plan, tmp_path):
+    rows = [json.dumps({"id": str(i % 90), "text": sentence(i)}) for i in range(100)]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    with pytest.raises(DocumentError, match=r"document 91 \(id '0'\): an earlier document"):
+        protect_corpus(open_corpus(tmp_path / "corpus.jsonl"), plan, tmp_path / "out", engine="spark")
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
+
+
+def test_a_bug_in_a_worker_shows_no_text(session, places, tmp_path):
+    def buggy(shared, number):
+        raise ValueError("zzcanary")
+
+    with SparkRunner() as runner, pytest.raises(PubliusError) as raised:
+        runner._run(buggy, "nothing", [0])
+    assert "zzcanary" not in str(raised.value)
+    files = [path for path in places.rglob("*") if path.is_file()]
+    assert any(b"internal error in a worker: ValueError" in path.read_bytes() for path in files)
+    assert not any(b"zzcanary" in path.read_bytes() for path in files)
+
+
+def test_a_killed_worker_costs_time_only(tmp_path, embeddings):
+    """The command on a standalone cluster of two workers, one of which is killed while it works."""
+    corpus = write_corpus(tmp_path / "corpus.jsonl", 12_000, words=60)
+    home = Path(os.environ["PUBLIUS_HOME"])
+    embeddings.save(home / "embeddings" / "toy")
+    call = ["obfuscate", str(corpus.path), "--epsilon", "2", "--embeddings", "toy", "--length", "60",
+            "--experiment", "--seed", "5", "--json"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "publius", *call, "--output", tmp_path / "local", "--format", "parquet"],
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    logs = tmp_path / "cluster"
+    logs.mkdir()
+    with Standalone(logs) as cluster:
+        out = tmp_path / "out"
+        run = subprocess.Popen(
+            [sys.executable, "-m", "publius", *call, "--output", out, "--resume",
+             "--engine", "spark", "--master", cluster.master],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        parts = working_path(out) / "parts"
+        while not parts.is_dir() or len(list(parts.glob("part-*"))) < 5:
+            assert run.poll() is None, run.stderr.read()
+            time.sleep(0.02)
+        assert cluster.executors(0)
+        cluster.kill_worker(0)
+        at_the_kill = len(list(parts.glob("part-*")))
+        stdout, stderr = run.communicate(timeout=400)
+    assert run.returncode == 0, stderr
+    assert at_the_kill < len(list((out / "bags.parquet").iterdir())), "it was killed too late"
+    assert json.loads(stdout)["documents"] == 12_000
+    assert table(out).equals(table(tmp_path / "local"))
+    print(f"killed one of two workers when {at_the_kill} pieces were finished")
