@@ -1,0 +1,73 @@
+"""What is audited: the implementation as a record of replaceable parts.
+
+The genuine one is Publius itself; a broken version replaces one part, so that a check that catches it is shown to
+look at that part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, final
+
+from publius.corpus import BadDocument, Document
+from publius.embeddings import Embeddings
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.laplace import Laplace
+from publius.metrics import FloatArray
+from publius.neighbors import IndexArray, NearestWords
+from publius.noise import AbstractNoise, EuclideanLaplace
+from publius.releases import Plan, Release, Tally, protect
+from publius.rng import Generator, RunKey, system_rng
+from publius.writers import WRITERS, AbstractWriter
+
+Outcome = tuple[list[Release | BadDocument], Tally]
+
+
+class Search(Protocol):
+    """A nearest-word search: what `publius.neighbors.NearestWords` offers."""
+
+    def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
+        """Index of the nearest row for each point."""
+        ...
+
+
+def _laplace(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
+    return Laplace(embeddings, epsilon=epsilon, threads=1)
+
+
+def _writer(plan: Plan, folder: Path) -> AbstractWriter:
+    return WRITERS["jsonl"](folder, plan.mechanism.embeddings, plan.labels, plan.warning)
+
+
+@final
+@dataclass(frozen=True)
+class Subject:
+    """The parts of an implementation.
+
+    Attributes:
+        mechanism: makes the word mechanism from a vocabulary and epsilon.
+        noise: makes the noise law from a dimension and epsilon.
+        search: makes the search from vectors.
+        generator: a fresh generator for a release.
+        plan: the public decisions of a release, refused where they break the promise.
+        run_key: the key of a run of a plan.
+        protect: a batch of documents through a plan.
+        manifest: what is written beside the bags.
+        writer: what writes the bags into a folder.
+
+    """
+
+    mechanism: Callable[[Embeddings, float], AbstractMechanism] = _laplace
+    noise: Callable[[int, float], AbstractNoise] = EuclideanLaplace
+    search: Callable[[FloatArray], Search] = NearestWords
+    generator: Callable[[], Generator] = system_rng
+    plan: Callable[..., Plan] = Plan
+    run_key: Callable[[Plan], RunKey] = Plan.run_key
+    protect: Callable[[Sequence[Document], Plan, RunKey], Outcome] = protect
+    manifest: Callable[[Plan, int], dict[str, Any]] = Plan.manifest
+    writer: Callable[[Plan, Path], AbstractWriter] = _writer
+
+
+GENUINE = Subject()
