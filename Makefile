@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 READY := $(VENV)/.ready
+PEER := .venv-peer
 
 .DEFAULT_GOAL := help
 
@@ -15,10 +16,17 @@ $(READY): requirements/uv.txt requirements/dev.txt pyproject.toml
 	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
+# The peer's own environment: it needs numpy < 2.
+$(PEER)/.ready: requirements/peer.txt | $(READY)
+	@test -x $(PEER)/bin/python || $(PYTHON) -m venv $(PEER)
+	@VIRTUAL_ENV=$(PEER) $(BIN)/uv pip sync --quiet --require-hashes requirements/peer.txt
+	@touch $(PEER)/.ready
+
 .PHONY: setup demo test lint types check bench help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
+	@rm -rf demo-output
 	@$(BIN)/publius demo --output demo-output
 
 test: $(READY)  ## run the tests
@@ -27,15 +35,16 @@ test: $(READY)  ## run the tests
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-bench: $(READY)  ## speed, each figure a ratio to its limit or to a peer in the same run
-	@$(BIN)/python -m benchmarks
+bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to a peer in the same run
+	@$(BIN)/python -m benchmarks $(PEER)/bin/python
 
 requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --all-extras --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/uv.in -o requirements/uv.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peer.in -o requirements/peer.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) dist .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -16,9 +16,21 @@ def main(documents: int = 100_000, length: int = 20) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpus.jsonl"
         _write_corpus(corpus, embeddings, documents, length)
-        command = [sys.executable, "-m", "publius", "obfuscate", str(corpus), "--epsilon", "10", "--length", str(length)]
+        command = [
+            sys.executable,
+            "-m",
+            "publius",
+            "obfuscate",
+            str(corpus),
+            "--epsilon",
+            "10",
+            "--length",
+            str(length),
+        ]
         start = time.perf_counter()
-        run = subprocess.Popen([*command, "--output", f"{folder}/out", "--json"], stdout=subprocess.PIPE, text=True)
+        run = subprocess.Popen(
+            [*command, "--output", f"{folder}/out", "--json"], stdout=subprocess.PIPE, text=True
+        )
         peak = 0.0
         while run.poll() is None:
             peak = max(peak, sum(map(_proportional_mb, [run.pid, *_children(run.pid)])))

@@ -39,7 +39,7 @@ print(json.dumps({
 
 
 def main():
-    """Measure and print the median of each figure."""
+    """Measure: the median of each figure."""
     import numpy as np
 
     from publius.embeddings import Embeddings
@@ -55,11 +55,9 @@ def main():
         key: round(statistics.median(run[key] for run in runs), 2) for key in runs[0] if key != "mapped"
     }
     worst = round(max(run["open_ms"] for run in runs), 2)
-    shape = {"words": WORDS, "dimension": DIMENSION, "repetitions": REPETITIONS}
-    print(
-        json.dumps({**shape, **median, "worst_open_ms": worst, "mapped": all(run["mapped"] for run in runs)})
-    )
+    shape = {"benchmark": "open store", "words": WORDS, "dimension": DIMENSION, "repetitions": REPETITIONS}
+    return {**shape, **median, "worst_open_ms": worst, "mapped": all(run["mapped"] for run in runs)}
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(main()))

