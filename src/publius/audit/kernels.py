@@ -53,7 +53,7 @@ def _on_line(values: Float64Array, epsilon: float) -> Float64Array:
 
 
 def _one_side(near: Float64Array, far: Float64Array, epsilon: float) -> Float64Array:
-    """Mass between the distances ``near`` and ``far`` on one side: a difference of exponentials without cancellation."""
+    """Mass between the distances ``near`` and ``far`` on one side, without cancellation."""
     near = np.maximum(near, 0.0)
     return -np.exp(-epsilon * near) * np.expm1(-epsilon * (far - near)) / 2
 

@@ -99,7 +99,7 @@ def check_cells(kernel: Float64Array, distances: Float64Array, epsilon: float, s
 
 
 def largest_losses(logs: Float64Array) -> Float64Array:
-    """Max over c of logs[b, c] - logs[b', c] for all b, b'; shape (B, C) -> (B, B). Infinite where a zero meets none."""
+    """Max over c of logs[b, c] - logs[b', c], shape (B, C) -> (B, B); infinite where zero meets a probability."""
     count, width = logs.shape
     losses = np.empty((count, count))
     if not np.isfinite(logs).all():

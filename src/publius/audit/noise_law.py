@@ -24,7 +24,7 @@ from publius.metrics import Float64Array
 from publius.rng import Generator
 
 _BLOCK_NUMBERS = 2**19
-TAILS = (0.99, 0.999, 0.9999)
+TAILS = (0.0001, 0.001, 0.99, 0.999, 0.9999)
 
 
 class NoiseLaw(Protocol):
@@ -90,7 +90,7 @@ def _blocks(noise: NoiseLaw, count: int, rng: Generator) -> Iterator[Float64Arra
 
 
 def noise_law(noise: NoiseLaw, count: int, rng: Generator, *, label: str = "") -> list[Check]:
-    """All tests of the Euclidean law on ``count`` draws: eleven in two and more dimensions, nine in one."""
+    """All tests of the Euclidean law on ``count`` draws: fourteen in two and more dimensions, twelve in one."""
     sample = NoiseSample(noise, count, rng)
     title = f"noise{label} n={noise.dimension}"
     tests = _radius_tests(sample) | _direction_tests(sample) | _independence_tests(sample)
@@ -109,7 +109,7 @@ def _radius_tests(sample: NoiseSample) -> dict[str, float]:
 
     n, radii = sample.dimension, sample.radii
     tails = {
-        f"radius beyond its {quantile:.2%} quantile": log_p_binomial(
+        f"radius beyond its {100 * quantile:g} % quantile": log_p_binomial(
             int((radii > gammaincinv(n, quantile)).sum()), len(radii), 1 - quantile
         )
         for quantile in TAILS

@@ -35,7 +35,7 @@ class OwnNoise:
 
     @property
     def dimension(self) -> int:
-        """n of the vocabulary."""
+        """N of the vocabulary."""
         return self.mechanism.embeddings.dimension
 
     @property
@@ -79,7 +79,9 @@ def _stated(mechanism: AbstractMechanism, pairs: IndexArray, samples: int, key: 
     excess, worst = -np.inf, 0.0
     for number, pair in enumerate(pairs):
         logs: Float64Array = mechanism.log_probabilities(pair)  # type: ignore[attr-defined]
-        bound = mechanism.epsilon * float(mechanism.metric.pairwise(vectors[pair[:1]], vectors[pair[1:]])[0, 0])
+        bound = mechanism.epsilon * float(
+            mechanism.metric.pairwise(vectors[pair[:1]], vectors[pair[1:]])[0, 0]
+        )
         excess = max(excess, float(np.abs(logs[0] - logs[1]).max()) - bound)
         counts = word_counts(mechanism, pair, samples, key, f"own/stated/{number}")
         worst = min(worst, *map(log_p_pearson, counts, np.exp(logs) * samples))

@@ -49,7 +49,8 @@ def _exactly(words: Float64Array, point: Float64Array, candidates: IndexArray) -
         differences = (a - Fraction(b) for a, b in zip(z, words[index].tolist(), strict=True))
         return sum((difference * difference for difference in differences), Fraction(0))
 
-    return min((squared(index), index) for index in candidates.tolist())[1]
+    found: int = min((squared(index), index) for index in candidates.tolist())[1]
+    return found
 
 
 def check_search(subject: Subject, points: int, near_ties: int, key: RunKey) -> list[Check]:
@@ -78,8 +79,7 @@ def _random_points(vectors: FloatArray, count: int, rng: Generator) -> Float64Ar
     size, dimension = vectors.shape
     scales = np.array([0.3, 1.0, 1e6])[np.arange(count) % 3]
     noise = rng.standard_normal((count, dimension)) * scales[:, None]
-    noise += vectors[rng.integers(0, size, count)]
-    return noise
+    return np.asarray(noise + vectors[rng.integers(0, size, count)])
 
 
 def _near_ties(vectors: FloatArray, count: int, rng: Generator) -> Float64Array:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, final
+from types import TracebackType
+from typing import Any, Protocol, Self, final
 
 from publius.corpus import BadDocument, Document
 from publius.embeddings import Embeddings
+from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.laplace import Laplace
 from publius.metrics import FloatArray
@@ -30,6 +32,20 @@ class Search(Protocol):
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
         """Index of the nearest row for each point."""
+        ...
+
+
+class Writer(Protocol):
+    """What writes releases: what `publius.writers.AbstractWriter` offers."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+    def write(self, release: Release) -> None:
+        """Add one release."""
         ...
 
 
@@ -67,7 +83,18 @@ class Subject:
     run_key: Callable[[Plan], RunKey] = Plan.run_key
     protect: Callable[[Sequence[Document], Plan, RunKey], Outcome] = protect
     manifest: Callable[[Plan, int], dict[str, Any]] = Plan.manifest
-    writer: Callable[[Plan, Path], AbstractWriter] = _writer
+    writer: Callable[[Plan, Path], Writer] = _writer
 
 
 GENUINE = Subject()
+
+
+def built(subject: Subject, embeddings: Embeddings, epsilon: float) -> AbstractMechanism | None:
+    """The subject's mechanism on a vocabulary, or None where it does not exist there and says so.
+
+    Some mechanisms refuse a vocabulary or an epsilon, such as tight constraints with a negative weight.
+    """
+    try:
+        return subject.mechanism(embeddings, epsilon)
+    except (PolicyError, UsageError, DataError):
+        return None

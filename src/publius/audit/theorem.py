@@ -8,7 +8,7 @@ import numpy as np
 
 from publius.audit.lifting import Cells, check_cells
 from publius.audit.outcomes import Check, Findings, violations
-from publius.audit.subjects import Subject
+from publius.audit.subjects import Subject, built
 from publius.audit.words import exact_kernel
 from publius.audit.worlds import World, worlds
 from publius.mechanisms.base import AbstractMechanism
@@ -51,7 +51,8 @@ def check_theorem(subject: Subject, chosen: Iterable[tuple[World, int]]) -> Find
     """The worst excess over all cells of the ``chosen`` worlds and bag sizes, and the sum of each kernel's rows."""
     cells, worst, tightness, wrong_rows, kernels = 0, -np.inf, 0.0, 0, 0
     for world, size in chosen:
-        found = mechanism_cells(subject.mechanism(world.embeddings, world.epsilon), size)
+        mechanism = built(subject, world.embeddings, world.epsilon)
+        found = None if mechanism is None else mechanism_cells(mechanism, size)
         if found is None:
             continue
         cells += found[0].count

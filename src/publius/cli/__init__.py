@@ -8,7 +8,7 @@ import sys
 import typer
 
 from publius import __version__
-from publius.cli import bench, embeddings, obfuscate
+from publius.cli import audit, bench, embeddings, obfuscate
 from publius.errors import PubliusError
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ def _top(
 obfuscate.register(app)
 embeddings.register(app)
 bench.register(app)
+audit.register(app)
 
 
 def main() -> None:
