@@ -13,6 +13,7 @@ from torture import bench
 from torture.children import run_child
 
 _DOCUMENTS = 60
+_LARGE = 600
 
 
 def torture_full_disk(count, seed=2):
@@ -63,16 +64,16 @@ def torture_memory(count, seed=3):
     rng = seeded_rng(seed)
     hits, torn = 0, []
     with tempfile.TemporaryDirectory() as name:
-        corpus = bench.write_corpus(Path(name) / "corpus.jsonl", 4000, words=400)
+        corpus = bench.write_corpus(Path(name) / "corpus.jsonl", _LARGE, words=400)
         for trial in range(count):
             out = Path(name) / f"out{trial}"
-            grow = int(rng.integers(1, 40)) * 2**20
+            grow = int(rng.integers(1, 24)) * 2**20
             ended, result = run_child(
                 lambda o=out: bench.obfuscate(corpus, o) and None, before=lambda n=grow: _limit_memory(n)
             )
             failed = bool(ended or result is None or result[0])
             hits += failed
-            if out.exists() == failed or (not failed and not bench.whole(out, "jsonl", 4000)):
+            if out.exists() == failed or (not failed and not bench.whole(out, "jsonl", _LARGE)):
                 torn.append(f"{grow >> 20} MiB: {result}")
             shutil.rmtree(out, ignore_errors=True)
     checks = (violations("memory limit: torn folders", count, len(torn)),)
