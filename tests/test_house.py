@@ -33,7 +33,7 @@ def _imports(tree: ast.AST) -> list[str]:
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            found.append(node.module or "")
+            found += [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
     return found
 
 
@@ -47,9 +47,9 @@ def test_imports_only_lower_ranks(path):
         if not name.startswith("publius"):
             continue
         assert name != "publius" or room == "cli", "absolute imports of modules, never of the package"
-        if name == "publius":
+        other = [*name.split("."), ""][1]
+        if other not in RANKS:  # the package itself, or a name in it
             continue
-        other = name.split(".")[1]
         assert other == room or RANKS[other] < RANKS[room], f"{room} (rank {RANKS[room]}) imports {other}"
 
 
@@ -71,10 +71,18 @@ def test_only_rng_makes_generators():
         if path.name == "rng.py":
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        assert not {"random", "numpy.random", "randomgen", "secrets"} & set(_imports(tree)), path
+        roots = {name if name.startswith("numpy") else name.split(".")[0] for name in _imports(tree)}
+        assert not {"random", "numpy.random", "randomgen", "secrets"} & roots, path
         for node in ast.walk(tree):
             used = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
             assert not used.startswith(("np.random", "numpy.random")), f"{path}:{node.lineno} {used}"
+
+
+@pytest.mark.parametrize(
+    "line", ["from numpy import random", "from urllib import request", "import numpy.random as r"]
+)
+def test_every_form_of_import_is_read(line):
+    assert {"numpy.random", "urllib.request"} & set(_imports(ast.parse(line)))
 
 
 def test_no_assert_in_the_product():

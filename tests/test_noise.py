@@ -81,9 +81,18 @@ def test_draws_are_independent_of_the_previous(sample):
     assert stats.spearmanr(first[1:], first[:-1]).pvalue > ALPHA
 
 
-def test_tail_beyond_the_9999_quantile(sample):
-    beyond = int((_radii(sample) > stats.gamma(sample[0].dimension).ppf(0.9999)).sum())
-    assert stats.binomtest(beyond, COUNT, 1e-4).pvalue > ALPHA
+def test_tail_beyond_the_999_quantile(sample):
+    """A radius clipped there would leave none of the 20 expected: a probability of 2e-9."""
+    beyond = int((_radii(sample) > stats.gamma(sample[0].dimension).ppf(0.999)).sum())
+    assert stats.binomtest(beyond, COUNT, 1e-3).pvalue > ALPHA
+
+
+@pytest.mark.parametrize("quantile", [0.999, 0.99])
+def test_a_clipped_radius_is_seen(quantile):
+    """Power: the tail test above fails for it."""
+    limit = stats.gamma(50).ppf(quantile)
+    radii = np.minimum(seeded_rng(50).standard_gamma(50, COUNT), limit)
+    assert stats.binomtest(int((radii > stats.gamma(50).ppf(0.999)).sum()), COUNT, 1e-3).pvalue < ALPHA
 
 
 def test_a_scale_off_by_five_percent_is_seen():
@@ -117,16 +126,34 @@ def test_density_ratio_is_at_most_epsilon_times_distance(n):
     assert (loss <= 0.7 * np.linalg.norm(a - b, axis=1) + 1e-9).all()
 
 
+@pytest.mark.parametrize("law", [EuclideanLaplace, ManhattanLaplace])
 @pytest.mark.parametrize("n", [1, 2, 10, 50, 100, 300, 768])
-def test_truncated_tail_is_small_and_grows_with_distance(n):
-    noise = EuclideanLaplace(n, 1.0)
-    assert 0 < noise.truncation_delta(10) < 2.0**-105
-    assert noise.truncation_delta(1) < noise.truncation_delta(10) < noise.truncation_delta(40)
+def test_truncated_tail_is_tiny_and_grows_with_distance(law, n):
+    """R2 asks for less than 2^-106 a word up to epsilon * distance = 10; it holds up to 300 and beyond."""
+    noise = law(n, 1.0)
+    assert (
+        0 < noise.truncation_delta(10) < noise.truncation_delta(100) < noise.truncation_delta(300) < 2.0**-500
+    )
 
 
 @pytest.mark.parametrize(
     "value",
-    [0, -1, float("nan"), float("inf"), -float("inf"), 5e-324, 1e-200, 1e7, True, "1", None, 1j, [1.0]],
+    [
+        0,
+        -1,
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        5e-324,
+        1e-200,
+        1e7,
+        10**400,
+        True,
+        "1",
+        None,
+        1j,
+        [1.0],
+    ],
 )
 def test_unusable_epsilon_is_refused(value):
     with pytest.raises(UsageError, match="epsilon"):

@@ -2,8 +2,11 @@
 
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -273,6 +276,61 @@ def test_entropy_failure_leaves_nothing(corpus_file, tmp_path, monkeypatch):
     with pytest.raises(EntropyError):
         protect_corpus(open_corpus(corpus_file), plan, tmp_path / "out", workers=1)
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
+)
+def test_a_signal_leaves_nothing_behind(tmp_path, number, code):
+    corpus = tmp_path / "corpus.jsonl"
+    with corpus.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"id": i, "text": sentence(i % 50)}) + "\n" for i in range(60_000))
+    command = [
+        sys.executable,
+        "-m",
+        "publius",
+        "obfuscate",
+        str(corpus),
+        "--epsilon",
+        "1",
+        "--embeddings",
+        "toy",
+    ]
+    command += ["--output", str(tmp_path / "out"), "--length", "20", "--workers", "1"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
+        while not list(tmp_path.glob(".publius-*")):
+            assert run.poll() is None
+            time.sleep(0.01)
+        run.send_signal(number)
+        said = run.communicate(timeout=60)[1]
+    assert run.returncode == code
+    assert "nothing was released" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
+
+
+@pytest.mark.parametrize("sink", ["/dev/full", "closed"])
+def test_a_summary_that_cannot_be_printed_says_that_the_release_is_complete(corpus_file, tmp_path, sink):
+    command = [
+        sys.executable,
+        "-m",
+        "publius",
+        "obfuscate",
+        str(corpus_file),
+        "--epsilon",
+        "1",
+        "--embeddings",
+        "toy",
+    ]
+    command += ["--output", str(tmp_path / "out"), "--length", "20"]
+    shell = (
+        f"{shlex.join(command)} > /dev/full"
+        if sink == "/dev/full"
+        else f"({shlex.join(command)}; echo $? >&2) | true"
+    )
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, check=False)
+    assert "is complete" in done.stderr
+    assert "74" in done.stderr or done.returncode == 74
+    assert (tmp_path / "out" / "manifest.json").exists()
 
 
 def test_help_imports_no_mathematics():

@@ -105,6 +105,24 @@ def test_other_documents_change_nothing(embeddings):
     assert protect(docs, plan, key)[0][0].bag == alone.bag
 
 
+def test_two_documents_of_one_id_are_refused(embeddings):
+    with pytest.raises(UsageError, match="same noise"):
+        protect([*documents(1), *documents(1)], plan_for(embeddings), RunKey.fresh())
+
+
+@pytest.mark.parametrize("name", ["epsilon", "metric", "embeddings"])
+def test_a_mechanism_cannot_be_changed(embeddings, name):
+    """Its guarantee was computed for what it was made with."""
+    mechanism = Laplace(embeddings, epsilon=1e5)
+    with pytest.raises(UsageError, match="make another"):
+        setattr(mechanism, name, getattr(mechanism, name))
+
+
+def test_an_id_must_be_text(embeddings):
+    with pytest.raises(UsageError, match="UTF-8"):
+        release("river", Laplace(embeddings, epsilon=1.0), length=1, id="\ud800")
+
+
 def test_two_runs_never_repeat(embeddings):
     mechanism = Laplace(embeddings, epsilon=0.5)
     bags = {release(sentence(1), mechanism, length=30, stop_words="none").bag for _ in range(20)}
@@ -190,6 +208,8 @@ def test_a_bag_is_released_at_its_own_size(embeddings):
     assert made.bag.size == made.guarantee.size == 3
     with pytest.raises(UsageError, match="own size"):
         release(Bag(["river"]), Laplace(embeddings, epsilon=1.0), length=2)
+    with pytest.raises(UsageError, match="no order"):
+        release(Bag(["river"]), Laplace(embeddings, epsilon=1.0), experiment=Experiment(ordered=True))
 
 
 def test_bag_with_words_outside_the_vocabulary_is_refused(embeddings):

@@ -95,6 +95,13 @@ def test_kept_fields_cannot_hide_the_releases_own(tmp_path, embeddings, format, 
 
 
 @pytest.mark.parametrize("format", WRITERS)
+@pytest.mark.parametrize("labels", [{"bag": "mine"}, {"topic": "a", "more": "b"}, {}])
+def test_labels_that_were_not_asked_for_are_refused(tmp_path, embeddings, format, labels):
+    with pytest.raises(UsageError, match="labels"):
+        write(format, tmp_path, embeddings, [Release("one", Bag(["river"]), None, labels)], ["topic"])
+
+
+@pytest.mark.parametrize("format", WRITERS)
 def test_equal_releases_make_equal_bytes(tmp_path, embeddings, releases, format):
     """R11: nothing of time, order or environment enters a file."""
     for name in "ab":

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from publius.accounting import Ledger
     from publius.bag import Bag
     from publius.corpus import Document, open_corpus
     from publius.embeddings import Embeddings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from publius.mechanisms.registry import make_mechanism
     from publius.privacy import Guarantee
     from publius.releases import Experiment, Plan, Release, release
+    from publius.transport import earth_movers_distance
 
 __version__ = "0.1.0"
 
@@ -32,12 +34,14 @@ _HOMES = {
     "Experiment": "releases",
     "Guarantee": "privacy",
     "Laplace": "mechanisms.laplace",
+    "Ledger": "accounting",
     "Plan": "releases",
     "PolicyError": "errors",
     "PubliusError": "errors",
     "Release": "releases",
     "StorageError": "errors",
     "UsageError": "errors",
+    "earth_movers_distance": "transport",
     "make_mechanism": "mechanisms.registry",
     "open_corpus": "corpus",
     "protect_corpus": "engines",
@@ -54,6 +58,7 @@ __all__ = [
     "Experiment",
     "Guarantee",
     "Laplace",
+    "Ledger",
     "Plan",
     "PolicyError",
     "PubliusError",
@@ -61,6 +66,7 @@ __all__ = [
     "StorageError",
     "UsageError",
     "__version__",
+    "earth_movers_distance",
     "make_mechanism",
     "open_corpus",
     "protect_corpus",

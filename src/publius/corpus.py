@@ -43,12 +43,18 @@ _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogat
 @final
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A private text, the id and labels that are released with it, and its position in the corpus from 1."""
+    """A private text, the id and labels that are released with it, and its position in the corpus from 1.
+
+    ``account`` is what a ledger calls it: its id, the file name of a .txt file, None for a numbered row, which has
+    no name that lasts. ``subject`` is whom the ledger charges beside it, its author say. Neither is released.
+    """
 
     id: str
     text: str = field(repr=False)
     labels: Mapping[str, str] = field(repr=False)
     position: int
+    account: str | None = field(default=None, repr=False)
+    subject: str | None = field(default=None, repr=False)
 
 
 @final
@@ -80,6 +86,7 @@ class Corpus:
     id_field: str | None
     text_field: str
     keep: tuple[str, ...]
+    subject_field: str | None = None
 
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
@@ -98,7 +105,8 @@ class Corpus:
         return sum(map(count_parquet, self.paths)) if READERS[self.kind] is read_parquet else None
 
     def _rows(self) -> Iterator[Row]:
-        columns = (self.text_field, *([] if self.id_field is None else [self.id_field]), *self.keep)
+        names = (self.text_field, self.id_field, *self.keep, self.subject_field)
+        columns = tuple(dict.fromkeys(name for name in names if name is not None))
         for part, path in enumerate(self.paths, start=1):
             for row in READERS[self.kind](path, columns):
                 place = ", ".join(filter(None, (f"part {part}" if len(self.paths) > 1 else "", row.place)))
@@ -115,9 +123,15 @@ class Corpus:
                 _claim(identity, used)
             text = _text(row.fields, self.text_field)
             labels = {name: _label(row.fields, name) for name in self.keep}
+            subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
         except DocumentError as refused:
             return BadDocument(position, identity, f"{where}{refused}")
-        return Document(identity, text, labels, position)
+        return Document(identity, text, labels, position, self._account(position, identity), subject)
+
+    def _account(self, position: int, identity: str) -> str | None:
+        if READERS[self.kind] is read_txt:
+            return self.paths[position - 1].name
+        return None if self.id_field is None else identity
 
 
 def _claim(identity: str, used: set[bytes]) -> None:
@@ -134,11 +148,11 @@ def _value(fields: Mapping[str, object], name: str) -> object:
     return fields[name]
 
 
-def _id(fields: Mapping[str, object], name: str) -> str:
+def _id(fields: Mapping[str, object], name: str, role: str = "id") -> str:
     value = _value(fields, name)
     if not isinstance(value, str | int) or isinstance(value, bool):
-        raise DocumentError(f"the id field {name!r} is {kind_of(value)}: give a string or a whole number")
-    return _short(str(value), f"the id field {name!r}", LONGEST_ID)
+        raise DocumentError(f"the {role} field {name!r} is {kind_of(value)}: give a string or a whole number")
+    return _short(str(value), f"the {role} field {name!r}", LONGEST_ID)
 
 
 def _short(value: str, what: str, longest: int) -> str:
@@ -181,13 +195,15 @@ def open_corpus(
     text_field: str = "text",
     keep: Sequence[str] = (),
     number: bool = False,
+    subject_field: str | None = None,
 ) -> Corpus:
     """The corpus at ``path``: a file, or a folder of files of one kind, read in the order of their names.
 
     A ``.txt`` file is one document. ``.jsonl`` or ``.ndjson`` has an object a line, ``.csv`` a header and a
     record a row, ``.parquet`` a row a document; all but Parquet may be ``.gz``. ``id_field``, ``text_field``
     and the public labels ``keep`` name their fields. With ``number``, and for ``.txt`` always, the id is the
-    position "1", "2", ...: a file name may say too much to be released.
+    position "1", "2", ...: a file name may say too much to be released. ``subject_field`` names whom a ledger
+    charges, the author say; it is not released.
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
     that do not fit, `PolicyError` when the text itself would be released as an id or a label.
@@ -198,10 +214,14 @@ def open_corpus(
         import_parquet()
     plain = READERS[kind] is read_txt
     named = None if number or plain else id_field
-    if plain and keep:
-        raise UsageError("a .txt file has no fields to keep: use .jsonl, .csv or .parquet for labels")
+    if plain and (keep or subject_field is not None):
+        raise UsageError("a .txt file has no fields: use .jsonl, .csv or .parquet for labels and subjects")
     _check_fields(named, text_field, keep)
-    return Corpus(path, paths, kind, named, text_field, tuple(keep))
+    if subject_field == text_field:
+        raise PolicyError(
+            f"the field {text_field!r} is the private text, so it cannot be the subject: name another"
+        )
+    return Corpus(path, paths, kind, named, text_field, tuple(keep), subject_field)
 
 
 def _check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) -> None:

@@ -20,9 +20,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, final
 
+from publius.accounting import Charge, Ledger
 from publius.bag import Encoding, words_of
 from publius.corpus import BadDocument, Corpus, Document
-from publius.errors import DocumentError, PubliusError, UnknownWordError
+from publius.errors import DocumentError, PubliusError, UnknownWordError, UsageError
 from publius.files import new_folder, write_file
 from publius.releases import Plan, Release, Tally, protect
 from publius.rng import RunKey
@@ -161,6 +162,45 @@ def bad_document_error(bad: BadDocument) -> DocumentError:
     return DocumentError(f"{bad.error()}. Nothing was released; leave such documents out with --skip-bad")
 
 
+@final
+class _Bill:
+    """What the documents of a run cost: noted as they go by, refused early, debited as one before the release.
+
+    It holds the ids of the run's documents and nothing else of them.
+    """
+
+    def __init__(self, ledger: Ledger, plan: Plan) -> None:
+        plan.charges(ledger, ())  # refuses what no budget covers before any work is done
+        self._ledger, self._plan = ledger, plan
+        self._charges: dict[str, Charge] = {}
+
+    def note(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The same batches; `BudgetError` at the first with a document that has not enough left."""
+        for batch in batches:
+            documents = [item for item in batch if isinstance(item, Document)]
+            new = self._plan.charges(self._ledger, [(_account(item), item.subject) for item in documents])
+            self._ledger.admit(new)
+            self._charges.update(zip([item.id for item in documents], new, strict=True))
+            yield batch
+
+    def leave_out(self, bad: Sequence[BadDocument]) -> None:
+        """Nothing of these is released."""
+        for item in bad:
+            self._charges.pop(item.id or "", None)
+
+    def pay(self) -> None:
+        """Debit everything in one durable step, or nothing: `BudgetError`."""
+        self._ledger.spend(self._charges.values())
+
+
+def _account(document: Document) -> str:
+    if document.account is None:
+        raise UsageError(
+            "a ledger charges documents by their ids, and numbered rows have none that last: name an id field"
+        )
+    return document.account
+
+
 def protect_corpus(
     corpus: Corpus,
     plan: Plan,
@@ -170,16 +210,20 @@ def protect_corpus(
     workers: int | None = None,
     runner: LocalRunner | None = None,
     skip_bad: bool = False,
+    ledger: Ledger | None = None,
     progress: Progress = lambda done: None,
 ) -> Summary:
     """Release every document of ``corpus`` into the new folder ``output``: bags and manifest, or nothing.
 
     The folder appears at once, complete and flushed to the disk, or not at all. ``workers`` is the number of
     processes (default: one a processor, and this process alone for a small corpus); a ``runner`` that was started
-    before, with the same plan, is used instead. Raises `DocumentError` at the
-    first document that cannot be read unless ``skip_bad``, and when no document is left.
+    before, with the same plan, is used instead. A ``ledger`` is debited for all documents, and their subjects, in
+    one durable step before the folder appears. Raises `DocumentError` at the first document that cannot be read
+    unless ``skip_bad``, and when no document is left; `BudgetError` when a budget would be overspent.
     """
+    bill = None if ledger is None else _Bill(ledger, plan)
     batches = batches_of(corpus, batch_size(plan))
+    batches = batches if bill is None else bill.note(batches)
     first = list(itertools.islice(batches, 2))
     if workers is None:
         workers = 1 if len(first) < 2 else os.cpu_count() or 1
@@ -195,6 +239,9 @@ def protect_corpus(
             raise DocumentError(f"no document could be released: {len(bad)} could not be read")
         manifest = plan.manifest(tally.documents)
         _write_manifest(folder, manifest)
+        if bill is not None:
+            bill.leave_out(bad)
+            bill.pay()
     return Summary(tally, tuple(bad), manifest)
 
 

@@ -8,7 +8,7 @@ and, by Corollary 1, also epsilon*Manhattan-privacy (Euclidean <= Manhattan).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,24 @@ from publius.errors import UsageError
 FloatArray = NDArray[np.floating[Any]]
 Float64Array = NDArray[np.float64]
 
+_BLOCK = 8192
+
 
 class AbstractMetric(ABC):
     """A pseudometric on R^n, computed in float64."""
 
-    name: ClassVar[str]
+    name: str
 
     @abstractmethod
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
         """Distances between the rows of ``a``, shape (p, n), and of ``b``, shape (q, n); shape (p, q)."""
+
+    @final
+    def diameter_bound(self, vectors: FloatArray) -> float:
+        """At least the largest distance between two rows of ``vectors``: twice the largest to their mean."""
+        center = np.asarray(vectors, np.float64).mean(axis=0, keepdims=True)
+        blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
+        return 2 * (1 + 1e-12) * max(float(self.pairwise(block, center).max()) for block in blocks)
 
 
 @final

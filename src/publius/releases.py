@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 
 import publius.text
+from publius.accounting import Charge, Ledger
 from publius.bag import UNKNOWN, Bag, Encoded, Encoding, UnknownPolicy, words_of
 from publius.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
@@ -24,6 +25,7 @@ from publius.rng import RunKey
 from publius.text import StopWords
 
 MANIFEST_VERSION = 1
+NO_WORDS = "no word is left to protect once stop words, and unknown words under the policy drop, are left out"
 
 
 @final
@@ -101,6 +103,18 @@ class Plan:
         ]
         return "NOT PRIVATE: " + (", ".join(text for text, holds in reasons if holds) or "EXPERIMENT")
 
+    def charges(self, ledger: Ledger, documents: Sequence[tuple[str, str | None]]) -> list[Charge]:
+        """What releasing ``documents``, pairs of id and subject, costs in ``ledger``.
+
+        Raises `PolicyError` for an experiment: no budget covers what is not private.
+        """
+        if self.experiment is not None:
+            raise PolicyError(
+                "an experiment is NOT PRIVATE, so no budget covers it: leave out the ledger or the experiment"
+            )
+        price = ledger.price(self.guarantee)
+        return [Charge(document, price, subject) for document, subject in documents]
+
     def run_key(self) -> RunKey:
         """A fresh key for a release, the seed's for a seeded experiment."""
         if self.experiment is not None and self.experiment.seed is not None:
@@ -119,13 +133,13 @@ class Plan:
             "documents": documents,
             "size": self.size,
             "size_from": "the shortest of the documents" if self.length_from_documents else "given",
-            "epsilon": self.mechanism.epsilon,
+            "epsilon": guarantee.epsilon,
             "epsilon_total": guarantee.epsilon_total,
             "delta": guarantee.delta,
             "evidence": guarantee.evidence,
             "mechanism": self.mechanism.name,
             "mechanism_parameters": self.mechanism.parameters,
-            "metric": self.mechanism.metric.name,
+            "metric": guarantee.metric,
             "embeddings": embeddings.name,
             "dimension": embeddings.dimension,
             "vocabulary_size": embeddings.size,
@@ -208,8 +222,11 @@ def protect(
     """A batch of documents through the mechanism, one search for all; in the documents' order.
 
     Each document's noise comes from a generator of its own, keyed with the run key and its id. A document without
-    any word, or with unknown words under the policy "reject", comes back as a `BadDocument`.
+    any word, or with unknown words under the policy "reject", comes back as a `BadDocument`. `UsageError` when two
+    documents have one id: they would get the same noise.
     """
+    if len({document.id for document in documents}) < len(documents):
+        raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
     prepared = [_prepare(document, plan) for document in documents]
     good = [
         (document, ready)
@@ -236,28 +253,38 @@ def release(
     unknown: UnknownPolicy = "unk",
     stop_words: str = "english",
     experiment: Experiment | None = None,
+    ledger: Ledger | None = None,
+    subject: str | None = None,
 ) -> Release:
     """Release one document: a text of which the first ``length`` words count, or a `Bag` of known size.
 
-    A bag's own size is N; it is public, so choose it without looking at the document. Raises `PolicyError` where
-    the promise would break, `UsageError` for a text without length, `DataError` for one without words.
+    A bag's own size is N; it is public, so choose it without looking at the document. A ``ledger`` is debited for
+    ``id``, and for its ``subject``, before anything is drawn. Raises `PolicyError` where the promise would break,
+    `BudgetError` when the budget is spent, `UsageError` for a text without length, `DataError` for one without words.
     """
-    text = document if isinstance(document, str) else " "
     size = length if isinstance(document, str) else document.size
-    if isinstance(document, Bag) and length not in (None, document.size):
-        raise UsageError(
-            f"the bag has {document.size} words, not {length}: a bag is released at its own size"
-        )
+    if isinstance(document, Bag):
+        _check_bag(document, length, experiment)
     encoding = Encoding(size, unknown, StopWords.load(stop_words), mechanism.embeddings.tokenizer)
     plan = Plan(mechanism, encoding, experiment=experiment)
     key = plan.run_key()
+    rng = key.rng(id)
+    if ledger is not None:
+        ledger.spend(plan.charges(ledger, [(id, subject)]))
     if isinstance(document, Bag):
-        bag = mechanism.randomize(document, key.rng(id))
+        bag = mechanism.randomize(document, rng)
         return Release(id, bag, None if experiment else plan.guarantee, warning=plan.warning)
-    results, _ = protect([Document(id, text, {}, 1)], plan, key)
+    results, _ = protect([Document(id, document, {}, 1)], plan, key)
     if isinstance(results[0], BadDocument):
         raise DataError(results[0].reason)
     return results[0]
+
+
+def _check_bag(bag: Bag, length: int | None, experiment: Experiment | None) -> None:
+    if length not in (None, bag.size):
+        raise UsageError(f"the bag has {bag.size} words, not {length}: a bag is released at its own size")
+    if experiment is not None and experiment.ordered:
+        raise UsageError("a bag has no order to keep: give the text")
 
 
 @final
@@ -277,9 +304,7 @@ def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
     except UnknownWordError as error:
         return BadDocument(document.position, document.id, str(error))
     if encoded.padding == plan.size:
-        return BadDocument(
-            document.position, document.id, "no word is left to protect: it has only stop words"
-        )
+        return BadDocument(document.position, document.id, NO_WORDS)
     if plan.encoding.unknown == "keep":
         known = np.array([word == UNKNOWN or word in embeddings for word in encoded.words])
         words = [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]

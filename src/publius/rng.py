@@ -3,7 +3,8 @@
 A release draws from ChaCha20 keyed with bytes of the operating system's entropy source (R6). One `RunKey` is
 made for a run; each document's generator is keyed with HMAC-SHA256(run key, document id), so a document that is
 computed twice (a retry, a resume) repeats its noise instead of being released twice, and the result depends
-neither on batches nor on workers. Two documents never share a stream, and nothing is inherited by a fork (R8).
+neither on batches nor on workers. Two documents never share a stream; generators that live across a fork are given a
+fresh key in the child (R8).
 
 ``seed=`` and no argument at all would go through randomgen's 128-bit non-cryptographic pool, so only ``key=``
 is used. Generators refuse to be pickled, copied or printed (R9).
@@ -14,12 +15,13 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+import weakref
 from typing import Any, NoReturn, final
 
 import numpy as np
 from randomgen import ChaCha
 
-from publius.errors import EntropyError, PolicyError
+from publius.errors import EntropyError, PolicyError, UsageError
 
 KEY_BYTES = 32
 _ROUNDS = 20
@@ -28,7 +30,23 @@ Generator = np.random.Generator
 
 
 class _SealedChaCha(ChaCha):  # type: ignore[misc]  # randomgen has no type information
-    """ChaCha20 whose key and position cannot be read, copied or pickled."""
+    """ChaCha20 whose key and position cannot be read, set, copied or pickled."""
+
+    _sealed = False
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__(key=int.from_bytes(key, "little"), rounds=_ROUNDS)
+        self._sealed = True
+
+    def seed(self, *arguments: Any, **named: Any) -> None:
+        """Refused but for the one call that the constructor makes."""
+        if self._sealed:
+            raise PolicyError("a release generator has no seed")
+        super().seed(*arguments, **named)
+
+    def take_fresh_key(self) -> None:
+        """Start anew under fresh entropy: what a child process must do with a generator of its parent."""
+        super().seed(key=int.from_bytes(entropy(), "little"))
 
     @property
     def state(self) -> NoReturn:
@@ -84,8 +102,26 @@ def entropy(count: int = KEY_BYTES) -> bytes:
     return data
 
 
+_alive: weakref.WeakSet[_SealedChaCha] = weakref.WeakSet()
+
+
 def _generator(key: bytes) -> Generator:
-    return _SealedGenerator(_SealedChaCha(key=int.from_bytes(key, "little"), rounds=_ROUNDS))
+    bits = _SealedChaCha(key)
+    _alive.add(bits)
+    return _SealedGenerator(bits)
+
+
+def _after_fork() -> None:
+    """Both sides of a fork would draw the same noise; the child's generators start anew, or the child ends."""
+    try:
+        for bits in list(_alive):
+            bits.take_fresh_key()
+    except EntropyError:
+        os._exit(EntropyError.exit_code)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def system_rng() -> Generator:
@@ -129,7 +165,11 @@ class RunKey:
 
     def rng(self, document_id: str) -> Generator:
         """The generator of one document: the same for the same run key and id, independent otherwise."""
-        return _generator(hmac.digest(self._key, b"publius/document/v1\0" + document_id.encode(), "sha256"))
+        try:
+            name = document_id.encode()
+        except UnicodeEncodeError:
+            raise UsageError("a document's id must be text that UTF-8 can hold") from None
+        return _generator(hmac.digest(self._key, b"publius/document/v1\0" + name, "sha256"))
 
     def expose(self) -> bytes:
         """The key itself, for an engine that hands it to its own workers; never to be stored or logged."""

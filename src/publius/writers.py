@@ -62,6 +62,15 @@ class AbstractWriter(ABC):
         return dict(sorted(release.bag.counts.items(), key=place))
 
     @final
+    def record(self, release: Release) -> dict[str, Any]:
+        """Id, size, an experiment's warning, and exactly the labels that were asked for."""
+        if set(release.labels) != set(self.labels):
+            raise UsageError("a release has other labels than the plan keeps: give both the same fields")
+        warning = {"warning": self.warning} if self.warning else {}
+        labels = {label: release.labels[label] for label in self.labels}
+        return {"id": release.id, "size": release.bag.size, **warning, **labels}
+
+    @final
     def __enter__(self) -> Self:
         return self
 
@@ -70,11 +79,6 @@ class AbstractWriter(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _record(release: Release) -> dict[str, Any]:
-    warning = {"warning": release.warning} if release.warning else {}
-    return {"id": release.id, "size": release.bag.size, **warning, **release.labels}
 
 
 def _json_line(record: dict[str, Any]) -> bytes:
@@ -92,7 +96,7 @@ class JsonLines(AbstractWriter):
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        record = _record(release)
+        record = self.record(release)
         body = {"id": record.pop("id"), "size": record.pop("size"), "bag": self.counts(release), **record}
         if release.words is not None:
             body["words"] = list(release.words)
@@ -120,7 +124,7 @@ class Csv(AbstractWriter):
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        head = [_spreadsheet_safe(value) for value in _record(release).values()]
+        head = [_spreadsheet_safe(value) for value in self.record(release).values()]
         for word, count in self.counts(release).items():
             self._rows.writerow([*head, _spreadsheet_safe(word), count])
 
@@ -164,7 +168,7 @@ class Parquet(AbstractWriter):
         counts = self.counts(release)
         labels = {label: _text(release.labels.get(label)) for label in self.labels}
         self._rows.append(
-            {**_record(release), **labels, "words": list(counts), "counts": list(counts.values())}
+            {**self.record(release), **labels, "words": list(counts), "counts": list(counts.values())}
         )
         if len(self._rows) == self._BATCH:
             self._flush()
@@ -219,7 +223,7 @@ class MatrixMarket(AbstractWriter):
             lines.write(f"{self._rows} {index + 1} {count}\n")
             self._entries += 1
         self._matrix.write(lines.getvalue().encode())
-        self._documents.write(_json_line(_record(release)))
+        self._documents.write(_json_line(self.record(release)))
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""

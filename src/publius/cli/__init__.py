@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn
 
 import typer
 
 from publius import __version__
-from publius.cli import audit, bench, embeddings, obfuscate
-from publius.errors import PubliusError
+from publius.cli import audit, bench, distance, embeddings, guarantee, ledger, obfuscate, utility
+from publius.errors import PubliusError, StorageError
 
 app = typer.Typer(
     name="publius",
@@ -37,28 +42,58 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
+for noun in (distance, guarantee, utility, ledger):
+    noun.register(app)
 bench.register(app)
 audit.register(app)
+
+
+class _Stopped(SystemExit):
+    """A signal asked the command to end. Not an `Exception`: it passes through everything that cleans up."""
+
+
+def _stop(number: int, frame: object) -> None:
+    raise _Stopped(128 + number)
+
+
+@contextmanager
+def _signals_stop() -> Iterator[None]:
+    """Let SIGINT, SIGTERM and SIGHUP end the command in order, so that nothing half-made stays behind."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    before = {
+        number: signal.signal(number, _stop) for name in names if (number := getattr(signal, name, None))
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def main() -> None:
     """Run the command line; every error becomes one line on standard error and its exit code."""
     try:
-        app()
+        with _signals_stop():
+            app()
     except PubliusError as error:
-        typer.echo(f"publius: {error}", err=True)
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        os._exit(74)
-    except KeyboardInterrupt:
-        typer.echo("publius: interrupted; nothing was released under the final name", err=True)
-        sys.exit(130)
+        _fail(str(error), error.exit_code)
+    except _Stopped as stop:
+        _fail("interrupted; nothing was released under the final name", int(str(stop.code)))
+    except MemoryError:
+        _fail("out of memory: try a smaller --length or fewer --workers", StorageError.exit_code)
+    except OSError as error:
+        _fail(f"reading or writing failed ({os.strerror(error.errno or errno.EIO)})", StorageError.exit_code)
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
-        typer.echo(
-            f"publius: internal error: {_where(error)}. Please report it; no document text is shown.",
-            err=True,
+        _fail(
+            f"internal error: {_where(error)}. Please report it; no document text is shown.",
+            PubliusError.exit_code,
         )
-        sys.exit(PubliusError.exit_code)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    with suppress(OSError):
+        typer.echo(f"publius: {message}", err=True)
+    sys.exit(code)
 
 
 def _where(error: BaseException) -> str:

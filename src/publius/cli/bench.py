@@ -43,6 +43,16 @@ def end_to_end(
     show(bench_end_to_end(_vectors(words, dimension, embeddings)), json)
 
 
+@group.command("transport")
+def transport(
+    words: Words = 33_860, dimension: Dimension = 300, embeddings: Vectors = None, json: Json = False
+) -> None:
+    """Earth Mover's distance of two documents of 400 words against gensim's on the same documents."""
+    from publius.bench.transport import bench_transport
+
+    show(bench_transport(_vectors(words, dimension, embeddings)), json)
+
+
 def _vectors(words: int, dimension: int, name: str | None) -> Any:
     from publius.bench.search import synthetic_embeddings
     from publius.embeddings import Embeddings

@@ -3,10 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import typer
+
+from publius.errors import StorageError
+
+
+@contextmanager
+def standard_output(done: str) -> Iterator[None]:
+    """Print inside; when that fails, `StorageError` that says what is ``done`` all the same."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered has nowhere to go
+        raise StorageError(f"standard output failed ({error.strerror}); {done}") from None
 
 
 def print_json(record: Mapping[str, Any]) -> None:

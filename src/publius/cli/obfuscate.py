@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, printable
+from publius.cli.console import print_json, printable, standard_output
 from publius.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
+    from publius.accounting import Ledger
     from publius.corpus import Corpus
     from publius.engines import Summary
     from publius.releases import Plan
@@ -63,6 +64,12 @@ def obfuscate(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Leave out documents that cannot be read.")
     ] = False,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Budget to debit before the release; see publius ledger.")
+    ] = None,
+    subject_field: Annotated[
+        str | None, typer.Option(help="Field with whom to charge beside the document, such as author.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     experiment: Annotated[
         bool, typer.Option("--experiment", help="Allow weaker runs; every artefact is marked NOT PRIVATE.")
@@ -76,13 +83,21 @@ def obfuscate(
     from publius.corpus import open_corpus
 
     _check_format(format)
+    book = _ledger(ledger, subject_field)
     labels = tuple(keep or ())
-    corpus = open_corpus(input, id_field=id_field, text_field=text_field, keep=labels, number=number)
+    corpus = open_corpus(
+        input,
+        id_field=id_field,
+        text_field=text_field,
+        keep=labels,
+        number=number,
+        subject_field=subject_field,
+    )
     plan = _plan(
         corpus, epsilon, mechanism, metric, embeddings, length, unknown, stop_words, labels, skip_bad=skip_bad,
         experiment=experiment, seed=seed, order=order,
     )  # fmt: skip
-    _run(corpus, plan, output, format=format, workers=workers, skip_bad=skip_bad, json=json)
+    _run(corpus, plan, output, format=format, workers=workers, skip_bad=skip_bad, ledger=book, json=json)
 
 
 def demo(
@@ -175,19 +190,43 @@ def _whole_number(length: str) -> int:
     return int(length)
 
 
+def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:
+    from publius.accounting import Ledger
+
+    if path is None and subject_field is not None:
+        raise UsageError("--subject-field says whom a ledger charges: give --ledger FILE too")
+    return None if path is None else Ledger(path)
+
+
 def _run(
-    corpus: Corpus, plan: Plan, output: Path, *, format: str, workers: int | None, skip_bad: bool, json: bool
+    corpus: Corpus,
+    plan: Plan,
+    output: Path,
+    *,
+    format: str,
+    workers: int | None,
+    skip_bad: bool,
+    json: bool,
+    ledger: Ledger | None = None,
 ) -> None:
     from publius.engines import protect_corpus
 
     with _progress_bar(corpus, quiet=json) as progress:
         summary = protect_corpus(
-            corpus, plan, output, format=format, workers=workers, skip_bad=skip_bad, progress=progress
+            corpus,
+            plan,
+            output,
+            format=format,
+            workers=workers,
+            skip_bad=skip_bad,
+            ledger=ledger,
+            progress=progress,
         )
-    if json:
-        print_json(_as_json(summary, output))
-    else:
-        _print_summary(summary, output)
+    with standard_output(f"the release in {output} is complete"):
+        if json:
+            print_json(_as_json(summary, output))
+        else:
+            _print_summary(summary, output)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 
 from publius.bag import UNKNOWN, Bag
 from publius.embeddings import Embeddings
-from publius.errors import DataError
+from publius.errors import DataError, UsageError
 from publius.metrics import AbstractMetric, Float64Array
 from publius.neighbors import IndexArray
 from publius.privacy import Guarantee
@@ -40,6 +40,12 @@ class AbstractMechanism(ABC):
     metric: AbstractMetric
     epsilon: float
     threads: int = 1
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change what the guarantee was computed for."""
+        if name in ("embeddings", "metric", "epsilon") and name in self.__dict__:
+            raise UsageError(f"the {name} of a mechanism cannot be changed: make another mechanism")
+        super().__setattr__(name, value)
 
     @property
     @abstractmethod

@@ -39,7 +39,9 @@ class Laplace(AbstractMechanism):
         self._noise = NOISES[metric](embeddings.dimension, epsilon)
         self.epsilon = self._noise.epsilon
         self.threads = threads or os.cpu_count() or 1
-        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", self._noise.truncation_delta())
+        farthest = self.epsilon * self.metric.diameter_bound(embeddings.vectors)
+        delta = self._noise.truncation_delta(farthest)
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: NearestWords | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Sequence
@@ -16,12 +17,12 @@ from publius.errors import EntropyError
 from publius.rng import Generator, RunKey, entropy, seeded_rng, system_rng
 
 _STREAMS: Final = 240
-_inherited: Final = seeded_rng(1)
+_counter = itertools.count()
 
 
 def _of_the_process() -> Generator:
-    """One generator of the module: a fork takes its place along."""
-    return _inherited
+    """Seeded with a counter of the module: a fork takes its place along."""
+    return seeded_rng(next(_counter))
 
 
 def _of_twelve_bits() -> Generator:
@@ -86,7 +87,7 @@ def generator_mutants() -> list[Mutant]:
     """Eight broken ways to make a generator."""
     repeats = "generators: no block repeats in processes and threads"
     rows: tuple[tuple[str, Any, Probe, str], ...] = (
-        ("inherited by forks", _of_the_process, probe_streams, repeats),
+        ("seeded with a counter that forks inherit", _of_the_process, probe_streams, repeats),
         ("seeded with twelve bits", _of_twelve_bits, probe_streams, repeats),
         ("seeded with the clock", _of_the_clock, probe_streams, repeats),
         ("seeded with the process id", _of_the_process_id, probe_streams, repeats),

@@ -33,9 +33,12 @@ class AbstractBrokenNoise(AbstractNoise):
         """See `AbstractNoise.log_density`: the claim."""
         return self.genuine.log_density(noise)
 
-    def truncation_delta(self, epsilon_distance: float = 10.0) -> float:
+    def truncation_delta(self, epsilon_distance: float) -> float:
         """See `AbstractNoise.truncation_delta`: the claim."""
         return self.genuine.truncation_delta(epsilon_distance)
+
+    def _gamma_shape(self) -> int:
+        return self.dimension
 
     @property
     def genuine(self) -> EuclideanLaplace:

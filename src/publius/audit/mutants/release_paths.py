@@ -29,7 +29,7 @@ from publius.audit.subjects import GENUINE, Outcome, Subject
 from publius.bag import Bag
 from publius.corpus import BadDocument, Document
 from publius.errors import EntropyError
-from publius.releases import Experiment, Plan, Release, protect
+from publius.releases import Experiment, Plan, Release, Tally, protect
 from publius.rng import RunKey, seeded_rng
 
 _DOCUMENTS: Final = 400
@@ -61,7 +61,7 @@ def _shorter(release: Release, document: Document, plan: Plan) -> Release:
 
 
 def _with_text(release: Release, document: Document, plan: Plan) -> Release:
-    return replace(release, labels={"source": document.text})
+    return replace(release, id=document.text)
 
 
 def _in_order(release: Release, document: Document, plan: Plan) -> Release:
@@ -107,10 +107,13 @@ def _rekeyed(name: Callable[[Document, int], str]) -> Callable[[Sequence[Documen
     """Each document's noise is keyed with ``name`` of the document and its place in the batch, not with its id."""
 
     def broken(documents: Sequence[Document], plan: Plan, key: RunKey) -> Outcome:
-        renamed = [replace(document, id=name(document, place)) for place, document in enumerate(documents)]
-        results, tally = protect(renamed, plan, key)
-        pairs = zip(results, documents, strict=True)
-        return [replace(result, id=document.id) for result, document in pairs], tally
+        results: list[Release | BadDocument] = []
+        tally = Tally()
+        for place, document in enumerate(documents):
+            found, counted = protect([replace(document, id=name(document, place))], plan, key)
+            results.append(replace(found[0], id=document.id))
+            tally += counted
+        return results, tally
 
     return broken
 

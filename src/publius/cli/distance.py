@@ -1,0 +1,223 @@
+"""``publius distance`` and ``publius nearest``: how far documents are apart."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import print_json, print_table
+from publius.errors import DocumentError, UsageError
+
+if TYPE_CHECKING:
+    from publius.bag import Encoded, Encoding
+    from publius.embeddings import Embeddings
+    from publius.transport import TransportPlan
+
+Metric = Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")]
+Vectors = Annotated[
+    str | None, typer.Option(help="Word vectors: a stored name or a file. Default: the packaged GloVe.")
+]
+StopWordsName = Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")]
+Text = Annotated[bool, typer.Option("--text", help="The arguments are texts, not files.")]
+Words = Annotated[
+    bool, typer.Option("--words", help="The arguments are words as the vocabulary has them, case and all.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("distance")(distance)
+    app.command("nearest")(nearest)
+
+
+def distance(
+    a: Annotated[str, typer.Argument(help="A file with one document; a text with --text.")],
+    b: Annotated[str, typer.Argument(help="The other one.")],
+    embeddings: Vectors = None,
+    metric: Metric = "euclidean",
+    stop_words: StopWordsName = "english",
+    length: Annotated[
+        str, typer.Option(help="Words that count: a number N (short texts padded), 'shortest' or 'all'.")
+    ] = "all",
+    plan: Annotated[bool, typer.Option("--plan", help="Show which word moves to which.")] = False,
+    text: Text = False,
+    words: Words = False,
+    json: Json = False,
+) -> None:
+    """Earth Mover's distance between two documents."""
+    from publius.bag import Bag
+    from publius.embeddings import Embeddings
+    from publius.metrics import metric_named
+    from publius.transport import transport_plan
+
+    ground = metric_named(metric)
+    vectors = Embeddings.load(embeddings)
+    if words:
+        first, second = _given_words(a, vectors), _given_words(b, vectors)
+    else:
+        first, second = encoded_pair(a, b, vectors, stop_words, length, text=text)
+    found = transport_plan(Bag(first.words), Bag(second.words), vectors, ground)
+    if json:
+        print_json({**_facts(found, metric, first, second), **({"plan": _moves(found)} if plan else {})})
+        return
+    typer.echo(f"Earth Mover's distance {found.distance:.6g} ({metric}, {vectors.name})")
+    for name, encoded in (("A", first), ("B", second)):
+        typer.echo(f"  {name}: {len(encoded.words):,} words, {encoded.unknown:,} of them unknown")
+    if plan:
+        _print_plan(found)
+
+
+def nearest(
+    document: Annotated[str, typer.Argument(help="A file with one document; a text with --text.")],
+    corpus: Annotated[Path, typer.Argument(help="The documents to search: a file or folder.")],
+    count: Annotated[int, typer.Option("-k", "--count", min=1, help="How many to show.")] = 5,
+    embeddings: Vectors = None,
+    metric: Metric = "euclidean",
+    stop_words: StopWordsName = "english",
+    length: Annotated[
+        str, typer.Option(help="Words that count: a number N (short texts padded) or 'all'.")
+    ] = "all",
+    id_field: Annotated[str, typer.Option(help="Field that holds a document's id.")] = "id",
+    text_field: Annotated[str, typer.Option(help="Field that holds its text.")] = "text",
+    text: Text = False,
+    json: Json = False,
+) -> None:
+    """The documents of a corpus nearest to a document, by Earth Mover's distance."""
+    from publius.bag import Bag, words_of
+    from publius.corpus import open_corpus
+    from publius.embeddings import Embeddings
+    from publius.metrics import metric_named
+    from publius.transport import NearestDocuments
+
+    ground = metric_named(metric)
+    vectors = Embeddings.load(embeddings)
+    encoding = _encoding(vectors, stop_words, None if length == "all" else whole_number(length))
+    query = Bag(words_of(_one_text(document, text=text), vectors, encoding).words)
+    ids, bags = _bags(open_corpus(corpus, id_field=id_field, text_field=text_field), vectors, encoding)
+    found = [
+        (ids[n.position], n.distance) for n in NearestDocuments(bags, vectors, ground).query(query, count)
+    ]
+    if json:
+        rows = [{"id": id, "distance": distance} for id, distance in found]
+        print_json({"metric": metric, "size": query.size, "documents": len(bags), "nearest": rows})
+        return
+    print_table(("id", "distance"), [(id, f"{distance:.6g}") for id, distance in found])
+
+
+def encoded_pair(
+    a: str, b: str, vectors: Embeddings, stop_words: str, length: str, *, text: bool
+) -> tuple[Encoded, Encoded]:
+    """The words of two documents as a release would take them; ``length`` is a number, "shortest" or "all"."""
+    from dataclasses import replace
+
+    from publius.bag import words_of
+
+    whole = _encoding(vectors, stop_words, None if length in ("all", "shortest") else whole_number(length))
+    texts = _one_text(a, text=text), _one_text(b, text=text)
+    first, second = (words_of(found, vectors, whole) for found in texts)
+    for name, encoded in (("first", first), ("second", second)):
+        if encoded.padding == len(encoded.words):
+            raise DocumentError(f"the {name} document has no word left: it has only stop words")
+    if length != "shortest":
+        return first, second
+    shortest = replace(whole, length=min(len(first.words), len(second.words)))
+    first, second = (words_of(found, vectors, shortest) for found in texts)
+    return first, second
+
+
+def _given_words(argument: str, vectors: Embeddings) -> Encoded:
+    from publius.bag import UNKNOWN, Encoded
+
+    words = argument.split()
+    unknown = sum(word not in vectors for word in words)
+    return Encoded(tuple(word if word in vectors else UNKNOWN for word in words), len(words), unknown, 0)
+
+
+def whole_number(length: str) -> int:
+    """``length`` as a number of words from 1; `UsageError` for anything else."""
+    if not length.isascii() or not length.isdigit() or not 1 <= int(length[:12]) <= 10_000_000:
+        raise UsageError(
+            f"--length must be a whole number from 1 to 10,000,000, 'shortest' or 'all', not {length!r}"
+        )
+    return int(length)
+
+
+def _encoding(vectors: Embeddings, stop_words: str, length: int | None) -> Encoding:
+    from publius.bag import Encoding
+    from publius.text import StopWords
+
+    return Encoding(length, "unk", StopWords.load(stop_words), vectors.tokenizer)
+
+
+def _one_text(argument: str, *, text: bool) -> str:
+    from publius.corpus import Document, open_corpus
+
+    if text:
+        return argument
+    found = list(islice(open_corpus(argument, number=True), 2))
+    if len(found) > 1:
+        raise UsageError(
+            f"{argument!r} holds several documents: give a file with one, or its text with --text"
+        )
+    if not isinstance(found[0], Document):
+        raise found[0].error()
+    return found[0].text
+
+
+def _bags(corpus: Any, vectors: Embeddings, encoding: Encoding) -> tuple[list[str], list[Any]]:
+    from publius.bag import Bag, words_of
+    from publius.corpus import Document
+
+    ids, bags = [], []
+    for item in corpus:
+        if not isinstance(item, Document):
+            raise item.error()
+        encoded = words_of(item.text, vectors, encoding)
+        if encoded.padding == len(encoded.words):
+            raise DocumentError(
+                f"document {item.position} (id {item.id!r}) has no word left: only stop words"
+            )
+        ids.append(item.account or item.id)
+        bags.append(Bag(encoded.words))
+    return ids, bags
+
+
+def _facts(plan: TransportPlan, metric: str, first: Encoded, second: Encoded) -> dict[str, Any]:
+    return {
+        "distance": plan.distance,
+        "size_a": plan.size_a,
+        "size_b": plan.size_b,
+        "metric": metric,
+        "unknown_a": first.unknown,
+        "unknown_b": second.unknown,
+    }
+
+
+def _moves(plan: TransportPlan) -> list[dict[str, Any]]:
+    return [
+        {"from": move.source, "to": move.target, "mass": move.mass, "distance": move.distance}
+        for move in plan.moves
+    ]
+
+
+def _print_plan(plan: TransportPlan) -> None:
+    """The dearest moves first."""
+    moves = sorted(plan.moves, key=lambda move: (-move.mass * move.distance, move.source, move.target))
+    typer.echo()
+    print_table(
+        ("from", "to", "mass", "distance", "mass*distance"),
+        [
+            (
+                move.source,
+                move.target,
+                f"{move.mass:.4f}",
+                f"{move.distance:.4f}",
+                f"{move.mass * move.distance:.4f}",
+            )
+            for move in moves
+        ],
+    )

@@ -1,0 +1,134 @@
+"""``publius guarantee``: what a release promises between two documents."""
+
+from __future__ import annotations
+
+from math import isinf
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import print_json, print_table
+from publius.cli.distance import Json, Metric, StopWordsName, Text, Vectors, encoded_pair
+from publius.errors import UsageError
+
+if TYPE_CHECKING:
+    from publius.privacy import Bound, Guarantee
+
+
+_LOOSE = 10.0  # nats; a factor of 22,000
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("guarantee")(guarantee)
+
+
+def guarantee(
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance.")],
+    length: Annotated[int, typer.Option(min=1, help="N, the words of a bag.")],
+    distance: Annotated[
+        float | None, typer.Option(help="Earth Mover's distance between the documents.")
+    ] = None,
+    between: Annotated[
+        tuple[str, str] | None,
+        typer.Option(help="Two files (texts with --text) whose distance is computed."),
+    ] = None,
+    releases: Annotated[int, typer.Option(min=1, help="How many such releases are seen.")] = 1,
+    candidates: Annotated[
+        int | None, typer.Option(min=1, help="How many documents it could be, equally likely before.")
+    ] = None,
+    dimension: Annotated[
+        int | None, typer.Option(min=1, help="Of the vectors, for delta. Default: the worst up to 1,024.")
+    ] = None,
+    embeddings: Vectors = None,
+    metric: Metric = "euclidean",
+    stop_words: StopWordsName = "english",
+    text: Text = False,
+    json: Json = False,
+) -> None:
+    """What a release by the Laplace mechanism promises between two documents."""
+    from publius.metrics import metric_named
+    from publius.noise import checked_epsilon
+    from publius.privacy import Bound, Guarantee, laplace_delta
+
+    promised = Guarantee(checked_epsilon(epsilon), metric_named(metric).name, "proven").lifted(length)
+    if (distance is None) == (between is None):
+        raise UsageError("give either --distance D or --between A B")
+    if between is not None:
+        distance, bound = _between(promised, between, embeddings, stop_words, text=text)
+    elif distance is not None:
+        exponent = promised.privacy_map(distance)
+        if isinf(exponent):
+            raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+        bound = Bound(exponent, laplace_delta(metric, dimension, [(length, exponent)]))
+    facts = _facts(promised, distance or 0.0, bound.repeated(releases), releases, candidates)
+    if json:
+        print_json(facts)
+    else:
+        _print(facts)
+
+
+def _between(
+    promised: Guarantee, between: tuple[str, str], embeddings: str | None, stop_words: str, *, text: bool
+) -> tuple[float, Bound]:
+    from publius.bag import Bag
+    from publius.embeddings import Embeddings
+    from publius.privacy import Bound, laplace_delta
+    from publius.transport import transport_plan
+
+    vectors = Embeddings.load(embeddings)
+    size = promised.size or 1
+    first, second = encoded_pair(*between, vectors, stop_words, str(size), text=text)
+    plan = transport_plan(Bag(first.words), Bag(second.words), vectors, promised.metric)
+    moved = [(size * move.mass, promised.epsilon * move.distance) for move in plan.moves]
+    delta = laplace_delta(promised.metric, vectors.dimension, moved)
+    return plan.distance_upper, Bound(promised.between(plan), delta)
+
+
+def _facts(
+    promised: Guarantee, distance: float, bound: Bound, releases: int, candidates: int | None
+) -> dict[str, Any]:
+    from publius.privacy import factor, log10_factor, posterior_at_most
+
+    facts: dict[str, Any] = {
+        "epsilon": promised.epsilon,
+        "size": promised.size,
+        "distance": distance,
+        "metric": promised.metric,
+        "releases": releases,
+        "exponent": bound.exponent,
+        "factor": factor(bound.exponent),
+        "log10_factor": log10_factor(bound.exponent),
+        "delta": bound.delta,
+    }
+    if candidates is not None:
+        facts["prior"] = 1 / candidates
+        facts["posterior_at_most"] = posterior_at_most(bound.exponent, candidates)
+    return facts
+
+
+def _print(facts: dict[str, Any]) -> None:
+    from publius.privacy import factor_text
+
+    exponent = facts["exponent"]
+    seen = "a release" if facts["releases"] == 1 else f"{facts['releases']:,} releases"
+    rows = [
+        ("distance", f"{facts['distance']:.6g} ({facts['metric']}, Earth Mover's)"),
+        (
+            "exponent",
+            f"{exponent:.6g} nats = epsilon*N*distance" + (" * releases" if facts["releases"] > 1 else ""),
+        ),
+        ("factor", factor_text(exponent)),
+        ("delta", f"{facts['delta']:.1e}, from the finite range of the sampled noise"),
+    ]
+    if "prior" in facts:
+        rows.append(
+            ("posterior", f"at most {facts['posterior_at_most']:.4g}, from a prior of {facts['prior']:.4g}")
+        )
+    print_table(("guarantee", f"epsilon = {facts['epsilon']:g} a word, N = {facts['size']:,}"), rows)
+    typer.echo(
+        f"\nWhatever is seen of {seen} is at most {factor_text(exponent)} times as probable under one of the "
+        "documents as under the other, but for a probability of delta."
+    )
+    if exponent > _LOOSE:
+        typer.echo("An exponent of this size bounds nothing in practice: see docs/guarantee.md.")

@@ -1,0 +1,46 @@
+"""Random bags over the toy vocabulary, and two independent ways to their Earth Mover's distance."""
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment, linprog
+from scipy.sparse import block_diag, csr_array, eye_array, kron, vstack
+from scipy.spatial.distance import cdist
+
+from publius.bag import UNKNOWN, Bag
+from toy import WORDS
+
+
+def random_bag(rng, size, words=(*WORDS[:20], UNKNOWN)):
+    return Bag([words[i] for i in rng.integers(0, len(words), size).tolist()])
+
+
+def vectors_of(bag, embeddings):
+    """A row for each word, repeated as it occurs."""
+    places = [embeddings.unknown_index if w == UNKNOWN else embeddings.index(w) for w in bag.words()]
+    return embeddings.vectors[places].astype(float)
+
+
+def by_assignment(a, b, embeddings, metric="euclidean"):
+    """Equal sizes: the mean cost of the best pairing, word by word."""
+    costs = cdist(vectors_of(a, embeddings), vectors_of(b, embeddings), metric)
+    return costs[linear_sum_assignment(costs)].mean()
+
+
+def by_linear_program(pairs, embeddings):
+    """Any sizes: the definition, with a general solver; many pairs are independent blocks of one program."""
+    costs, blocks, sides = [], [], []
+    for a, b in pairs:
+        x, y = vectors_of(a, embeddings), vectors_of(b, embeddings)
+        costs.append(cdist(x, y).ravel())
+        rows, columns = (
+            kron(eye_array(len(x)), np.ones((1, len(y)))),
+            kron(np.ones((1, len(x))), eye_array(len(y))),
+        )
+        blocks.append(csr_array(vstack([rows, columns])))
+        sides.append(np.concatenate([np.full(len(x), 1 / len(x)), np.full(len(y), 1 / len(y))]))
+    answer = linprog(
+        np.concatenate(costs), A_eq=block_diag(blocks), b_eq=np.concatenate(sides), method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )  # fmt: skip
+    assert answer.status == 0
+    ends = np.cumsum([len(part) for part in costs])[:-1]
+    return np.array([part @ flow for part, flow in zip(costs, np.split(answer.x, ends), strict=True)])
