@@ -6,6 +6,9 @@ UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 READY := $(VENV)/.ready
 PEER := .venv-peer
 
+FUZZ := .fuzz
+SEED ?= 1
+
 .DEFAULT_GOAL := help
 
 $(READY): requirements/uv.txt requirements/dev.txt pyproject.toml
@@ -22,7 +25,12 @@ $(PEER)/.ready: requirements/peer.txt | $(READY)
 	@VIRTUAL_ENV=$(PEER) $(BIN)/uv pip sync --quiet --require-hashes requirements/peer.txt
 	@touch $(PEER)/.ready
 
-.PHONY: setup demo test lint types check bench help requirements clean
+$(FUZZ)/.ready: requirements/fuzz.txt $(READY)
+	@rm -rf $(FUZZ)
+	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
+	@touch $@
+
+.PHONY: setup demo test lint types check bench audit torture help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -38,13 +46,20 @@ lint: $(READY)  ## style and types
 bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to a peer in the same run
 	@$(BIN)/python -m benchmarks $(PEER)/bin/python
 
+audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
+	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md
+
+torture: $(READY) $(FUZZ)/.ready  ## faults, kills, full disks, hostile files, fuzzing, canaries (up to an hour)
+	@PYTHONPATH=$(FUZZ):tests $(BIN)/python -m torture --seed $(SEED) --output audit-results/full-$(SEED)
+
 requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --all-extras --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/uv.in -o requirements/uv.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peer.in -o requirements/peer.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) dist .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -13,6 +13,7 @@ import os
 import re
 import stat
 import sys
+import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -203,7 +204,7 @@ def _array_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any
         if np.lib.format.read_magic(stream) != (1, 0):
             return None
         return np.lib.format.read_array_header_1_0(stream)
-    except (ValueError, EOFError, TypeError):
+    except (ValueError, EOFError, TypeError, SyntaxError, tokenize.TokenError):
         return None
 
 

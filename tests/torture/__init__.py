@@ -1,1 +1,1 @@
-"""Torture: faults, kills, full disks, hostile files, fuzzing, canaries. Run by ``make torture``, and small by the tests."""
+"""Faults, kills, full disks, hostile files, fuzzing, canaries: by ``make torture``, and small by the tests."""

@@ -17,10 +17,10 @@ SIZE = 12
 FORMATS = tuple(WRITERS)
 
 
-def plan(epsilon=2.0):
+def plan(embeddings=EMBEDDINGS):
     """Twelve words a document."""
-    encoding = Encoding(SIZE, "unk", StopWords.load("none"), EMBEDDINGS.tokenizer)
-    return Plan(Laplace(EMBEDDINGS, epsilon=epsilon, threads=1), encoding)
+    encoding = Encoding(SIZE, "unk", StopWords.load("none"), embeddings.tokenizer)
+    return Plan(Laplace(embeddings, epsilon=2.0, threads=1), encoding)
 
 
 def write_corpus(path: Path, documents: int, words: int = 15) -> Path:
@@ -33,9 +33,9 @@ def write_corpus(path: Path, documents: int, words: int = 15) -> Path:
     return path
 
 
-def obfuscate(corpus: Path, output: Path, format: str = "jsonl"):
+def obfuscate(corpus: Path, output: Path, format: str = "jsonl", embeddings=EMBEDDINGS):
     """The release of a corpus, in this process."""
-    return protect_corpus(open_corpus(corpus), plan(), output, format=format, workers=1)
+    return protect_corpus(open_corpus(corpus), plan(embeddings), output, format=format, workers=1)
 
 
 def whole(output: Path, format: str, documents: int) -> bool:

@@ -3,13 +3,14 @@
 import os
 import pickle
 import signal
-import time
+import threading
 
 
 def run_child(call, *, before=None, kill_after=None, timeout=60.0):
     """(exit signal or 0, result) of ``call()`` in a fork; the result is (type name, message, value).
 
-    ``before`` runs in the child first (limits). ``kill_after``: seconds until SIGKILL.
+    ``before`` runs in the child first (limits). ``kill_after``: seconds until SIGKILL; a child that is still there
+    after ``timeout`` seconds hangs, and is killed too: its result is None.
     """
     reading, writing = os.pipe()
     child = os.fork()
@@ -17,12 +18,12 @@ def run_child(call, *, before=None, kill_after=None, timeout=60.0):
         os.close(reading)
         _in_child(call, before, writing)
     os.close(writing)
-    if kill_after is not None:
-        time.sleep(kill_after)
-        os.kill(child, signal.SIGKILL)
+    alarm = threading.Timer(timeout if kill_after is None else kill_after, os.kill, (child, signal.SIGKILL))
+    alarm.start()
     with os.fdopen(reading, "rb") as pipe:
         said = pipe.read()
     _, status = os.waitpid(child, 0)
+    alarm.cancel()
     return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, pickle.loads(said) if said else None
 
 

@@ -29,7 +29,9 @@ def torture_kills(count, seed=1):
             landed += was_killed
             torn += [f"{format} after {delay:.4f} s"] if found == "torn" else []
             if found == "absent":
-                signal, result = run_child(lambda f=format, o=folder / "out": bench.obfuscate(corpus, o, f) and None)
+                signal, result = run_child(
+                    lambda f=format, o=folder / "out": bench.obfuscate(corpus, o, f) and None
+                )
                 recovered = not signal and result[0] == "" and bench.whole(folder / "out", format, _DOCUMENTS)
                 stuck += [] if recovered else [f"{format} after {delay:.4f} s: {result}"]
             shutil.rmtree(folder)

@@ -29,7 +29,8 @@ from vector_files import WRITERS as VECTOR_WRITERS
 MEMORY = 256 * 2**20
 _TOKENS = (
     b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\xe2\x80\xae", b"\x1b[2J", b"NaN", b"inf", b"-1", b"1e999", b"99999999999",
-    b'"', b"{", b"}", b"[" * 50, b",", b"\n", b"\r", b"\xef\xbb\xbf", b"null", b"\\ud800", b" " * 9, b"\x1f\x8b", b"0x1p3",
+    b'"', b"{", b"}", b"[" * 50, b",", b"\n", b"\r", b"\xef\xbb\xbf", b"null", b"\\ud800", b" " * 9,
+    b"\x1f\x8b", b"0x1p3",
 )  # fmt: skip
 
 

@@ -26,8 +26,8 @@ def _blocks(generator: Callable[[], Generator], count: int) -> list[bytes]:
 
 
 @contextmanager
-def _fork_with_threads_is_meant() -> Iterator[None]:
-    """Python 3.12 and later warn of a fork beside threads; here it is the point."""
+def fork_beside_threads() -> Iterator[None]:
+    """Without the warning that Python 3.12 and later give: here a fork beside threads is the point."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         yield
@@ -35,13 +35,14 @@ def _fork_with_threads_is_meant() -> Iterator[None]:
 
 def check_streams(subject: Subject, streams: int, methods: tuple[str, ...] = ("fork", "spawn")) -> Check:
     """The first blocks of ``streams`` generators made in forked and spawned processes and threads: none repeats."""
+    methods = tuple(method for method in methods if method in multiprocessing.get_all_start_methods())
     each = -(-streams // (len(methods) + 1))
     parts = 4 * _PROCESSES
     share = -(-each // parts)
     _blocks(subject.generator, 1)  # the parent has drawn before: a fork must not inherit its place
     found: list[bytes] = []
     for method in methods:
-        with _fork_with_threads_is_meant(), multiprocessing.get_context(method).Pool(_PROCESSES) as pool:
+        with fork_beside_threads(), multiprocessing.get_context(method).Pool(_PROCESSES) as pool:
             tasks = [(subject.generator, share)] * parts
             found += [block for part in pool.starmap(_blocks, tasks) for block in part]
     with ThreadPoolExecutor(_PROCESSES) as threads:

@@ -28,6 +28,7 @@ class Level:
         streams: generators in processes and threads.
         spawn: whether processes are spawned too (slow to start).
         documents: documents for each law of the release path.
+        spends: of each process and thread that uses a ledger.
         own_points: points of the search and words a pair on the given vocabulary.
         timing_repeats: releases of each class of words.
         power_seeds: repetitions of each scale error.
@@ -48,6 +49,7 @@ class Level:
     streams: int
     spawn: bool
     documents: int
+    spends: int
     own_points: int
     timing_repeats: int
     power_seeds: int
@@ -70,6 +72,7 @@ QUICK: Final = Level(
     streams=1000,
     spawn=False,
     documents=3000,
+    spends=10,
     own_points=400,
     timing_repeats=60,
     power_seeds=0,
@@ -90,6 +93,7 @@ FULL: Final = Level(
     streams=10**4,
     spawn=True,
     documents=30_000,
+    spends=200,
     own_points=4000,
     timing_repeats=300,
     power_seeds=20,
@@ -110,6 +114,7 @@ TESTS: Final = Level(
     streams=480,
     spawn=False,
     documents=1500,
+    spends=5,
     own_points=200,
     timing_repeats=20,
     power_seeds=2,

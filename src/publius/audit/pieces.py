@@ -8,6 +8,7 @@ from functools import partial
 from typing import final
 
 from publius.audit.generators import check_entropy, check_key, check_sealed, check_streams
+from publius.audit.ledgers import check_ledger
 from publius.audit.levels import Level
 from publius.audit.mutants.catalog import FAMILIES, check_mutants
 from publius.audit.noise_law import noise_law
@@ -91,6 +92,7 @@ def pieces(level: Level, mechanism: str) -> list[Piece]:
         Piece("search", _search),
         Piece("generators", _generators),
         Piece("release", _release),
+        Piece("ledger", _ledger),
         *mutants,
         *power,
         *clean,
@@ -142,6 +144,10 @@ def _generators(context: Context) -> Findings:
 
 def _release(context: Context) -> Findings:
     return Findings(tuple(check_release_path(GENUINE, context.level.documents, context.key)))
+
+
+def _ledger(context: Context) -> Findings:
+    return Findings(tuple(check_ledger(GENUINE, context.level.spends)))
 
 
 def _mutants(context: Context, family: str) -> Findings:

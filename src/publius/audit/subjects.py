@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, final
 
+from publius.accounting import Amount, Charge, Ledger
 from publius.corpus import BadDocument, Document
 from publius.embeddings import Embeddings
 from publius.errors import DataError, PolicyError, UsageError
@@ -20,7 +22,7 @@ from publius.mechanisms.laplace import Laplace
 from publius.metrics import FloatArray
 from publius.neighbors import IndexArray, NearestWords
 from publius.noise import AbstractNoise, EuclideanLaplace
-from publius.releases import Plan, Release, Tally, protect
+from publius.releases import Plan, Release, Tally, protect, release
 from publius.rng import Generator, RunKey, system_rng
 from publius.writers import WRITERS, AbstractWriter
 
@@ -49,8 +51,34 @@ class Writer(Protocol):
         ...
 
 
+class Account(Protocol):
+    """What a ledger says of a document."""
+
+    @property
+    def spent(self) -> Fraction:
+        """In all."""
+        ...
+
+
+class Spender(Protocol):
+    """What `publius.accounting.Ledger` offers to a release."""
+
+    def spend(self, charges: Sequence[Charge], *, token: str | None = None) -> bool:
+        """Debit all or refuse."""
+        ...
+
+    def document(self, id: str) -> Account:
+        """The account of a document."""
+        ...
+
+
 def _laplace(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
     return Laplace(embeddings, epsilon=epsilon, threads=1)
+
+
+def _ledger(path: Path, budget: Amount | None) -> Spender:
+    """A new ledger with a budget, or the one that is there."""
+    return Ledger(path) if budget is None else Ledger.create(path, budget=budget)
 
 
 def _writer(plan: Plan, folder: Path) -> AbstractWriter:
@@ -72,6 +100,8 @@ class Subject:
         protect: a batch of documents through a plan.
         manifest: what is written beside the bags.
         writer: what writes the bags into a folder.
+        ledger: makes a ledger with a budget, or opens the one that is there when the budget is None.
+        paid_release: releases a bag against a ledger.
 
     """
 
@@ -84,6 +114,8 @@ class Subject:
     protect: Callable[[Sequence[Document], Plan, RunKey], Outcome] = protect
     manifest: Callable[[Plan, int], dict[str, Any]] = Plan.manifest
     writer: Callable[[Plan, Path], Writer] = _writer
+    ledger: Callable[[Path, Amount | None], Spender] = _ledger
+    paid_release: Callable[..., Release] = release
 
 
 GENUINE = Subject()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from publius.audit.mutants.generators import generator_mutants
+from publius.audit.mutants.ledgers import ledger_mutants
 from publius.audit.mutants.mutant import Mutant, Probe
 from publius.audit.mutants.noises import noise_mutants
 from publius.audit.mutants.release_paths import release_mutants
@@ -18,6 +19,7 @@ FAMILIES = {
     "search": search_mutants,
     "generator": generator_mutants,
     "release": release_mutants,
+    "ledger": ledger_mutants,
 }
 
 
