@@ -29,8 +29,6 @@ from publius.releases import Plan, Release, Tally, protect
 from publius.rng import RunKey
 from publius.writers import WRITERS
 
-BATCH_WORDS = 4096  # words searched together: enough for BLAS, 10 MB of noise at 300 dimensions
-
 Batch = list[Document | BadDocument]
 Outcome = tuple[list[Release | BadDocument], Tally]
 Progress = Callable[[int], None]
@@ -126,8 +124,8 @@ def batches_of(items: Iterable[Document | BadDocument], size: int) -> Iterator[B
 
 
 def batch_size(plan: Plan) -> int:
-    """Documents a batch: about `BATCH_WORDS` words."""
-    return max(1, BATCH_WORDS // plan.size)
+    """Documents a batch: about as many words as the mechanism likes to have together."""
+    return max(1, plan.mechanism.batch_words // plan.size)
 
 
 def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip_bad: bool) -> int:

@@ -13,7 +13,19 @@ from typing import NoReturn
 import typer
 
 from publius import __version__
-from publius.cli import audit, bench, distance, embeddings, guarantee, ledger, obfuscate, utility
+from publius.cli import (
+    audit,
+    bench,
+    certify,
+    compare,
+    distance,
+    embeddings,
+    guarantee,
+    ledger,
+    obfuscate,
+    utility,
+    words,
+)
 from publius.errors import PubliusError, StorageError
 
 app = typer.Typer(
@@ -42,7 +54,7 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-for noun in (distance, guarantee, utility, ledger):
+for noun in (certify, words, compare, distance, guarantee, utility, ledger):
     noun.register(app)
 bench.register(app)
 audit.register(app)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from publius.cli.bench_mechanisms import mechanisms
 from publius.cli.console import print_json, print_table
 
 group = typer.Typer(help="Speed, as a ratio to its limit in the same run.", no_args_is_help=True)
@@ -20,6 +21,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 def register(app: typer.Typer) -> None:
     """Add the ``bench`` commands."""
+    group.command("mechanisms")(mechanisms)
     app.add_typer(group, name="bench")
 
 

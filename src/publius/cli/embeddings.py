@@ -1,4 +1,4 @@
-"""``publius embeddings``: list, info, import, verify."""
+"""``publius embeddings``: list, info, import, verify, fit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
+from publius.cli.fit import fit
 from publius.errors import PubliusError, StorageError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def register(app: typer.Typer) -> None:
     group.command("info")(info)
     group.command("import")(import_embeddings)
     group.command("verify")(verify)
+    group.command("fit")(fit)
     app.add_typer(group, name="embeddings")
 
 

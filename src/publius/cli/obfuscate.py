@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, printable, standard_output
+from publius.cli.mechanism import Floor, Prior, Project, extras
 from publius.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ def obfuscate(
     output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")],
     mechanism: Annotated[str, typer.Option(help="Word mechanism.")] = "laplace",
     metric: Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")] = "euclidean",
+    project: Project = None,
+    prior: Prior = None,
+    floor: Floor = None,
     embeddings: Annotated[
         str | None, typer.Option(help="Word vectors: a stored name or a file. Default: the packaged GloVe.")
     ] = None,
@@ -95,7 +99,7 @@ def obfuscate(
     )
     plan = _plan(
         corpus, epsilon, mechanism, metric, embeddings, length, unknown, stop_words, labels, skip_bad=skip_bad,
-        experiment=experiment, seed=seed, order=order,
+        experiment=experiment, seed=seed, order=order, choices=(project, prior, floor),
     )  # fmt: skip
     _run(corpus, plan, output, format=format, workers=workers, skip_bad=skip_bad, ledger=book, json=json)
 
@@ -149,6 +153,7 @@ def _plan(
     experiment: bool = False,
     seed: int | None = None,
     order: bool = False,
+    choices: tuple[int | None, Path | None, float | None] = (None, None, None),
 ) -> Plan:
     from publius.bag import Encoding
     from publius.embeddings import Embeddings
@@ -168,7 +173,7 @@ def _plan(
     encoding = Encoding(given or 1, unknown, StopWords.load(stop_words), vectors.tokenizer)
     allowed = Experiment(seed, order) if experiment else None
     plan = Plan(
-        make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric),
+        make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric, **extras(vectors, *choices)),
         encoding,
         given is None,
         allowed,

@@ -2,19 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
 from typing import Any
 
 from publius.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.exponential import Exponential
 from publius.mechanisms.laplace import Laplace
+from publius.mechanisms.mahalanobis import Mahalanobis
+from publius.mechanisms.projected import ProjectedExponential, ProjectedLaplace
+from publius.mechanisms.tight import RepairedTight, Tight
+from publius.mechanisms.truncated import TruncatedExponential
+from publius.mechanisms.vickrey import Vickrey
 
-MECHANISMS: dict[str, Callable[..., AbstractMechanism]] = {Laplace.name: Laplace}
+MECHANISMS: dict[str, Any] = {
+    mechanism.name: mechanism
+    for mechanism in (
+        Laplace,
+        Exponential,
+        Tight,
+        RepairedTight,
+        ProjectedLaplace,
+        ProjectedExponential,
+        TruncatedExponential,
+        Mahalanobis,
+        Vickrey,
+    )
+}
 
 
 def make_mechanism(name: str, embeddings: Embeddings, **parameters: Any) -> AbstractMechanism:
-    """The mechanism called ``name``, built with ``parameters``; `UsageError` when there is none."""
+    """The mechanism called ``name``, built with those of ``parameters`` that are not None.
+
+    `UsageError` when there is no such mechanism or it does not take a parameter that is given. The default metric
+    may be given to a mechanism that has a metric of its own.
+    """
     if name not in MECHANISMS:
         raise UsageError(f"no mechanism is called {name!r}: choose one of {', '.join(MECHANISMS)}")
-    return MECHANISMS[name](embeddings, **parameters)
+    taken = set(inspect.signature(MECHANISMS[name].__init__).parameters)
+    given = {key: value for key, value in parameters.items() if value is not None}
+    if given.get("metric") == "euclidean" and "metric" not in taken:
+        del given["metric"]
+    if foreign := sorted(set(given) - taken):
+        raise UsageError(f"the mechanism {name} takes no {' and no '.join(foreign)}")
+    mechanism: AbstractMechanism = MECHANISMS[name](embeddings, **given)
+    return mechanism

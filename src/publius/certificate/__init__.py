@@ -1,0 +1,1 @@
+"""Exact constants of finite word mechanisms, certified on the vocabulary at hand (theory.md section 5)."""

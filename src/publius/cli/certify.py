@@ -1,0 +1,82 @@
+"""``publius certify``: the exact constant of a mechanism on a vocabulary."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import print_json, print_table
+from publius.cli.mechanism import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
+from publius.errors import UsageError
+
+if TYPE_CHECKING:
+    from publius.mechanisms.base import AbstractMechanism
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("certify")(certify)
+
+
+def certify(
+    mechanism: Mechanism,
+    epsilon: Annotated[
+        float | None, typer.Option(help="Largest constant allowed, per unit of distance.")
+    ] = None,
+    embeddings: Vectors = None,
+    metric: Metric = "euclidean",
+    project: Project = None,
+    prior: Prior = None,
+    floor: Floor = None,
+    scale: Annotated[
+        float | None, typer.Option(help="Certify at this scale instead of finding one for epsilon.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Certify a mechanism on a vocabulary: the exact constant over all pairs of words and all outputs."""
+    import time
+
+    if (epsilon is None) == (scale is None):
+        raise UsageError("give either --epsilon or --scale")
+    started = time.perf_counter()
+    made = make(mechanism, embeddings, epsilon, metric, project, prior, floor, scale)
+    record = _record(made, time.perf_counter() - started)
+    if json:
+        print_json(record)
+    else:
+        print_table(
+            ("certificate", ""), [(key.replace("_", " "), _shown(value)) for key, value in record.items()]
+        )
+
+
+def _record(mechanism: AbstractMechanism, seconds: float) -> dict[str, Any]:
+    from publius.mechanisms.finite import AbstractFinite
+
+    guarantee, embeddings = mechanism.guarantee, mechanism.embeddings
+    exact = isinstance(mechanism, AbstractFinite)
+    constant = mechanism.constant if isinstance(mechanism, AbstractFinite) else None
+    return {
+        "mechanism": mechanism.name,
+        "epsilon": mechanism.epsilon,
+        "epsilon_certified": constant.epsilon if constant else mechanism.epsilon,
+        "scale": constant.scale if constant else mechanism.parameters.get("noise_epsilon", mechanism.epsilon),
+        "vocabulary_size": embeddings.size,
+        "pairs": embeddings.size * (embeddings.size - 1) if exact else 0,
+        "worst_pair": [embeddings.word(i) for i in constant.worst] if constant else None,
+        "method": "exact" if exact else "proof",
+        "seconds": round(seconds, 3),
+        "metric": guarantee.metric,
+        "delta": guarantee.delta,
+        "embeddings": embeddings.name,
+        "vocabulary_sha256": embeddings.sha256,
+        "parameters": mechanism.parameters,
+    }
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, list):
+        return " / ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    return value

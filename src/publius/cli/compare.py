@@ -1,0 +1,109 @@
+"""``publius compare``: mechanisms on a common axis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import print_json, print_table
+from publius.cli.mechanism import Floor, Json, Metric, Prior, Project, Vectors, extras
+from publius.errors import UsageError
+
+if TYPE_CHECKING:
+    from publius.comparison import Row
+    from publius.embeddings import Embeddings
+    from publius.neighbors import IndexArray
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("compare")(compare)
+
+
+def compare(
+    mechanisms: Annotated[str, typer.Option(help="Names, separated by commas.")],
+    unchanged: Annotated[
+        float | None, typer.Option(help="Share of words to leave unchanged, between 0 and 1.")
+    ] = None,
+    mean_distance: Annotated[
+        float | None, typer.Option(help="Mean distance of words and outputs instead.")
+    ] = None,
+    embeddings: Vectors = None,
+    words: Annotated[
+        Path | None, typer.Option(help="Public words, one a line. Default: the first 400 of the vocabulary.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the curves to an .svg, .png or .pdf file.")] = None,
+    metric: Metric = "euclidean",
+    project: Project = None,
+    prior: Prior = None,
+    floor: Floor = None,
+    draws: Annotated[
+        int, typer.Option(min=1, help="Draws a word where probabilities are not available.")
+    ] = 20,
+    json: Json = False,
+) -> None:
+    """Find the epsilon at which each mechanism changes as many words, or moves them as far."""
+    from publius import comparison
+    from publius.embeddings import Embeddings
+
+    vectors = Embeddings.load(embeddings)
+    names = [name.strip() for name in mechanisms.split(",") if name.strip()]
+    target = comparison.Target(unchanged, mean_distance)
+    rows = comparison.compare(
+        names, vectors, target, _listed(words, vectors), draws=draws, curve=plot is not None, metric=metric,
+        **extras(vectors, project, prior, floor),
+    )  # fmt: skip
+    if plot is not None:
+        comparison.draw_curves(
+            rows, plot, f"{vectors.name}: {vectors.size:,} words, {vectors.dimension} dimensions"
+        )
+    _print(rows, json)
+
+
+def _listed(path: Path | None, embeddings: Embeddings) -> IndexArray:
+    import numpy as np
+
+    from publius.comparison import WORDS
+    from publius.formats.reader import read_word_list
+
+    if path is None:
+        return np.arange(min(WORDS, embeddings.size))
+    found = [embeddings.index(word) for word in sorted(read_word_list(path))]
+    known = [index for index in found if index is not None]
+    if not known:
+        raise UsageError(f"none of the {len(found)} words listed is in the vocabulary {embeddings.name!r}")
+    return np.array(known, np.int64)
+
+
+def _print(rows: list[Row], json: bool) -> None:
+    if json:
+        print_json({"rows": [_record(row) for row in rows]})
+        return
+    header = ("mechanism", "epsilon", "unchanged", "mean distance", "evidence")
+    print_table(header, [_cells(row) for row in rows])
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    if row.epsilon is None or row.unchanged is None or row.mean_distance is None:
+        return (row.mechanism, "refused", "", "", row.refused or "")
+    return (
+        row.mechanism,
+        f"{row.epsilon:.4g}",
+        f"{row.unchanged:.4f}",
+        f"{row.mean_distance:.4f}",
+        row.evidence or "",
+    )
+
+
+def _record(row: Row) -> dict[str, Any]:
+    record = {
+        "mechanism": row.mechanism,
+        "epsilon": row.epsilon,
+        "unchanged": row.unchanged,
+        "mean_distance": row.mean_distance,
+        "evidence": row.evidence,
+        "exact": row.exact,
+    }
+    return {**record, **({"refused": row.refused} if row.refused else {})}

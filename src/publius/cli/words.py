@@ -1,0 +1,61 @@
+"""``publius words``: what a mechanism does to a word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from publius.cli.console import print_json, print_table
+from publius.cli.mechanism import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
+
+if TYPE_CHECKING:
+    from publius.explorer import Outcomes
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("words")(words)
+
+
+def words(
+    word: Annotated[list[str], typer.Argument(help="Public words, as examples.", show_default=False)],
+    epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance.")],
+    mechanism: Mechanism = "laplace",
+    embeddings: Vectors = None,
+    metric: Metric = "euclidean",
+    project: Project = None,
+    prior: Prior = None,
+    floor: Floor = None,
+    outputs: Annotated[int, typer.Option(min=1, help="How many outputs to list.")] = 10,
+    draws: Annotated[
+        int, typer.Option(min=100, help="Draws a word where probabilities are not available.")
+    ] = 20_000,
+    json: Json = False,
+) -> None:
+    """Show what becomes of words: likely outputs, staying, effective support."""
+    from publius.explorer import outcomes
+
+    made = make(mechanism, embeddings, epsilon, metric, project, prior, floor)
+    found = [outcomes(made, each, count=outputs, draws=draws) for each in word]
+    if json:
+        records = [each.record() for each in found]
+        print_json(records[0] if len(records) == 1 else {"words": records})
+        return
+    for each in found:
+        _show(each)
+
+
+def _show(found: Outcomes) -> None:
+    sure = (
+        "exact"
+        if found.draws is None
+        else f"{found.draws:,} draws: {found.stay_low:.4f} to {found.stay_high:.4f}"
+    )
+    typer.echo(
+        f"{found.word}: stays with probability {found.stay:.4f} ({sure}); {found.support:,} words make up 99 %; "
+        f"mean distance {found.expected_distance:.3f}"
+    )
+    rows = [(each.word, f"{each.probability:.3g}", f"{each.distance:.3f}") for each in found.outputs]
+    print_table(("output", "probability", "distance"), rows)
+    typer.echo("")

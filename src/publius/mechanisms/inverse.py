@@ -1,0 +1,287 @@
+"""Rows of output probabilities and the inverse of their cumulative sums: how a finite mechanism draws.
+
+A word needs two uniforms. The first chooses a block of the vocabulary (or the input word itself, a block of its
+own), the second a word of that block. In each step the cells stand in ascending order of size, to within a factor
+of two, so a cumulative sum near a small cell is itself small: every cell is right to a relative 2^-40 however
+improbable it is, and the uniforms resolve down to 2^-960. A single cumulative sum over the vocabulary would be off
+by 2^-53 of the whole, which is more than many a word's probability.
+
+The law is that of rows computed by differences. A draw uses a matrix product and proves, from its error bound, that
+the answer is the same; where that fails the row is computed again by differences. So the same uniforms give the
+same word whatever the batch, the threads or the BLAS (R4).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publius.certificate.distances import UNIT, AbstractDistances
+from publius.certificate.sweep import in_threads, one_blas_thread
+from publius.metrics import Float64Array
+from publius.neighbors import IndexArray
+from publius.rng import Generator
+from publius.variates import deep_uniform
+
+UNIFORMS = 2
+# Relative error of a cell's realized probability, and what the uniforms cannot resolve.
+RELATIVE_ERROR = 2.0**-40
+UNRESOLVED = 2.0**-900
+
+_LARGEST_EXPONENT = 650.0  # beyond, a weight is exp(-650): below 2^-900, and never denormal
+_OFFSET = (
+    1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
+)
+_TABLE_BYTES = 2**28
+
+
+def fine_uniforms(count: int, rng: Generator) -> Float64Array:
+    """Uniforms on (0, 1), shape (count, 2), with 53 significant bits down to 2^-960."""
+    return deep_uniform(rng, count * UNIFORMS).reshape(count, UNIFORMS)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """K(x){w} proportional to prior_w (exp(-min(s delta(x, w), tau)) + floor share), over V words.
+
+    Attributes:
+        distances: delta on the words.
+        prior: positive, sum 1, shape (V,).
+        scale: s.
+        truncation: tau in nats, infinite for none.
+        floor: f: with this probability the output is drawn from the prior.
+    """
+
+    distances: AbstractDistances
+    prior: Float64Array
+    scale: float
+    truncation: float = math.inf
+    floor: float = 0.0
+
+    def exponents(self, words: IndexArray) -> Float64Array:
+        """-min(s delta(x, w), tau) by differences, shape (words, V)."""
+        return -np.minimum(self.scale * self.distances.exact(words, slice(None)), self.truncation)
+
+    def log_probabilities(self, words: IndexArray) -> Float64Array:
+        """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
+        logs = self.exponents(words)
+        prior = np.log(self.prior)
+        logs += prior
+        top = logs.max(axis=1, keepdims=True)
+        logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
+        if self.floor:
+            logs = np.logaddexp(logs + math.log1p(-self.floor), prior + math.log(self.floor))
+        return logs
+
+    def weights(
+        self, words: IndexArray, *, exact: bool = False, out: Float64Array | None = None
+    ) -> tuple[Float64Array, Float64Array]:
+        """Unnormalized probabilities, shape (words, V), the input's own set to 0; and the floor's addition.
+
+        The second array, shape (words,), is what the floor adds to exp(.): `part` and `own` need it.
+        """
+        kernel = self._kernel(words, slice(0, self.distances.size), exact, out)
+        addition = self.floor / (1 - self.floor) * kernel.sum(axis=1) if self.floor else np.zeros(len(words))
+        return self._finished(kernel, words, slice(0, self.distances.size), addition), addition
+
+    def part(
+        self, words: IndexArray, columns: slice, addition: Float64Array, *, exact: bool = False
+    ) -> Float64Array:
+        """The same for some of the outputs, shape (words, columns)."""
+        return self._finished(self._kernel(words, columns, exact, None), words, columns, addition)
+
+    def own(self, words: IndexArray, addition: Float64Array) -> Float64Array:
+        """The unnormalized probability of the input word itself, shape (words,)."""
+        return np.asarray(self.prior[words] * (1.0 + addition))
+
+    def _kernel(
+        self, words: IndexArray, columns: slice, exact: bool, out: Float64Array | None
+    ) -> Float64Array:
+        """prior_w exp(-min(s delta, tau))."""
+        distances = self.distances
+        kernel = distances.exact(words, columns) if exact else distances.fast(words, columns, out)
+        kernel *= -self.scale
+        np.maximum(kernel, -min(self.truncation, _LARGEST_EXPONENT), out=kernel)
+        np.exp(kernel, out=kernel)
+        kernel *= self.prior[columns]
+        return kernel
+
+    def _finished(
+        self, kernel: Float64Array, words: IndexArray, columns: slice, addition: Float64Array
+    ) -> Float64Array:
+        if self.floor:
+            kernel += addition[:, None] * self.prior[columns]
+        inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
+        kernel[inside, words[inside] - columns.start] = 0.0
+        return kernel
+
+    @property
+    def doubt(self) -> float:
+        """Bound on the relative difference of a sum of fast weights and of the same sum by differences."""
+        reach = min(self.truncation, _LARGEST_EXPONENT) + 4
+        errors = self.distances.relative_error + self.distances.exact_error
+        return 2 * reach * errors + 16 * math.sqrt(self.distances.size) * UNIT + 64 * UNIT
+
+
+@final
+class Inverse:
+    """Draws from `Rows` by two-step inversion, with a table of the first step's sums for the words met so far.
+
+    The table holds nothing but functions of the public vocabulary; which words it holds depends on the documents,
+    so it lives in memory only and is never pickled.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        size = rows.distances.size
+        self._block = 64 if size <= 2**16 else 256
+        self._blocks = -(-size // self._block)
+        self._doubt = rows.doubt + (self._block + self._blocks) * UNIT
+        cells = self._blocks + 1
+        self._capacity = max(1024, min(size, _TABLE_BYTES // (cells * 10)))
+        self._lock = threading.Lock()
+        self._slots = np.full(size, -1, np.int64)
+        self._used = 0
+        self._order = np.empty((self._capacity, cells), np.int16)
+        self._sums = np.empty((self._capacity, cells))
+        self._additions = np.empty(self._capacity)
+        self._doubtful = np.zeros(self._capacity, bool)
+
+    def draw(self, words: IndexArray, uniforms: Float64Array, *, threads: int = 1) -> IndexArray:
+        """Output words for input ``words``, shape (count,), and ``uniforms``, shape (count, 2)."""
+        step = self._capacity
+        with one_blas_thread():
+            parts = [
+                self._draw(words[a : a + step], uniforms[a : a + step], threads)
+                for a in range(0, len(words), step)
+            ]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def _draw(self, words: IndexArray, uniforms: Float64Array, threads: int) -> IndexArray:
+        with self._lock:
+            self._fill(np.unique(words), threads)
+            slots = self._slots[words]
+            place, doubtful = _locate(self._sums, slots, uniforms[:, 0], self._doubt)
+            blocks = self._order[slots, place].astype(np.int64)
+            doubtful |= self._doubtful[slots]
+            additions = self._additions[slots]
+        result = words.copy()
+        moved = np.flatnonzero((blocks < self._blocks) & ~doubtful)
+        if len(moved):
+            part = self._within(words[moved], blocks[moved], additions[moved], uniforms[moved, 1])
+            result[moved], doubtful[moved] = part
+        for at in np.flatnonzero(doubtful):
+            result[at] = self._exactly(words[at : at + 1], uniforms[at])
+        return result
+
+    # First step: the block ----------------------------------------------------------------------------------
+
+    def _fill(self, words: IndexArray, threads: int) -> None:
+        """Make sure that every one of ``words``, at most the table's capacity, has a slot."""
+        missing = words[self._slots[words] < 0]
+        if not len(missing):
+            return
+        if self._used + len(missing) > self._capacity:
+            self._slots[:], self._used = -1, 0
+            missing = words
+        step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
+        for start, sorted_rows in in_threads(
+            lambda a: (a, self._first_step(missing[a : a + step])), range(0, len(missing), step), threads
+        ):
+            slot = slice(self._used, self._used + len(missing[start : start + step]))
+            self._order[slot], self._sums[slot], self._doubtful[slot], self._additions[slot] = sorted_rows
+            self._slots[missing[start : start + step]] = np.arange(slot.start, slot.stop)
+            self._used = slot.stop
+
+    def _first_step(
+        self, words: IndexArray, *, exact: bool = False
+    ) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_], Float64Array]:
+        """Order and cumulative sums of the blocks, the input word last before sorting; which rows are in doubt."""
+        size = self._rows.distances.size
+        padded = np.zeros((len(words), self._blocks * self._block))
+        weights, addition = self._rows.weights(words, exact=exact, out=None if exact else padded[:, :size])
+        if exact:
+            padded[:, :size] = weights
+        cells = np.empty((len(words), self._blocks + 1))
+        padded.reshape(len(words), self._blocks, self._block).sum(axis=2, out=cells[:, :-1])
+        cells[:, -1] = self._rows.own(words, addition)
+        order, sums, doubtful = _ascending(cells, self._doubt)
+        return order, sums, doubtful, addition
+
+    # Second step: the word of the block ---------------------------------------------------------------------
+
+    def _within(
+        self, words: IndexArray, blocks: IndexArray, additions: Float64Array, uniforms: Float64Array
+    ) -> tuple[IndexArray, NDArray[np.bool_]]:
+        """Words of the chosen blocks, one block of the vocabulary at a time."""
+        weights = np.zeros((len(words), self._block))
+        by_block = np.argsort(blocks, kind="stable")
+        present, starts = np.unique(blocks[by_block], return_index=True)
+        for block, members in zip(present.tolist(), np.split(by_block, starts[1:]), strict=True):
+            columns = self._columns(block)
+            part = self._rows.part(words[members], columns, additions[members])
+            weights[members, : part.shape[1]] = part
+        return self._choose(blocks, weights, uniforms)
+
+    def _columns(self, block: int) -> slice:
+        return slice(block * self._block, min((block + 1) * self._block, self._rows.distances.size))
+
+    def _choose(
+        self, blocks: IndexArray, weights: Float64Array, uniforms: Float64Array
+    ) -> tuple[IndexArray, NDArray[np.bool_]]:
+        order, sums, unordered = _ascending(weights, self._doubt)
+        everyone = np.arange(len(blocks))
+        place, doubtful = _locate(sums, everyone, uniforms, self._doubt)
+        return blocks * self._block + order[everyone, place], doubtful | unordered
+
+    # What decides where the bounds do not ----------------------------------------------------------------------
+
+    def _exactly(self, word: IndexArray, uniforms: Float64Array) -> int:
+        """One draw with weights by differences: the definition that the fast way agrees with."""
+        order, sums, _, addition = self._first_step(word, exact=True)
+        place, _ = _locate(sums, np.zeros(1, np.int64), uniforms[:1], 0.0)
+        block = int(order[0, place[0]])
+        if block == self._blocks:
+            return int(word[0])
+        weights = self._rows.part(word, self._columns(block), addition, exact=True)
+        found, _ = self._choose(np.array([block]), weights, uniforms[1:])
+        return int(found[0])
+
+
+def _ascending(
+    cells: Float64Array, doubt: float
+) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_]]:
+    """Cells of each row in ascending classes of a factor of two, stable within a class, and cumulated.
+
+    The third result marks rows where an error of ``doubt`` could move a cell to another class.
+    """
+    mantissas, classes = np.frexp(cells * _OFFSET)
+    classes[cells == 0] = -2000
+    order = np.argsort(classes.astype(np.int16), axis=1, kind="stable").astype(np.int16)
+    sums = np.cumsum(np.take_along_axis(cells, order, axis=1), axis=1)
+    edge = (mantissas < 0.5 * (1 + 2 * doubt)) | (mantissas > 1 - 2 * doubt)
+    return order, sums, np.asarray((edge & (cells > 0)).any(axis=1))
+
+
+def _locate(
+    sums: Float64Array, rows: IndexArray, uniforms: Float64Array, doubt: float
+) -> tuple[IndexArray, NDArray[np.bool_]]:
+    """First place whose cumulative sum exceeds u times the row's total, by bisection; whether that is in doubt."""
+    targets = uniforms * sums[rows, -1]
+    low = np.zeros(len(rows), np.int64)
+    high = np.full(len(rows), sums.shape[1] - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        above = sums[rows, middle] > targets
+        high = np.where(above, middle, high)
+        low = np.where(above, low, middle + 1)
+    low = np.minimum(low, sums.shape[1] - 1)
+    below = np.where(low > 0, sums[rows, low - 1], 0.0)
+    doubtful = (targets >= sums[rows, low] * (1 - 4 * doubt)) | (targets <= below * (1 + 4 * doubt))
+    return low, doubtful & (doubt > 0)
