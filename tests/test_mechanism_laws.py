@@ -204,7 +204,7 @@ def loss(logs, d):
 
 @pytest.fixture
 def rows():
-    mechanism = make_mechanism("exponential", vocabulary("scattered", 12), epsilon=EPSILON)
+    mechanism = make_mechanism("exponential", vocabulary("scattered", 3), epsilon=EPSILON)
     vectors = mechanism.embeddings.vectors
     return (
         mechanism.log_probabilities(),
@@ -229,9 +229,18 @@ def test_mutant_scale_times_1_02_is_caught(rows):
 
 
 def test_mutant_without_normalization_is_caught(rows):
-    """Weights taken for probabilities: the rows do not sum to 1, and the draw of a floor-less tail is off."""
+    """Rows divided by one common constant, the rest of each going to the last word."""
     _, d, scale = rows
-    assert np.abs(np.exp(-scale * d).sum(axis=1) - 1).max() > 1e-3
+    law = np.exp(-scale * d) / np.exp(-scale * d).sum(axis=1).max()
+    law[:, -1] += 1 - law.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        assert loss(np.log(law), d) > EPSILON
+
+
+def test_a_certificate_without_normalizing_constants_would_be_wrong(rows):
+    """Epsilon = s is what a certificate without the slope of ln Z would say."""
+    logs, d, scale = rows
+    assert loss(logs, d) > 1.05 * scale
 
 
 def test_mutant_with_a_truncated_row_is_caught(rows):
@@ -249,7 +258,7 @@ def test_mutant_float32_underflow_is_caught(rows):
     with np.errstate(divide="ignore"):
         mutant = np.log((weights / weights.sum(axis=1, keepdims=True)).astype(np.float64))
     assert loss(mutant, d) == np.inf
-    mechanism = make_mechanism("exponential", vocabulary("scattered", 12), scale=60.0)
+    mechanism = make_mechanism("exponential", vocabulary("scattered", 3), scale=60.0)
     assert loss(mechanism.log_probabilities(), d) == pytest.approx(mechanism.constant.epsilon, rel=1e-9)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -105,7 +106,8 @@ def _row(
     start = _starting_dial(embeddings, finite=axis.finite)
     if name in (Tight.name, RepairedTight.name):  # each dial is dear: begin where the exponential ends
         plain = _Axis(Exponential.name, embeddings, words, draws, parameters)
-        start = find_dial(plain.excess(target), start=start)
+        with suppress(PolicyError):
+            start = find_dial(plain.excess(target), start=start)
     try:
         dial = find_dial(axis.excess(target), start=start)
         mechanism = axis.mechanism(dial)

@@ -50,4 +50,4 @@ class Exponential(AbstractFinite):
     ) -> Shape:
         """See `AbstractFinite.shape_at`; the same at every scale."""
         weights = checked_prior(prior, embeddings.size)
-        return Shape(embeddings.vectors, metric_named(metric), weights, floor=checked_floor(floor))
+        return Shape(embeddings, metric_named(metric), weights, floor=checked_floor(floor))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -44,6 +45,7 @@ class AbstractFinite(AbstractMechanism):
     choices: dict[str, Any]
     constant: Constant
     seconds: float
+    _known_rows: inverse.Rows | None = None
     _inverse: inverse.Inverse | None = None
 
     @classmethod
@@ -71,30 +73,22 @@ class AbstractFinite(AbstractMechanism):
         """Set the attributes: calibrated to ``epsilon``, certified at ``scale``, or both checked."""
         if epsilon is None and scale is None:
             raise UsageError(f"the mechanism {self.name} needs epsilon or scale")
-        self.embeddings, self.shape, self.metric = embeddings, shape, shape.metric
-        self.threads, self.choices = threads or sweep.processors(), choices or {}
+        threads = threads or sweep.processors()
         started = time.perf_counter()
         if scale is not None:
-            scale = checked_epsilon(scale)
-            self.constant = self._kept({"scale": repr(scale)}, lambda: shape.certify(scale, self.threads))
+            at = checked_epsilon(scale)
+            constant = _kept(embeddings, shape, {"scale": repr(at)}, lambda: shape.certify(at, threads))
         else:
             target = checked_epsilon(epsilon if epsilon is not None else math.nan)
-            self.constant = self._kept(
-                {"epsilon": repr(target)}, lambda: shape.calibrate(target, self.threads)
-            )
+            facts = {"epsilon": repr(target)}
+            constant = _kept(embeddings, shape, facts, lambda: shape.calibrate(target, threads))
+        allowed = constant.epsilon if epsilon is None else checked_epsilon(epsilon)
+        if not constant.epsilon <= allowed:
+            raise PolicyError(f"the certified constant {constant.epsilon!r} exceeds epsilon {allowed!r}")
         self.seconds = time.perf_counter() - started
-        self.epsilon = self.constant.epsilon if epsilon is None else float(epsilon)
-        if not self.constant.epsilon <= self.epsilon:
-            raise PolicyError(
-                f"the certified constant {self.constant.epsilon!r} exceeds epsilon {self.epsilon!r}"
-            )
-
-    @final
-    def _kept(self, asked: dict[str, Any], make: Any) -> Constant:
-        if self.shape.line is not None or self.embeddings.size < _CACHED_FROM_WORDS:
-            return make()  # type: ignore[no-any-return]
-        facts = {"embeddings": self.embeddings.sha256, **self.shape.facts(), **asked}
-        return cached(facts, self.shape.holds, make)
+        self.embeddings, self.metric, self.epsilon = embeddings, shape.metric, allowed
+        self.shape, self.constant = shape, constant
+        self.threads, self.choices = threads, choices or {}
 
     @final
     @property
@@ -124,7 +118,9 @@ class AbstractFinite(AbstractMechanism):
     @final
     @property
     def _rows(self) -> inverse.Rows:
-        return self.shape.rows(self.constant.scale)
+        if self._known_rows is None:
+            self._known_rows = self.shape.rows(self.constant.scale)
+        return self._known_rows
 
     @final
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
@@ -173,4 +169,14 @@ class AbstractFinite(AbstractMechanism):
 
     def __getstate__(self) -> dict[str, object]:
         """Without the table of rows, which depends on the documents; a worker builds its own."""
-        return {**self.__dict__, "_inverse": None}
+        return {**self.__dict__, "_inverse": None, "_known_rows": None}
+
+
+def _kept(
+    embeddings: Embeddings, shape: Shape, asked: dict[str, Any], make: Callable[[], Constant]
+) -> Constant:
+    """A stored certificate, or one made now; small vocabularies are certified at once."""
+    if shape.line is not None or embeddings.size < _CACHED_FROM_WORDS:
+        return make()
+    facts = {"embeddings": embeddings.sha256, **shape.facts(), **asked}
+    return cached(facts, shape.holds, make)

@@ -69,8 +69,7 @@ class Mahalanobis(AbstractMechanism):
         self.epsilon, self._share = self._noise.epsilon, share
         self._scaled = EuclideanLaplace(embeddings.dimension, self.epsilon * (1 - _ROUNDING))
         self.threads = threads or sweep.processors()
-        # In the ellipsoid's axes the noise is scaled coordinate by coordinate, and nearest words stay nearest.
-        self._vectors = rotated(embeddings.vectors, self._ellipsoid.axes)
+        self._known_vectors: Float64Array | None = None
         farthest = self.epsilon * self.metric.diameter_bound(embeddings.vectors)
         self._guarantee = Guarantee(
             self.epsilon, self.metric.name, "proven", self._scaled.truncation_delta(farthest)
@@ -87,6 +86,13 @@ class Mahalanobis(AbstractMechanism):
         """See `AbstractMechanism.guarantee`; proven, in the metric it names."""
         return self._guarantee
 
+    @property
+    def _vectors(self) -> Float64Array:
+        """In the ellipsoid's axes the noise is scaled coordinate by coordinate, and nearest words stay nearest."""
+        if self._known_vectors is None:
+            self._known_vectors = rotated(self.embeddings.vectors, self._ellipsoid.axes)
+        return self._known_vectors
+
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `AbstractMechanism.noise`; shape (count, n), along the ellipsoid's axes before stretching."""
         return self._scaled.sample(rng, count)
@@ -100,5 +106,5 @@ class Mahalanobis(AbstractMechanism):
         )
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the search: a worker builds its own."""
-        return {**self.__dict__, "_search": None}
+        """Without the search and its vectors: a worker builds its own."""
+        return {**self.__dict__, "_search": None, "_known_vectors": None}

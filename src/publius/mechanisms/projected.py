@@ -52,7 +52,7 @@ class ProjectedLaplace(AbstractMechanism):
         self.embeddings, self.metric = embeddings, metric_named(metric)
         self.threads = threads or sweep.processors()
         prior = checked_prior(None, embeddings.size)
-        self._shape = Shape(embeddings.vectors, self.metric, prior, projected(embeddings.vectors, project))
+        self._shape = Shape(embeddings, self.metric, prior, projected(embeddings.vectors, project))
         facts = {"embeddings": embeddings.sha256, **self._shape.facts(), "ratio": 1}
         self.contraction = cached(facts, self._still_holds, self._contraction)
         self.epsilon = float(epsilon)
@@ -153,7 +153,7 @@ class ProjectedExponential(AbstractFinite):
     ) -> Shape:
         """See `AbstractFinite.shape_at`; the same at every scale."""
         weights, inner = checked_prior(prior, embeddings.size), projected(embeddings.vectors, project)
-        return Shape(embeddings.vectors, metric_named(metric), weights, inner, floor=checked_floor(floor))
+        return Shape(embeddings, metric_named(metric), weights, inner, floor=checked_floor(floor))
 
 
 def projected(vectors: FloatArray, count: int | None) -> Float64Array:

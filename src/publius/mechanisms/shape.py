@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -13,6 +13,7 @@ import numpy as np
 from publius.certificate import exact
 from publius.certificate.distances import AbstractDistances, distances
 from publius.certificate.points import Points
+from publius.embeddings import Embeddings
 from publius.errors import DataError, UsageError
 from publius.mechanisms.inverse import Rows
 from publius.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan
@@ -25,7 +26,7 @@ class Shape:
     """K(x){w} proportional to prior_w exp(-min(s delta(x, w), tau)), with the floor's share of the prior.
 
     Attributes:
-        vectors: of the vocabulary, shape (V, n).
+        embeddings: the public vocabulary, with vectors of shape (V, n).
         metric: d, in which the guarantee is stated.
         prior: positive, sum 1, shape (V,): public.
         inner: vectors whose Euclidean distance is delta, shape (V, m); None where delta is d.
@@ -33,12 +34,21 @@ class Shape:
         floor: f, from 0 to below 1.
     """
 
-    vectors: FloatArray = field(repr=False)
+    embeddings: Embeddings
     metric: AbstractMetric
     prior: Float64Array = field(repr=False)
     inner: FloatArray | None = field(default=None, repr=False)
     truncation: float = math.inf
     floor: float = 0.0
+
+    @property
+    def vectors(self) -> FloatArray:
+        """Of the vocabulary, shape (V, n)."""
+        return self.embeddings.vectors
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was derived from them is made again where it is needed."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def points(self) -> Points:
@@ -93,8 +103,6 @@ class Shape:
         return self._in_words(constant, self.order)
 
     def _in_words(self, constant: exact.Constant, order: Any = slice(None)) -> exact.Constant:
-        from dataclasses import replace
-
         first, second = constant.worst
         words = self.points.first[order]
         return replace(constant, worst=(int(words[first]), int(words[second])))
@@ -104,8 +112,6 @@ class Shape:
         first, second = constant.worst
         if not (0 <= first < len(self.vectors) and 0 <= second < len(self.vectors)):
             return False
-        from dataclasses import replace
-
         of_word = self.points.of_word
         at_points = replace(constant, worst=(int(of_word[first]), int(of_word[second])))
         return at_points.worst[0] != at_points.worst[1] and exact.same(self.law, at_points)

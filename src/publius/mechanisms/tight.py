@@ -114,12 +114,12 @@ class RepairedTight(AbstractFinite):
 
 
 def _plain(embeddings: Embeddings, metric: str) -> Shape:
-    return Shape(embeddings.vectors, metric_named(metric), checked_prior(None, embeddings.size))
+    return Shape(embeddings, metric_named(metric), checked_prior(None, embeddings.size))
 
 
 def _weighted(plain: Shape, weights: Float64Array) -> Shape:
     """``plain`` with positive ``weights`` of its points, shared equally by the words of a point."""
-    return Shape(plain.vectors, plain.metric, plain.points.shared(weights / weights.sum()))
+    return Shape(plain.embeddings, plain.metric, plain.points.shared(weights / weights.sum()))
 
 
 def _weights(

@@ -57,4 +57,4 @@ class TruncatedExponential(AbstractFinite):
             raise UsageError(f"beta must be between 0 and 1 and small beside the vocabulary, not {beta!r}")
         truncation = math.log((1 - beta) * (embeddings.size - 1) / beta)
         weights, d = checked_prior(prior, embeddings.size), metric_named(metric)
-        return Shape(embeddings.vectors, d, weights, truncation=truncation, floor=checked_floor(floor))
+        return Shape(embeddings, d, weights, truncation=truncation, floor=checked_floor(floor))
