@@ -85,11 +85,17 @@ def compare(
     """A row for each mechanism called in ``names``: the epsilon that reaches ``target`` on the public ``words``.
 
     Shares are exact where output probabilities are available, else from ``draws`` draws a word with a fixed seed
-    (the words are public; nothing is released). Each mechanism gets those of ``parameters`` that it takes. With ``curve`` also points around the epsilon found.
+    (the words are public; nothing is released). Each mechanism gets those of ``parameters`` that it takes. With
+    ``curve`` also points around the epsilon found.
     """
     given = {key: value for key, value in parameters.items() if value is not None}
     if foreign := set(given) - {"metric"} - frozenset().union(*map(parameters_of, names)):
         raise UsageError(f"none of these mechanisms takes {' or '.join(sorted(foreign))}")
+    for name in names:
+        if given.get("metric", "euclidean") != "euclidean" and "metric" not in parameters_of(name):
+            raise UsageError(
+                f"the mechanism {name} has a metric of its own: leave it out or leave out --metric"
+            )
     return [_row(name, embeddings, target, words, draws, curve, given) for name in names]
 
 
