@@ -9,6 +9,7 @@ import numpy as np
 
 from benchmarks import memory, open_store, peer
 from publius.bench.search import bench_end_to_end, bench_search, synthetic_embeddings
+from publius.bench.transport import bench_transport
 
 SHAPES = [(33_860, 300), (50_000, 50), (400_000, 50)]
 
@@ -18,6 +19,7 @@ def main(peer_python: str | None) -> None:
     for words, dimension in SHAPES:
         vectors = synthetic_embeddings(words, dimension)
         results += [_show(bench_search(vectors)), _show(bench_end_to_end(vectors))]
+    results.append(_show(bench_transport(synthetic_embeddings(*SHAPES[0]))))
     results += [_show(memory.main()), _show(open_store.main())]
     if peer_python is not None:
         results.append(_show(peer.main(peer_python)))

@@ -67,8 +67,8 @@ CSV = b'topic,id,text\r\nhp,a,"First text, with a comma"\r\nfb,7,"Second ""text"
 def test_every_kind_gives_the_same_documents(tmp_path, name, data):
     documents = read(store(tmp_path / name, data), keep=["topic"])
     assert documents == [
-        Document("a", "First text, with a comma", {"topic": "hp"}, 1),
-        Document("7", 'Second "text"\nof two lines', {"topic": "fb"}, 2),
+        Document("a", "First text, with a comma", {"topic": "hp"}, 1, account="a"),
+        Document("7", 'Second "text"\nof two lines', {"topic": "fb"}, 2, account="7"),
     ]
 
 
@@ -82,7 +82,9 @@ def test_parquet_gives_the_same_documents(tmp_path):
     }
     corpus = open_corpus(store(tmp_path / "c.parquet", parquet(columns)), keep=["topic", "x", "yes"])
     assert [document.id for document in corpus] == ["5", "7"]
-    assert list(corpus)[1] == Document("7", "two", {"topic": "fb", "x": "2.0", "yes": "false"}, 2)
+    assert list(corpus)[1] == Document(
+        "7", "two", {"topic": "fb", "x": "2.0", "yes": "false"}, 2, account="7"
+    )
     assert corpus.count_hint == 2
 
 
@@ -94,7 +96,7 @@ def test_parquet_needs_its_extra(tmp_path, monkeypatch):
 
 def test_a_txt_file_is_one_document(tmp_path):
     assert read(store(tmp_path / "secret name.txt", b"\xef\xbb\xbfsome text")) == [
-        Document("1", "some text", {}, 1)
+        Document("1", "some text", {}, 1, account="secret name.txt")
     ]
 
 
@@ -238,7 +240,7 @@ def test_a_bad_row_is_named_by_place_and_never_shown(tmp_path, case):
     data = b'topic,id,text\nhp,a,"two\nlines"\n' + row + b"fb,7,more\n"
     _, bad, after = read(store(tmp_path / "c.csv", data), keep=["topic"])
     assert isinstance(bad, BadDocument)
-    assert after == Document("7", "more", {"topic": "fb"}, 3)
+    assert after == Document("7", "more", {"topic": "fb"}, 3, account="7")
     assert bad.reason.startswith("line 4: ")
     assert message in bad.reason
     assert CANARY not in str(bad.error())

@@ -255,9 +255,9 @@ def new_folder(path: AnyPath, mode: int = 0o777) -> Iterator[Path]:
     with _os_errors("make the folder", path):
         _check_new(target, path)
         made = _make_parents(target.parent)
-        temporary = None
-        try:
-            temporary = _temporary_folder(target.parent, mode)
+        temporary = _free_name(target.parent)
+        try:  # entered before the folder is made: a signal in between must not leave it behind
+            temporary.mkdir(mode)
             yield temporary
             _sync_tree(temporary)
             _put_in_place(temporary, target, path)
@@ -288,14 +288,9 @@ def _make_parents(parent: Path) -> list[Path]:
     return missing
 
 
-def _temporary_folder(parent: Path, mode: int) -> Path:
-    while True:
-        temporary = _temporary_name(parent)
-        try:
-            temporary.mkdir(mode)
-        except FileExistsError:
-            continue
-        return temporary
+def _free_name(parent: Path) -> Path:
+    """A name that no file has; no other process makes names of this one's number."""
+    return next(name for _ in itertools.count() if not (name := _temporary_name(parent)).exists())
 
 
 def _put_in_place(temporary: Path, target: Path, path: AnyPath) -> None:
@@ -313,9 +308,8 @@ def _put_in_place(temporary: Path, target: Path, path: AnyPath) -> None:
         raise
 
 
-def _remove(temporary: Path | None, made: list[Path]) -> None:
-    if temporary is not None:
-        shutil.rmtree(temporary, ignore_errors=True)
+def _remove(temporary: Path, made: list[Path]) -> None:
+    shutil.rmtree(temporary, ignore_errors=True)
     for folder in made:
         with contextlib.suppress(OSError):  # someone else may use it by now
             folder.rmdir()

@@ -22,7 +22,7 @@ _AGREEMENT = 1e-6  # gensim rounds masses to sum to one
 
 
 def bench_transport(embeddings: Embeddings, *, length: int = 400) -> dict[str, Any]:
-    """Milliseconds of processor time a pair, in turn with gensim, one thread each; the ratio is their median.
+    """Processor time a pair, in turn with gensim, one thread each; the ratio is the median over the turns.
 
     Documents are ``length`` words drawn by Zipf's law, as text has them (about half of them distinct); and, for the
     keys that say ``distinct``, all different, the hardest case. Raises `UsageError` without gensim and POT.

@@ -15,10 +15,12 @@ import typer
 from publius import __version__
 from publius.cli import (
     bench,
+    calibrate,
     certify,
     compare,
     distance,
     embeddings,
+    evaluate,
     guarantee,
     ledger,
     obfuscate,
@@ -53,7 +55,7 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-for noun in (certify, words, compare, distance, guarantee, utility, ledger):
+for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate):
     noun.register(app)
 bench.register(app)
 

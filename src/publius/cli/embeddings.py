@@ -1,4 +1,4 @@
-"""``publius embeddings``: list, info, import, verify, fit."""
+"""``publius embeddings``: list, info, import, verify, fit, train."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import typer
 
 from publius.cli.console import print_json, print_table
 from publius.cli.fit import fit
+from publius.cli.train import train
 from publius.errors import PubliusError, StorageError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def register(app: typer.Typer) -> None:
     group.command("import")(import_embeddings)
     group.command("verify")(verify)
     group.command("fit")(fit)
+    group.command("train")(train)
     app.add_typer(group, name="embeddings")
 
 

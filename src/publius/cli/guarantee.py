@@ -38,7 +38,8 @@ def guarantee(
         int | None, typer.Option(min=1, help="How many documents it could be, equally likely before.")
     ] = None,
     dimension: Annotated[
-        int | None, typer.Option(min=1, help="Of the vectors, for delta. Default: the worst up to 1,024.")
+        int | None,
+        typer.Option(min=1, help="Of the vectors, for delta. Default: that of --embeddings, or the worst."),
     ] = None,
     embeddings: Vectors = None,
     metric: Metric = "euclidean",
@@ -49,7 +50,7 @@ def guarantee(
     """What a release by the Laplace mechanism promises between two documents."""
     from publius.metrics import metric_named
     from publius.noise import checked_epsilon
-    from publius.privacy import Bound, Guarantee, laplace_delta
+    from publius.privacy import Guarantee
 
     promised = Guarantee(checked_epsilon(epsilon), metric_named(metric).name, "proven").lifted(length)
     if (distance is None) == (between is None):
@@ -57,15 +58,29 @@ def guarantee(
     if between is not None:
         distance, bound = _between(promised, between, embeddings, stop_words, text=text)
     elif distance is not None:
-        exponent = promised.privacy_map(distance)
-        if isinf(exponent):
-            raise UsageError("the exponent is beyond all numbers: give a smaller distance")
-        bound = Bound(exponent, laplace_delta(metric, dimension, [(length, exponent)]))
+        bound = _at(promised, distance, embeddings, dimension)
     facts = _facts(promised, distance or 0.0, bound.repeated(releases), releases, candidates)
     if json:
         print_json(facts)
     else:
         _print(facts)
+
+
+def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension: int | None) -> Bound:
+    from publius.embeddings import Embeddings
+    from publius.metrics import metric_named
+    from publius.privacy import Bound, laplace_delta
+
+    exponent = farthest = promised.privacy_map(distance)
+    if isinf(exponent):
+        raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+    if embeddings is not None:
+        vectors = Embeddings.load(embeddings)
+        dimension = vectors.dimension
+        diameter = metric_named(promised.metric).diameter_bound(vectors.vectors)
+        farthest = min(exponent, promised.epsilon * diameter)
+    delta = laplace_delta(promised.metric, dimension, [(promised.size or 1, farthest)])
+    return Bound(exponent, delta)
 
 
 def _between(
@@ -119,7 +134,7 @@ def _print(facts: dict[str, Any]) -> None:
             f"{exponent:.6g} nats = epsilon*N*distance" + (" * releases" if facts["releases"] > 1 else ""),
         ),
         ("factor", factor_text(exponent)),
-        ("delta", f"{facts['delta']:.1e}, from the finite range of the sampled noise"),
+        ("delta", f"{facts['delta']:.1e}, for the finite range of the sampled noise"),
     ]
     if "prior" in facts:
         rows.append(

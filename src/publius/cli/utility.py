@@ -57,7 +57,11 @@ def utility(
 
 def _print(facts: dict[str, Any]) -> None:
     low, middle, high = (f"{value:.4g}" for value in facts["mean_displacement_quantiles"].values())
-    where = "stated here" if facts["paper_bound_applies"] else "not stated here (epsilon*N*D > n/e)"
+    where = (
+        "within its range, epsilon*N*D <= n/e"
+        if facts["paper_bound_applies"]
+        else "outside its range, epsilon*N*D > n/e"
+    )
     print_table(
         (
             "Laplace mechanism",

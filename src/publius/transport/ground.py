@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from publius.errors import DataError
 from publius.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan, metric_named
@@ -16,6 +18,7 @@ Ground = AbstractMetric | Callable[[FloatArray, FloatArray], Float64Array]
 _CANCELLED = 1e-3
 _ROWS = 512  # rows at a time, and pairs recomputed at a time: bounded memory beside the table
 _PAIRS = 2**15
+_BLAS = ThreadpoolController()
 
 
 def ground_distance(metric: str | Ground) -> Ground:
@@ -56,8 +59,10 @@ def word_distances(x: Float64Array, y: Float64Array, ground: Ground) -> Float64A
 def _euclidean(x: Float64Array, y: Float64Array) -> Float64Array:
     distances = np.empty((len(x), len(y)))
     squares_y = np.einsum("ij,ij->i", y, y)
-    for start in range(0, len(x), _ROWS):
-        _fill_euclidean(distances[start : start + _ROWS], x[start : start + _ROWS], y, squares_y)
+    # Two documents are too small a product to share: BLAS's threads would mostly wait for each other.
+    with _BLAS.limit(limits=1, user_api="blas") if len(x) <= _ROWS else nullcontext():
+        for start in range(0, len(x), _ROWS):
+            _fill_euclidean(distances[start : start + _ROWS], x[start : start + _ROWS], y, squares_y)
     return distances
 
 

@@ -1,0 +1,154 @@
+"""``publius calibrate``: which epsilon hides the author and keeps the topic."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import nullcontext
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import print_json, print_table
+from publius.cli.evaluate import (
+    AdversariesOption,
+    CorpusArgument,
+    EmbeddingsOption,
+    FloorOption,
+    JsonOption,
+    MetricOption,
+    ProjectOption,
+    SeedOption,
+    StopWordsOption,
+    TopicsOption,
+    TrainingOption,
+    WorkersOption,
+    names,
+    prepared,
+    progress_shown,
+    request_of,
+)
+
+if TYPE_CHECKING:
+    from publius.evaluation.calibration import Aim, Calibration
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("calibrate")(calibrate)
+
+
+def calibrate(
+    corpus: CorpusArgument,
+    mechanism: Annotated[str, typer.Option(help="One mechanism.")],
+    author_at_most: Annotated[
+        float, typer.Option(help="Ceiling for the strongest adversary: a share of authors.")
+    ],
+    topic_at_least: Annotated[float, typer.Option(help="Floor for topic accuracy: a share of texts.")],
+    topics: TopicsOption = None,
+    length: Annotated[
+        str, typer.Option(help="Words a bag: numbers separated by commas, or 'shortest'.")
+    ] = "shortest",
+    unknown: Annotated[str, typer.Option(help="Words outside the vocabulary: unk or drop.")] = "unk",
+    repeats: Annotated[int, typer.Option(min=1, help="Runs with other noise at each epsilon.")] = 5,
+    cautious: Annotated[
+        bool, typer.Option("--cautious", help="Let the limits of the intervals decide, not the means.")
+    ] = False,
+    start: Annotated[float, typer.Option(help="Epsilon to begin the search at.")] = 1.0,
+    precision: Annotated[float, typer.Option(help="Factor to which epsilon is found.")] = 1.2,
+    adversaries: AdversariesOption = "all",
+    training: TrainingOption = "same",
+    stop_words: StopWordsOption = "english",
+    embeddings: EmbeddingsOption = None,
+    metric: MetricOption = "euclidean",
+    project: ProjectOption = None,
+    floor: FloorOption = None,
+    output: Annotated[
+        Path | None, typer.Option(help="Folder to keep what was measured; a search goes on there.")
+    ] = None,
+    workers: WorkersOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find the epsilons that hide the author and keep the topic, and say whether both can be had (an experiment)."""
+    from publius.evaluation.calibration import Aim
+
+    aim = Aim(author_at_most, topic_at_least, cautious)
+    request = request_of(
+        (), mechanism=mechanism, repeats=repeats, adversaries=adversaries, tasks="author,topic", unknown=unknown,
+        training=training, stop_words=stop_words, metric=metric, project=project, floor=floor,
+    )  # fmt: skip
+    found = []
+    with nullcontext(output) if output else tempfile.TemporaryDirectory() as folder:
+        for size in names(length):
+            place = Path(folder) / f"length-{size}"
+            evaluation = prepared(corpus, topics, embeddings, replace(request, length=size), place, seed)
+            found.append(_search(evaluation, aim, place, start, precision, workers, json=json))
+    _show(found, aim, mechanism, json=json)
+
+
+def _search(
+    evaluation: Any, aim: Aim, place: Path, start: float, precision: float, workers: int | None, *, json: bool
+) -> Calibration:
+    """Calibrate at one length, and leave the report of all that was measured."""
+    from publius.evaluation.calibration import calibrate
+    from publius.evaluation.report import write_report
+    from publius.evaluation.summary import summarize
+
+    count = workers or os.cpu_count() or 1
+    with progress_shown(quiet=json) as progress:
+        found = calibrate(evaluation, aim, start=start, precision=precision, workers=count, progress=progress)
+    results = evaluation.results()
+    write_report(results, summarize(results), place)
+    return found
+
+
+def _show(found: list[Calibration], aim: Aim, mechanism: str, *, json: bool) -> None:
+    from publius.evaluation.calibration import WARNING
+
+    best = min((each for each in found if each.both), key=lambda each: each.size, default=None)
+    if json:
+        chosen: dict[str, Any] = {
+            "length": None,
+            "epsilon": None,
+            "author_epsilon": None,
+            "topic_epsilon": None,
+        }
+        if best is not None:
+            chosen = {
+                "length": best.size, "epsilon": best.epsilon, "author_epsilon": best.author_epsilon,
+                "topic_epsilon": best.topic_epsilon,
+            }  # fmt: skip
+        lengths = [{**asdict(each), "both": each.both, "epsilon": each.epsilon} for each in found]
+        told = {"mechanism": mechanism, **asdict(aim), "both": best is not None, **chosen}
+        print_json({**told, "lengths": lengths, "warning": WARNING})
+        return
+    header = ("N", "epsilon", "authors named", "by", "topics named", "by", "nats, same topic", "holds")
+    print_table(header, [line for each in found for line in _lines(each, aim)])
+    for each in found:
+        typer.echo(_sentence(each, mechanism))
+    typer.echo(f"\n{WARNING}")
+
+
+def _lines(found: Calibration, aim: Aim) -> list[tuple[object, ...]]:
+    return [
+        (
+            found.size, f"{trial.epsilon:g}", f"{trial.author.value:.3f}", trial.author_by, f"{trial.topic.value:.3f}",
+            trial.topic_by, "-" if trial.exponent_same_topic is None else f"{trial.exponent_same_topic:.3g}",
+            " and ".join(
+                word for word, holds in (("author", aim.hides(trial)), ("topic", aim.keeps(trial))) if holds
+            ),
+        )
+        for trial in found.trials
+    ]  # fmt: skip
+
+
+def _sentence(found: Calibration, mechanism: str) -> str:
+    hidden = (
+        "at no epsilon tried" if found.author_epsilon is None else f"up to epsilon {found.author_epsilon:g}"
+    )
+    kept = "at no epsilon tried" if found.topic_epsilon is None else f"from epsilon {found.topic_epsilon:g}"
+    verdict = f"both hold: epsilon {found.epsilon:g}" if found.both else "both cannot be had"
+    return f"\nN = {found.size}, {mechanism}: authors are hidden {hidden}, topics kept {kept}; {verdict}."

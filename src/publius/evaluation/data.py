@@ -1,0 +1,173 @@
+"""The labelled texts of an evaluation: who wrote what, on which topic, and in which role."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, final, get_args
+
+from publius.errors import DocumentError, UsageError
+
+Role = Literal["known", "unknown", "topic"]
+ROLES = get_args(Role)
+
+Task = Literal["author", "topic"]
+TASKS: tuple[Task, ...] = get_args(Task)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LabeledText:
+    """A text with its labels.
+
+    Attributes:
+        id: unique among the texts of an evaluation.
+        text: never shown in a repr or an error.
+        author: None for a text that only teaches topics.
+        topic: None where the corpus has no topics.
+        role: "known" texts are what an adversary has of an author, "unknown" ones are protected and attacked, and
+            "topic" ones teach topic classifiers.
+
+    """
+
+    id: str
+    text: str = field(repr=False)
+    author: str | None
+    topic: str | None
+    role: Role
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Texts by role, checked by `make_dataset`."""
+
+    known: tuple[LabeledText, ...]
+    unknown: tuple[LabeledText, ...]
+    topics: tuple[LabeledText, ...]
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What can be asked: "author" always, "topic" where every unknown text has one."""
+        return TASKS if all(text.topic is not None for text in self.unknown) else ("author",)
+
+    @property
+    def topic_training(self) -> tuple[LabeledText, ...]:
+        """The texts that teach topics: those of that role, or the known ones where there are none."""
+        return self.topics or self.known
+
+    @property
+    def authors(self) -> tuple[str, ...]:
+        """The candidates, sorted."""
+        return tuple(sorted({_label(text.author) for text in self.known}))
+
+    def chance(self, task: Task) -> float:
+        """The accuracy of blind guessing among the labels, or of the commonest label to learn from if it is higher."""
+        taught = Counter(
+            labels_of(text, task) for text in (self.known if task == "author" else self.topic_training)
+        )
+        asked = Counter(labels_of(text, task) for text in self.unknown)
+        commonest = max(sorted(taught), key=taught.__getitem__)
+        blind = 1 / len(taught)
+        return max(blind, asked[commonest] / len(self.unknown)) if len(set(taught.values())) > 1 else blind
+
+    def topic_only_floor(self) -> float | None:
+        """The accuracy in naming authors of an adversary who knows each unknown text's topic and nothing else.
+
+        It names the author with most unknown texts of that topic, one in k where k authors have one each. None
+        without topics.
+        """
+        if "topic" not in self.tasks:
+            return None
+        by_topic: dict[str | None, Counter[str]] = defaultdict(Counter)
+        for text in self.unknown:
+            by_topic[text.topic][_label(text.author)] += 1
+        return sum(max(authors.values()) for authors in by_topic.values()) / len(self.unknown)
+
+
+def labels_of(text: LabeledText, task: Task) -> str:
+    """The label of ``text`` that ``task`` asks for; `DocumentError` when it has none."""
+    label = text.author if task == "author" else text.topic
+    if label is None:
+        raise DocumentError(f"the text {text.id!r} has no {task}: label it or leave it out")
+    return label
+
+
+def _label(author: str | None) -> str:
+    return author or ""
+
+
+def make_dataset(texts: Iterable[LabeledText], topics: Iterable[LabeledText] = ()) -> Dataset:
+    """A dataset of ``texts`` in their roles, and of ``topics``, all of which teach topics.
+
+    `DocumentError` for what no figure could be trusted on: a missing label, an id used twice, no unknown text, a
+    single author, an author of an unknown text without known ones, topics for some texts only, a single topic.
+    """
+    everything = [*texts, *(replace(text, role="topic") for text in topics)]
+    _check_ids(everything)
+    dataset = Dataset(*(tuple(text for text in everything if text.role == role) for role in ROLES))
+    _check_authors(dataset)
+    _check_topics(dataset)
+    return dataset
+
+
+def check_tasks(dataset: Dataset, tasks: Sequence[str]) -> tuple[Task, ...]:
+    """``tasks`` in their order, if the corpus can answer them; `UsageError` or `DocumentError` otherwise."""
+    unknown = [task for task in tasks if task not in TASKS]
+    if unknown or not tasks:
+        raise UsageError(f"a task is {' or '.join(TASKS)}, not {', '.join(map(repr, unknown)) or 'nothing'}")
+    if "topic" in tasks and "topic" not in dataset.tasks:
+        raise DocumentError(
+            "the unknown texts have no topic: label them, or ask for authors only (--tasks author)"
+        )
+    if "topic" in tasks and len(topics := _topics(dataset.unknown)) < 2:
+        raise DocumentError(
+            f"every unknown text has the same topic ({', '.join(map(repr, topics))}), so topic accuracy means nothing: "
+            "add texts on another topic, or ask for authors only (--tasks author)"
+        )
+    return tuple(task for task in TASKS if task in tasks)
+
+
+def _topics(texts: Iterable[LabeledText]) -> set[str]:
+    return {text.topic for text in texts if text.topic is not None}
+
+
+def _check_ids(texts: Sequence[LabeledText]) -> None:
+    repeated = [id for id, count in Counter(text.id for text in texts).items() if count > 1]
+    if repeated:
+        raise DocumentError(f"the id {repeated[0]!r} is used more than once: make ids differ")
+
+
+def _check_authors(dataset: Dataset) -> None:
+    if not dataset.unknown:
+        raise DocumentError("no text has the role 'unknown', so there is nothing to protect and attack")
+    for text in (*dataset.known, *dataset.unknown):
+        labels_of(text, "author")
+    if len(dataset.authors) < 2:
+        raise DocumentError(
+            f"known texts are by {len(dataset.authors)} author(s): naming an author needs at least two candidates"
+        )
+    strangers = sorted({_label(text.author) for text in dataset.unknown} - set(dataset.authors))
+    if strangers:
+        raise DocumentError(
+            f"the author {strangers[0]!r}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''} "
+            "wrote an unknown text but no known one: add a known text, or leave the author out"
+        )
+
+
+def _check_topics(dataset: Dataset) -> None:
+    labeled = [text for text in dataset.unknown if text.topic is not None]
+    if not labeled:
+        return
+    missing = [text for text in (*dataset.unknown, *dataset.topic_training) if text.topic is None]
+    if missing:
+        raise DocumentError(
+            f"some texts have a topic and {len(missing)} have none, the first of them {missing[0].id!r}: "
+            "label all or none"
+        )
+    untaught = sorted(_topics(dataset.unknown) - _topics(dataset.topic_training))
+    if untaught:
+        raise DocumentError(
+            f"no text teaches the topic {untaught[0]!r}: add some, or leave its unknown texts out"
+        )

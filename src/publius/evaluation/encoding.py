@@ -1,0 +1,119 @@
+"""Labelled texts as the words a mechanism takes: the same way from text to words as a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, final
+
+import numpy as np
+
+from publius.bag import UNKNOWN, Bag, Encoding, words_of
+from publius.embeddings import Embeddings
+from publius.errors import DocumentError
+from publius.evaluation.data import Dataset, LabeledText, Task
+from publius.neighbors import IndexArray
+
+OUTSIDE = -1
+"""The index of a word outside the vocabulary that an experiment lets through."""
+
+Training = Literal["same", "all"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EncodedText:
+    """The words of one text, in its order: for this process only, never for output.
+
+    ``words`` are as an adversary would see them unprotected; ``indices`` are their places in the vocabulary, the
+    unknown token at its public place and a word that an experiment keeps at `OUTSIDE`.
+    """
+
+    id: str
+    author: str | None
+    topic: str | None
+    words: tuple[str, ...] = field(repr=False)
+    indices: IndexArray = field(repr=False)
+
+    @property
+    def bag(self) -> Bag:
+        """The words without order."""
+        return Bag(self.words)
+
+    def label(self, task: Task) -> str:
+        """The author or the topic."""
+        return (self.author if task == "author" else self.topic) or ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EncodedDataset:
+    """A `Dataset` in words. ``unknown`` texts have exactly ``size`` words each."""
+
+    known: tuple[EncodedText, ...]
+    unknown: tuple[EncodedText, ...]
+    topics: tuple[EncodedText, ...]
+    size: int
+
+    @property
+    def topic_training(self) -> tuple[EncodedText, ...]:
+        """The texts that teach topics: those of that role, or the known ones where there are none."""
+        return self.topics or self.known
+
+
+def encode_dataset(
+    dataset: Dataset, embeddings: Embeddings, encoding: Encoding, training: Training = "same"
+) -> EncodedDataset:
+    """The dataset's words under ``encoding``; its length N, or the shortest text's where it is None.
+
+    With the training "same", known and topic texts are cut to the first N words too, as in the paper; with "all" an
+    adversary learns from every word of them. Raises `DocumentError` for a known or unknown text without a word.
+    """
+    whole = replace(encoding, length=None)
+    known = [_encoded(text, embeddings, whole) for text in dataset.known]
+    unknown = [_encoded(text, embeddings, whole) for text in dataset.unknown]
+    topics = [_encoded(text, embeddings, whole) for text in dataset.topics]
+    _check_words([*known, *unknown])
+    size = encoding.length or _shortest([*known, *unknown] if training == "same" else unknown)
+    cut = size if training == "same" else None
+    return EncodedDataset(
+        tuple(_cut(text, cut) for text in known),
+        tuple(_padded(_cut(text, size), size, embeddings) for text in unknown),
+        tuple(_cut(text, cut) for text in topics if text.words),
+        size,
+    )
+
+
+def _encoded(text: LabeledText, embeddings: Embeddings, encoding: Encoding) -> EncodedText:
+    words = words_of(text.text, embeddings, encoding).words
+    places = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
+    indices = np.array([OUTSIDE if place is None else place for place in places], np.int64)
+    return EncodedText(text.id, text.author, text.topic, words, indices)
+
+
+def _check_words(texts: Iterable[EncodedText]) -> None:
+    for text in texts:
+        if not text.words:
+            raise DocumentError(
+                f"the text {text.id!r} is empty: no word is left of it; leave it out, or choose other stop words or "
+                "embeddings"
+            )
+
+
+def _shortest(texts: Sequence[EncodedText]) -> int:
+    return min(len(text.words) for text in texts)
+
+
+def _cut(text: EncodedText, size: int | None) -> EncodedText:
+    return replace(text, words=text.words[:size], indices=text.indices[:size])
+
+
+def _padded(text: EncodedText, size: int, embeddings: Embeddings) -> EncodedText:
+    """Filled up with the public unknown token, as a release is."""
+    missing = size - len(text.words)
+    if not missing:
+        return text
+    padding = np.full(missing, embeddings.unknown_index, np.int64)
+    return replace(
+        text, words=(*text.words, *[UNKNOWN] * missing), indices=np.concatenate([text.indices, padding])
+    )

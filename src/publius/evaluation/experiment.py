@@ -1,0 +1,259 @@
+"""What an evaluation is to do, and one cell of it: a mechanism at an epsilon, once, against every adversary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any, final
+
+import numpy as np
+
+from publius.bag import Bag
+from publius.embeddings import Embeddings
+from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, base_name
+from publius.evaluation.attackers.base import AbstractAttacker
+from publius.evaluation.attackers.informed import Informed
+from publius.evaluation.attackers.nearest import EarthMovers
+from publius.evaluation.data import Task
+from publius.evaluation.encoding import EncodedDataset, EncodedText
+from publius.evaluation.protection import Displacement, Protected, displacement, protect_texts
+from publius.evaluation.rows import CLEAN, Row, make_row
+from publius.evaluation.transition import is_exact, transition_of
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.registry import MECHANISMS, make_mechanism
+from publius.rng import RunKey
+
+SNIPPET_WORDS = 24
+NEAREST_SHOWN = 5
+UNCHANGED = Displacement(0.0, 0.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One experiment: ``mechanism`` at ``epsilon`` with the noise of ``repeat``. Epsilon None: nothing is protected."""
+
+    mechanism: str
+    epsilon: float | None
+    repeat: int
+
+    @property
+    def name(self) -> str:
+        """A file name for its result."""
+        return f"{self.mechanism}-{'clean' if self.epsilon is None else repr(self.epsilon)}-{self.repeat}"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all cells share.
+
+    Attributes:
+        data: the texts in words.
+        embeddings: the public vocabulary.
+        metric: name of d.
+        parameters: beside epsilon and metric, for the mechanisms that take them.
+        adversaries: their names.
+        tasks: what they are asked.
+        chances: the chance level of each task.
+        seed: all noise, and all lots that adversaries draw, come from it: an evaluation is an experiment.
+        snippet: the id of the text of which the report may show words; None for none.
+
+    """
+
+    data: EncodedDataset = field(repr=False)
+    embeddings: Embeddings
+    metric: str
+    parameters: dict[str, Any]
+    adversaries: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    chances: dict[Task, float]
+    seed: int
+    snippet: str | None = None
+
+    def mechanism(self, cell: Cell) -> AbstractMechanism | None:
+        """The cell's mechanism on one thread; None for the clean cell."""
+        if cell.epsilon is None:
+            return None
+        taken = signature(MECHANISMS[cell.mechanism].__init__).parameters
+        given = {"epsilon": cell.epsilon, "metric": self.metric, "threads": 1, **self.parameters}
+        return make_mechanism(
+            cell.mechanism, self.embeddings, **{name: value for name, value in given.items() if name in taken}
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one cell found.
+
+    Attributes:
+        rows: one for each adversary and task.
+        earth_movers: mean Earth Mover's distance of the released bags to the original ones.
+        nearest: for the text of the nearest-authors table, the nearest authors and the true one's rank.
+        snippet: its first words, if they may be shown.
+        exact: whether the informed adversary had exact probabilities.
+        promised: whether the mechanism has a guarantee in the metric of the evaluation.
+        seconds: of processor time that each part took.
+
+    """
+
+    rows: tuple[Row, ...]
+    earth_movers: float
+    nearest: dict[str, Any]
+    snippet: tuple[str, ...]
+    exact: bool
+    promised: bool
+    seconds: dict[str, float]
+
+
+def run_cell(cell: Cell, setting: Setting) -> Outcome:
+    """Protect, attack, count."""
+    return _Run(cell, setting).outcome()
+
+
+@final
+class _Run:
+    """One cell under way: the protected texts, each made once for all adversaries."""
+
+    def __init__(self, cell: Cell, setting: Setting) -> None:
+        self._cell, self._setting = cell, setting
+        self._key = RunKey.seeded(setting.seed)
+        self._mechanism = setting.mechanism(cell)
+        self._distances = EarthMovers(setting.embeddings, setting.metric)
+        self._seconds: dict[str, float] = {}
+        self._protected: dict[tuple[str, int], list[Bag]] = {}
+        self._clean: dict[str, list[Bag]] = {}
+
+    def outcome(self) -> Outcome:
+        data, mechanism = self._setting.data, self._mechanism
+        with self._timed("protect"):
+            released = self._protect(data.unknown, "release")
+            moved = displacement(released, mechanism) if mechanism is not None else UNCHANGED
+        bags = [item.bag for item in released]
+        rows = [
+            self._attack(name, task, bags, moved)
+            for name in self._setting.adversaries
+            for task in self._setting.tasks
+            if self._applies(name, task)
+        ]
+        with self._timed("distance to the original"):
+            gone = self._distance_to_original(released)
+        return Outcome(
+            tuple(rows), gone, self._nearest(bags), self._snippet(released),
+            mechanism is not None and is_exact(mechanism), self._promised(), self._seconds,
+        )  # fmt: skip
+
+    def _promised(self) -> bool:
+        if self._mechanism is None:
+            return False
+        guarantee = self._mechanism.guarantee
+        return guarantee.evidence != "none" and guarantee.metric == self._setting.metric
+
+    def _applies(self, name: str, task: Task) -> bool:
+        """Adversaries that know the mechanism have nothing to know where there is none."""
+        if name == INFORMED:
+            # Estimating rows for every word of the topic texts would cost more than it tells; see the page.
+            return self._mechanism is not None and (task == "author" or is_exact(self._mechanism))
+        if name.startswith(ADAPTIVE) and self._mechanism is None:
+            return False
+        return task in KINDS[base_name(name)].tasks
+
+    def _attack(self, name: str, task: Task, bags: Sequence[Bag], moved: Displacement) -> Row:
+        with self._timed(f"{name} {task}"):
+            attacker = self._attacker(name, task)
+            texts, X = self._training(name, task)
+            named = attacker.fit(X, [text.label(task) for text in texts]).predict(bags)
+        truth = [text.label(task) for text in self._setting.data.unknown]
+        hits = [a == b for a, b in zip(named, truth, strict=True)]
+        cell = self._cell
+        where = (cell.mechanism if cell.epsilon is not None else CLEAN, cell.epsilon, cell.repeat)
+        chance = self._setting.chances[task]
+        return make_row(where, name, task, hits, chance, (moved.changed, moved.mean_distance))
+
+    def _attacker(self, name: str, task: Task) -> AbstractAttacker:
+        seed = self._setting.seed * 1_000_003 + self._cell.repeat
+        if name == INFORMED and self._mechanism is not None:
+            rng = self._key.rng(f"informed/{self._cell.repeat}/{task}")
+            return Informed(transition_of(self._mechanism, rng), self._setting.embeddings, seed=seed)
+        return KINDS[base_name(name)].make(task, self._distances, seed)
+
+    def _training(self, name: str, task: Task) -> tuple[list[EncodedText], list[Bag]]:
+        """The texts to learn from, and their bags as the adversary has them.
+
+        The paper's nearest texts are the known ones for topics too.
+        """
+        data = self._setting.data
+        of_authors = task == "author" or base_name(name) == "sr-nearest"
+        texts, which = (data.known, "known") if of_authors else (data.topic_training, "topics")
+        if not name.startswith(ADAPTIVE):
+            if which not in self._clean:
+                self._clean[which] = [text.bag for text in texts]
+            return list(texts), self._clean[which]
+        copies = KINDS[base_name(name)].copies if of_authors else 1
+        bags = self._adaptive(texts, which, copies)
+        return list(texts) * copies, bags
+
+    def _adaptive(self, texts: Sequence[EncodedText], which: str, copies: int) -> list[Bag]:
+        for copy in range(copies):
+            if (which, copy) not in self._protected:
+                with self._timed(f"protect {which} texts for adaptive adversaries"):
+                    protected = self._protect(texts, f"{which}/{copy}")
+                    self._protected[which, copy] = [item.bag for item in protected]
+        if copies == 1:
+            return self._protected[which, 0]
+        return [bag for copy in range(copies) for bag in self._protected[which, copy]]
+
+    def _protect(self, texts: Sequence[EncodedText], stream: str) -> list[Protected]:
+        if self._mechanism is None:
+            return [Protected(text, text.indices, text.words, text.bag) for text in texts]
+        return protect_texts(texts, self._mechanism, self._key, f"{stream}/{self._cell.repeat}")
+
+    def _distance_to_original(self, released: Sequence[Protected]) -> float:
+        if self._mechanism is None:
+            return 0.0
+        gone = [self._distances([item.bag], [item.text.bag])[0, 0] for item in released]
+        finite = [value for value in gone if np.isfinite(value)]
+        return float(np.mean(finite)) if finite else 0.0
+
+    def _nearest(self, bags: Sequence[Bag]) -> dict[str, Any]:
+        """The nearest authors of one text, as in the paper's Table 2."""
+        data = self._setting.data
+        if "sr-nearest" not in self._setting.adversaries or "known" not in self._clean:
+            return {}
+        at = next((i for i, text in enumerate(data.unknown) if text.id == self._setting.snippet), 0)
+        order = np.argsort(self._distances(bags, self._clean["known"])[at], kind="stable").tolist()
+        authors = list(dict.fromkeys(data.known[index].author for index in order))
+        truth = data.unknown[at].author
+        return {
+            "text": data.unknown[at].id,
+            "authors": authors[:NEAREST_SHOWN],
+            "rank": authors.index(truth) + 1,
+        }
+
+    def _snippet(self, released: Sequence[Protected]) -> tuple[str, ...]:
+        shown = [item.words[:SNIPPET_WORDS] for item in released if item.text.id == self._setting.snippet]
+        return shown[0] if shown else ()
+
+    def _timed(self, part: str) -> _Stopwatch:
+        return _Stopwatch(self._seconds, part)
+
+
+@final
+class _Stopwatch:
+    """Adds a block's seconds of processor time to a part's: on a shared machine the clock would tell of others."""
+
+    def __init__(self, seconds: dict[str, float], part: str) -> None:
+        self._seconds, self._part = seconds, part
+
+    def __enter__(self) -> None:
+        from time import process_time
+
+        self._start = process_time()
+
+    def __exit__(self, *_: object) -> None:
+        from time import process_time
+
+        taken = process_time() - self._start
+        self._seconds[self._part] = round(self._seconds.get(self._part, 0.0) + taken, 3)

@@ -1,0 +1,223 @@
+"""The report's figures as SVG text: drawn by matplotlib, colored by the page, so that one file suits light and dark."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from publius.errors import MissingExtraError
+from publius.evaluation.data import Task
+from publius.evaluation.statistics import Interval
+from publius.evaluation.summary import Finding, Line
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Colors that no figure uses otherwise, each replaced by a variable of the page's style sheet.
+INK: Final = "#010203"
+GRID: Final = "#040506"
+SERIES: Final = tuple(f"#{index:02x}0709" for index in range(0x11, 0x19))
+_VARIABLES: Final = {INK: "var(--ink)", GRID: "var(--grid)"} | {
+    color: f"var(--series-{index})" for index, color in enumerate(SERIES, start=1)
+}
+
+_STYLE: Final[dict[str, Any]] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "publius",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 10,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "grid.color": GRID,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "lines.linewidth": 2,
+    "lines.markersize": 5,
+}
+
+
+def epsilon_curves(
+    lines: Sequence[Line], mechanism: str, chance: dict[Task, float], floor: float | None
+) -> str:
+    """Topic accuracy and the strongest adversary of one mechanism against epsilon, with 95 % intervals."""
+    plt = _pyplot()
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
+        _curve(axes, lines, mechanism, "topic", SERIES[0], "topic, best classifier")
+        _curve(axes, lines, mechanism, "author", SERIES[1], "author, strongest adversary")
+        _levels(axes, lines, chance, floor)
+        _axes(axes, f"{mechanism}: accuracy against epsilon", "epsilon a word", "accuracy")
+        return _svg(figure)
+
+
+def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor: float | None) -> str:
+    """Every adversary's accuracy in naming authors against epsilon: the strongest few named, the others thin."""
+    plt = _pyplot()
+    own = [line for line in lines if line.mechanism == mechanism]
+    tried = {name for line in own for name, task in line.findings if task == "author"}
+    ranked = sorted(tried, key=lambda name: -sum(_value(line.of(name, "author")) for line in own))
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
+        for place, name in enumerate(ranked):
+            points = [(line.epsilon, f.accuracy.value) for line in own if (f := line.of(name, "author"))]
+            shown = place < len(SERIES) - 3
+            axes.plot(
+                *zip(*sorted(points), strict=True), marker="o" if shown else "", markersize=4,
+                color=SERIES[place] if shown else GRID, linewidth=1.8 if shown else 1,
+                label=name if shown else ("others" if place == len(SERIES) - 3 else None),
+            )  # fmt: skip
+        _level(axes, chance, "chance")
+        if floor is not None:
+            _level(axes, floor, "topic only", left=True)
+        highest = max(_value(line.best("author")) for line in own)
+        top = min(1.0, 1.5 * max(highest, chance, floor or 0.0))
+        _axes(axes, f"{mechanism}: every adversary", "epsilon a word", "authors named", top)
+        return _svg(figure)
+
+
+def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Task, float]) -> str:
+    """Topic accuracy against the strongest adversary's, a curve for each mechanism, a point for each epsilon."""
+    plt = _pyplot()
+    with plt.rc_context(_STYLE):
+        figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
+        for color, mechanism in zip(SERIES, mechanisms, strict=False):
+            _trade_off_curve(axes, lines, mechanism, color)
+        clean = next((line for line in lines if line.epsilon is None), None)
+        if clean is not None:
+            point = _value(clean.best("author")), _value(clean.best("topic"))
+            axes.plot(*point, marker="D", linestyle="", color=INK, label="unprotected")
+        _level(axes, chance["topic"], "topic by chance")
+        _axes(
+            axes,
+            "What is kept against what is given away",
+            "authors named by the strongest adversary",
+            "topic",
+        )
+        return _svg(figure)
+
+
+def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: str) -> None:
+    points = [
+        (line.epsilon, author.accuracy, topic.accuracy)
+        for line in lines
+        if line.mechanism == mechanism and (author := line.best("author")) and (topic := line.best("topic"))
+    ]
+    x, y = [author for _, author, _ in points], [topic for _, _, topic in points]
+    axes.errorbar(
+        [i.value for i in x], [i.value for i in y], xerr=_errors(x), yerr=_errors(y),
+        color=color, marker="o", elinewidth=0.8, label=mechanism,
+    )  # fmt: skip
+    for epsilon, across, up in dict.fromkeys((points[0], points[-1])):  # the ends: all would meet
+        axes.annotate(
+            f"{epsilon:g}",
+            (across.value, up.value),
+            (4, -10),
+            textcoords="offset points",
+            fontsize=8,
+            color=INK,
+        )
+
+
+def _curve(axes: Axes, lines: Sequence[Line], mechanism: str, task: Task, color: str, label: str) -> None:
+    points = sorted(
+        (line.epsilon, found.accuracy)
+        for line in lines
+        if line.mechanism == mechanism and line.epsilon is not None and (found := line.best(task))
+    )
+    if points:
+        x, accuracies = [epsilon for epsilon, _ in points], [accuracy for _, accuracy in points]
+        axes.plot(x, [i.value for i in accuracies], marker="o", color=color, label=label)
+        limits = [i.low for i in accuracies], [i.high for i in accuracies]
+        axes.fill_between(x, *limits, color=color, alpha=0.18, linewidth=0)
+
+
+def _levels(axes: Axes, lines: Sequence[Line], chance: dict[Task, float], floor: float | None) -> None:
+    """Chance, the topic-only floor, and what the unprotected texts give."""
+    clean = next((line for line in lines if line.epsilon is None), None)
+    for task, color in (("topic", SERIES[0]), ("author", SERIES[1])):
+        found = clean.best("topic" if task == "topic" else "author") if clean is not None else None
+        if found is not None:
+            _level(axes, found.accuracy.value, f"{task}, unprotected", color, ":", left=task == "author")
+    for task, value in chance.items():
+        _level(axes, value, f"{task} by chance")
+    if floor is not None:
+        _level(axes, floor, "topic only", left=True)
+
+
+def _level(
+    axes: Axes, value: float, label: str, color: str = INK, style: str = "--", *, left: bool = False
+) -> None:
+    """A horizontal line with its name above its right end, or its left one where two would meet."""
+    axes.axhline(value, color=color, linestyle=style, linewidth=0.9)
+    axes.annotate(
+        label, (0.01 if left else 1, value), (0, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
+        ha="left" if left else "right", va="bottom", fontsize=8, color=INK,
+    )  # fmt: skip
+
+
+def _axes(axes: Axes, title: str, x: str, y: str, top: float = 1.0) -> None:
+    axes.set(title=title, xlabel=x, ylabel=y, ylim=(-0.02 * top, 1.08 * top))
+    axes.grid(axis="y", linewidth=0.6)
+    axes.tick_params(length=0)
+    axes.set_axisbelow(True)
+    if axes.get_legend_handles_labels()[0]:
+        axes.figure.legend(loc="outside lower left", ncols=2)  # type: ignore[call-arg, unused-ignore]
+
+
+def _errors(intervals: Sequence[Interval]) -> list[list[float]]:
+    return [[i.value - i.low for i in intervals], [i.high - i.value for i in intervals]]
+
+
+def _value(found: Finding | None) -> float:
+    return found.accuracy.value if found is not None else 0.0
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtraError("matplotlib", "evaluation") from None
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def _svg(figure: Any) -> str:
+    """The figure as an ``svg`` element without size, ids of its own, and the page's colors."""
+    from matplotlib import pyplot
+
+    stream = io.StringIO()
+    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    pyplot.close(figure)
+    text = stream.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    for color, variable in _VARIABLES.items():
+        text = text.replace(color, variable)
+    return _own_ids(text)
+
+
+def _own_ids(text: str) -> str:
+    """Ids made unique to the figure: a page has several, and each would use the first one's marks."""
+    import hashlib
+
+    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{mark}-\1"', text)
+    text = re.sub(r'href="#([^"]+)"', rf'href="#{mark}-\1"', text)
+    return re.sub(r"url\(#([^)]+)\)", rf"url(#{mark}-\1)", text)

@@ -1,0 +1,108 @@
+"""Texts through a mechanism for an experiment, with what only the experimenter may know: what became of each word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from publius.bag import UNKNOWN, Bag
+from publius.embeddings import Embeddings
+from publius.evaluation.encoding import OUTSIDE, EncodedText
+from publius.mechanisms.base import AbstractMechanism
+from publius.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan
+from publius.neighbors import IndexArray
+from publius.rng import RunKey
+
+BATCH_WORDS = 8_192
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """A protected text, still beside its original: never for release.
+
+    ``words`` are in the order of the text; ``bag`` is what a release would hold.
+    """
+
+    text: EncodedText
+    outputs: IndexArray = field(repr=False)
+    words: tuple[str, ...] = field(repr=False)
+    bag: Bag
+
+
+def protect_texts(
+    texts: Sequence[EncodedText], mechanism: AbstractMechanism, key: RunKey, stream: str
+) -> list[Protected]:
+    """Each of ``texts`` through ``mechanism``, searched together batch by batch.
+
+    A text's noise comes from ``key``, ``stream`` and its id only, so runs with other epsilons or mechanisms of the
+    same noise are paired. Words outside the vocabulary pass as they stand.
+    """
+    protected: list[Protected] = []
+    batch: list[EncodedText] = []
+    for position, text in enumerate(texts, start=1):
+        batch.append(text)
+        if position == len(texts) or sum(len(part.indices) for part in batch) >= BATCH_WORDS:
+            protected += _protect_batch(batch, mechanism, key, stream)
+            batch = []
+    return protected
+
+
+def _protect_batch(
+    batch: Sequence[EncodedText], mechanism: AbstractMechanism, key: RunKey, stream: str
+) -> list[Protected]:
+    inside = [text.indices[text.indices != OUTSIDE] for text in batch]
+    noise = [
+        mechanism.noise(len(words), key.rng(f"{stream}/{text.id}"))
+        for text, words in zip(batch, inside, strict=True)
+    ]
+    outputs = mechanism.apply(np.concatenate(inside), np.concatenate(noise))
+    parts = np.split(outputs, np.cumsum([len(words) for words in inside])[:-1])
+    return [_protected(text, part, mechanism.embeddings) for text, part in zip(batch, parts, strict=True)]
+
+
+def _protected(text: EncodedText, found: IndexArray, embeddings: Embeddings) -> Protected:
+    outputs = text.indices.copy()
+    outputs[outputs != OUTSIDE] = found
+    words = tuple(
+        word if index == OUTSIDE else embeddings.vocabulary[index]
+        for word, index in zip(text.words, outputs.tolist(), strict=True)
+    )
+    return Protected(text, outputs, words, Bag(words))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Displacement:
+    """What protection did to the words of the vocabulary: the share that changed, and how far they went on average."""
+
+    changed: float
+    mean_distance: float
+
+
+def displacement(protected: Sequence[Protected], mechanism: AbstractMechanism) -> Displacement:
+    """Over all words of the texts that the vocabulary has; unknown tokens and kept words are not counted."""
+    before, after = [], []
+    for item in protected:
+        counted = np.array([word != UNKNOWN for word in item.text.words]) & (item.text.indices != OUTSIDE)
+        before.append(item.text.indices[counted])
+        after.append(item.outputs[counted])
+    x, y = np.concatenate(before), np.concatenate(after)
+    if not len(x):
+        return Displacement(0.0, 0.0)
+    vectors = mechanism.embeddings.vectors
+    distances = paired_distances(vectors[x], vectors[y], mechanism.metric)
+    return Displacement(float((x != y).mean()), float(distances.mean()))
+
+
+def paired_distances(a: FloatArray, b: FloatArray, metric: AbstractMetric) -> Float64Array:
+    """The distance of each row of ``a``, shape (k, n), to the same row of ``b``; shape (k,)."""
+    differences = np.asarray(a, np.float64) - b
+    if isinstance(metric, Euclidean):
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", differences, differences)))
+    if isinstance(metric, Manhattan):
+        return np.asarray(np.abs(differences).sum(axis=1))
+    return np.array([metric.pairwise(x[None], y[None])[0, 0] for x, y in zip(a, b, strict=True)])

@@ -1,0 +1,121 @@
+"""The files of an evaluation: rows, table, and one HTML page without script or network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from publius.errors import MissingExtraError
+from publius.evaluation import plots
+from publius.evaluation.adversaries import NAMES
+from publius.evaluation.rows import as_json_lines
+from publius.evaluation.runner import Results
+from publius.evaluation.summary import PAPER, Line, as_csv, as_records
+from publius.files import write_file
+
+NOT_TRIED: Final = (
+    "Adversaries with neural language models, or with knowledge of the author beyond the known texts.",
+    "Verification, clustering and open-set attribution: every unknown text here is by one of the candidates.",
+    "Several releases of the same text, or of several texts of one author together; their exponents add up.",
+    "Reconstruction of the original words, and linkage with data from elsewhere.",
+    "Topics or languages other than those of this corpus; utility other than naming the topic.",
+)
+
+
+def write_report(results: Results, lines: Sequence[Line], folder: Path) -> None:
+    """Write ``rows.jsonl``, ``table.csv`` and ``report.html`` into ``folder``, each at once or not at all."""
+    page = render(results, lines).encode()
+    for name, data in (
+        ("rows.jsonl", as_json_lines(results.rows)),
+        ("table.csv", as_csv(as_records(lines))),
+        ("report.html", page),
+    ):
+        with write_file(folder / name) as file:
+            file.write(data)
+
+
+def render(results: Results, lines: Sequence[Line]) -> str:
+    """The page. Whatever comes from a corpus or a release is escaped."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("jinja2", "evaluation") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("publius.evaluation"), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {"percent": _percent, "number": _number}
+    return environment.get_template("report.html").render(_content(results, lines))
+
+
+def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    facts = results.facts
+    mechanisms = facts["request"]["mechanisms"]
+    return {
+        "facts": facts,
+        "request": facts["request"],
+        "lines": lines,
+        "clean": next((line for line in lines if line.epsilon is None), None),
+        "paper": list(PAPER),
+        "adversaries": _tried(lines, "author"),
+        "classifiers": _tried(lines, "topic"),
+        "figures": [Markup(figure) for figure in _figures(lines, mechanisms, facts)],  # noqa: S704  # made by us
+        "nearest": [
+            (cell, found["nearest"])
+            for cell, found in results.details
+            if found["nearest"] and not cell.repeat
+        ],
+        "snippets": [
+            (cell, found["snippet"])
+            for cell, found in results.details
+            if found["snippet"] and not cell.repeat
+        ],
+        "exact": {cell.mechanism for cell, found in results.details if found["exact"]},
+        "slowest": _slowest(results),
+        "protected": results.neighborhood is not None,
+        "not_tried": NOT_TRIED,
+    }
+
+
+def _tried(lines: Sequence[Line], task: str) -> list[str]:
+    found = {name for line in lines for name, asked in line.findings if asked == task}
+    return [name for name in NAMES if name in found]
+
+
+def _figures(lines: Sequence[Line], mechanisms: Sequence[str], facts: dict[str, Any]) -> list[str]:
+    chance, floor = facts["chance"], facts["floor"]
+    drawn = [line.mechanism for line in lines if line.epsilon is not None]
+    found = []
+    for mechanism in [name for name in mechanisms if name in drawn]:
+        found.append(plots.epsilon_curves(lines, mechanism, chance, floor))
+        if "author" in chance:
+            found.append(plots.adversary_curves(lines, mechanism, chance["author"], floor))
+    if drawn and "author" in chance and "topic" in chance:
+        found.append(plots.trade_off(lines, [name for name in mechanisms if name in drawn], chance))
+    return found
+
+
+def _slowest(results: Results) -> list[tuple[str, float]]:
+    """Seconds by part, over all cells, the largest first."""
+    totals: dict[str, float] = {}
+    for _, found in results.details:
+        for part, seconds in found["seconds"].items():
+            totals[part] = totals.get(part, 0.0) + seconds
+    return sorted(totals.items(), key=lambda item: -item[1])[:8]
+
+
+def _percent(value: float | None) -> str:
+    if value is None:
+        return "–"
+    share = 100 * value
+    return f"{share:.0f} %" if share >= 10 or share == round(share) else f"{share:.1f} %"
+
+
+def _number(value: float | None, digits: int = 3) -> str:
+    """A number to some digits, thousands grouped; a dash for none."""
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.{digits}g}"

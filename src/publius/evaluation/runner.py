@@ -1,0 +1,324 @@
+"""An evaluation from its request to its folder: cells in parallel, each kept as soon as it is done, then the tables.
+
+A killed run goes on where it was: cells that are there are not run again. The noise of a cell comes from the seed,
+the repeat and the texts' ids only, so neither order nor number of workers changes a result.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, final
+
+from publius.embeddings import Embeddings
+from publius.errors import DataError, PubliusError, UsageError
+from publius.evaluation.data import Dataset, Task
+from publius.evaluation.encoding import EncodedDataset
+from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
+from publius.evaluation.neighborhood import Neighborhood, neighborhood
+from publius.evaluation.rows import Row
+from publius.files import read_bytes_limited, shown, storage_error, write_file
+from publius.noise import checked_epsilon
+from publius.rng import entropy
+
+Progress = Callable[[str, int, int], None]
+"""Called with what was just done, how many parts are done, and how many there are."""
+
+_FACTS = "run.json"
+_CELLS = "cells"
+_NEIGHBORHOOD = "neighborhood"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to evaluate: every choice, all of it kept in ``run.json``.
+
+    Attributes:
+        mechanisms: names.
+        epsilons: those asked for; unprotected texts are always evaluated too.
+        repeats: how often, with other noise.
+        adversaries: names, see `publius.evaluation.adversaries`.
+        tasks: what is asked of them.
+        metric: name of d.
+        parameters: of the mechanisms, beside epsilon and metric.
+        unknown: policy for unknown words.
+        stop_words: name of the list.
+        length: what was asked for: a number or "shortest".
+        training: "same" or "all" words of the known texts.
+        snippet: id of the text of which the report may show words.
+
+    """
+
+    mechanisms: tuple[str, ...]
+    epsilons: tuple[float, ...]
+    repeats: int
+    adversaries: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    metric: str = "euclidean"
+    parameters: dict[str, Any] = field(default_factory=dict)
+    unknown: str = "unk"
+    stop_words: str = "english"
+    length: str = "shortest"
+    training: str = "same"
+    snippet: str | None = None
+
+    def __post_init__(self) -> None:
+        from publius.mechanisms.registry import MECHANISMS
+
+        for name in self.mechanisms:
+            if name not in MECHANISMS:
+                raise UsageError(f"no mechanism is called {name!r}: choose some of {', '.join(MECHANISMS)}")
+        for epsilon in self.epsilons:
+            checked_epsilon(epsilon)
+        if not self.mechanisms or self.repeats < 1:
+            raise UsageError("an evaluation needs a mechanism and at least one repeat")
+
+    def cells(self) -> list[Cell]:
+        """The clean cell, then repeat by repeat every mechanism at every epsilon, the largest first."""
+        return [Cell("clean", None, 0)] + [
+            Cell(mechanism, epsilon, repeat)
+            for repeat in range(self.repeats)
+            for mechanism in self.mechanisms
+            for epsilon in sorted(set(self.epsilons), reverse=True)
+        ]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Results:
+    """A finished evaluation, as its folder holds it.
+
+    ``facts`` is ``run.json``; ``details`` has what each cell found beside its rows.
+    """
+
+    facts: dict[str, Any]
+    rows: tuple[Row, ...]
+    details: tuple[tuple[Cell, dict[str, Any]], ...]
+    neighborhood: Neighborhood | None
+
+
+def facts_of(
+    request: Request, dataset: Dataset, data: EncodedDataset, embeddings: Embeddings
+) -> dict[str, Any]:
+    """What the report states about the run, and what must be the same for a run to go on."""
+    from importlib.metadata import version
+
+    if request.snippet is not None and request.snippet not in {text.id for text in dataset.unknown}:
+        raise UsageError(f"no unknown text has the id {request.snippet!r}, so none of its words can be shown")
+    return {
+        "publius_version": version("publius"),
+        "request": json.loads(json.dumps(asdict(request))),
+        "embeddings": embeddings.name,
+        "vocabulary_size": embeddings.size,
+        "vocabulary_sha256": embeddings.sha256,
+        "dimension": embeddings.dimension,
+        "tokenizer": embeddings.tokenizer,
+        "size": data.size,
+        "known_texts": len(data.known),
+        "unknown_texts": len(data.unknown),
+        "topic_texts": len(data.topics),
+        "topic_training_texts": len(data.topic_training),
+        "authors": len(dataset.authors),
+        "topics": sorted({text.topic for text in dataset.unknown if text.topic is not None}),
+        "chance": {task: dataset.chance(task) for task in request.tasks},
+        "floor": dataset.topic_only_floor(),
+        "private": False,
+    }
+
+
+@final
+class Evaluation:
+    """Runs cells of one `Setting` in ``folder`` and keeps what they find there.
+
+    A folder that another request filled is refused; one of the same request is continued.
+    """
+
+    def __init__(self, folder: Path, request: Request, facts: dict[str, Any], seed: int | None) -> None:
+        self._folder = folder
+        self.request = request
+        self.facts = _continued(folder, facts, seed)
+        self._setting: Setting | None = None
+
+    @property
+    def seed(self) -> int:
+        """The seed given, or the one drawn when the run began."""
+        return int(self.facts["seed"])
+
+    def prepare(self, data: EncodedDataset, embeddings: Embeddings) -> None:
+        """What the cells share."""
+        request = self.request
+        self._setting = Setting(
+            data, embeddings, request.metric, request.parameters, request.adversaries, request.tasks,
+            self.facts["chance"], self.seed, request.snippet,
+        )  # fmt: skip
+
+    def run(self, cells: Sequence[Cell], *, workers: int, progress: Progress) -> None:
+        """Run what is missing of ``cells`` and of the neighborhood."""
+        setting = self._ready()
+        jobs: list[Cell | None] = [None, *cells]  # None is the neighborhood
+        missing = [job for job in jobs if not self._path(job).exists()]
+        before = len(jobs) - len(missing)
+        if before:
+            progress("found from before", before, len(jobs))
+        for done, (job, record) in enumerate(_results(missing, setting, workers), start=before + 1):
+            _write_json(self._path(job), record)
+            progress("neighborhood" if job is None else job.name, done, len(jobs))
+
+    def results(self) -> Results:
+        """Everything found so far, cell by cell in the order they are run in."""
+        paths = sorted(path for path in (self._folder / _CELLS).glob("*.json") if path != self._path(None))
+        records = sorted((_cell_record(path) for path in paths), key=lambda pair: self._order(pair[0]))
+        rows = tuple(Row(**row) for _, record in records for row in record["rows"])
+        details = tuple((cell, {k: v for k, v in record.items() if k != "rows"}) for cell, record in records)
+        found = _read_json(self._path(None))["neighborhood"]
+        near = (
+            None if found is None else Neighborhood(**{name: tuple(values) for name, values in found.items()})
+        )
+        return Results(self.facts, rows, details, near)
+
+    def _order(self, cell: Cell) -> tuple[bool, int, int, float]:
+        mechanisms = ("clean", *self.request.mechanisms)
+        return cell.epsilon is not None, cell.repeat, mechanisms.index(cell.mechanism), -(cell.epsilon or 0.0)
+
+    def _path(self, job: Cell | None) -> Path:
+        return self._folder / _CELLS / f"{_NEIGHBORHOOD if job is None else job.name}.json"
+
+    def _ready(self) -> Setting:
+        if self._setting is None:
+            raise UsageError("prepare an evaluation before it is run")
+        return self._setting
+
+
+def read_results(folder: Path) -> Results:
+    """What the evaluation in ``folder`` has found; `DataError` when there is none."""
+    facts = _read_json(folder / _FACTS)
+    choices: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, list) else v for k, v in facts.get("request", {}).items()
+    }
+    try:
+        request = Request(**choices)
+    except TypeError:
+        raise _damaged(folder / _FACTS) from None
+    return Evaluation(folder, request, {k: v for k, v in facts.items() if k != "seed"}, None).results()
+
+
+def _continued(folder: Path, facts: dict[str, Any], seed: int | None) -> dict[str, Any]:
+    """The facts with the run's seed: those of the run in ``folder``, or of a new one that is begun there."""
+    path = folder / _FACTS
+    if not path.exists():
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(f"{shown(folder)} is not empty and holds no evaluation: name a new folder")
+        begun = {**facts, "seed": int.from_bytes(entropy(), "big") >> 192 if seed is None else seed}
+        _make_folder(folder / _CELLS)
+        _write_json(path, begun)
+        return begun
+    before = _read_json(path)
+    differing = sorted(key for key in {*facts, *before} - {"seed"} if facts.get(key) != before.get(key))
+    if seed is not None and before.get("seed") != seed:
+        differing.append("seed")
+    if differing:
+        raise UsageError(
+            f"{shown(folder)} holds another evaluation (it differs in: {', '.join(differing)}): name a new folder"
+        )
+    return before
+
+
+# Cells in processes ---------------------------------------------------------------------------------------
+
+
+def _results(
+    jobs: Sequence[Cell | None], setting: Setting, workers: int
+) -> Iterator[tuple[Cell | None, dict[str, Any]]]:
+    if workers <= 1 or len(jobs) <= 1:
+        yield from ((job, _record(job, setting)) for job in jobs)
+        return
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (setting,)) as pool:
+        running: dict[Future[dict[str, Any]], Cell | None] = {pool.submit(_work, job): job for job in jobs}
+        try:
+            while running:
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+        except BrokenProcessPool:
+            raise PubliusError(
+                "a worker process died (was it out of memory?): run the same command again to go on, "
+                "with fewer --workers"
+            ) from None
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+_worker: Setting | None = None
+
+
+def _start_worker(setting: Setting) -> None:
+    global _worker
+    _worker = setting
+
+
+def _work(job: Cell | None) -> dict[str, Any]:
+    if _worker is None:
+        raise PubliusError("a worker was used before it was started")
+    return _record(job, _worker)
+
+
+def _record(job: Cell | None, setting: Setting) -> dict[str, Any]:
+    """What a job found, as JSON can hold it; on one thread, so that workers do not fight for processors."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        if job is None:
+            found = neighborhood(setting.data.unknown, setting.embeddings, setting.metric)
+            return {"neighborhood": None if found is None else asdict(found)}
+        outcome: Outcome = run_cell(job, setting)
+        return {"cell": asdict(job), **asdict(outcome)}
+
+
+# Files ----------------------------------------------------------------------------------------------------
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise storage_error("make the folder", folder, error) from None
+
+
+def _write_json(path: Path, record: dict[str, Any]) -> None:
+    with write_file(path) as file:
+        file.write(json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        raise DataError(
+            f"{shown(path)} is missing: this is no evaluation, or an unfinished one; run it (again)"
+        )
+    try:
+        record = json.loads(read_bytes_limited(path))
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise _damaged(path)
+    return record
+
+
+def _cell_record(path: Path) -> tuple[Cell, dict[str, Any]]:
+    """A cell and what it found."""
+    record = _read_json(path)
+    try:
+        return Cell(**record.pop("cell")), record
+    except (KeyError, TypeError):
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> DataError:
+    return DataError(
+        f"{shown(path)} is damaged, or of another version: remove it and run the evaluation again"
+    )

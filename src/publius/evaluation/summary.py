@@ -1,0 +1,198 @@
+"""Rows summed up over repeats: for each mechanism and epsilon the strongest adversary, the topic, the paper's table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.evaluation.adversaries import NAMES
+from publius.evaluation.data import Task
+from publius.evaluation.rows import CLEAN, Row
+from publius.evaluation.runner import Results
+from publius.evaluation.statistics import Interval, bootstrap_mean
+from publius.rng import seeded_rng
+
+PAPER: Final = {
+    "SRauth": ("sr-nearest", "author"),
+    "SRtopic": ("sr-nearest", "topic"),
+    "DRauth": ("koppel", "author"),
+    "DRtopic": ("fasttext", "topic"),
+}
+"""The columns of the paper's Table 1; DRtopic is the linear classifier where fastText was not run."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One adversary over all repeats of a mechanism at an epsilon.
+
+    ``accuracy`` is the mean over repeats with a bootstrap interval over documents; for a single repeat the exact
+    binomial one. ``correct`` is the mean number of texts named, of ``total``.
+    """
+
+    adversary: str
+    task: Task
+    accuracy: Interval
+    correct: float
+    total: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the table: one mechanism at one epsilon.
+
+    Attributes:
+        mechanism: its name; "clean" for unprotected texts.
+        epsilon: None for unprotected texts.
+        repeats: how many there were.
+        changed: share of changed words, mean over repeats.
+        mean_distance: mean displacement of a word.
+        earth_movers: mean Earth Mover's distance to the original.
+        findings: by adversary and task.
+        nearest: median over texts of epsilon*N*E to the nearest other text, in nats; None where nothing is promised.
+        same_topic: the same to the nearest text of the same topic.
+        typical: the same to the median text of the same topic.
+
+    """
+
+    mechanism: str
+    epsilon: float | None
+    repeats: int
+    changed: float
+    mean_distance: float
+    earth_movers: float
+    findings: dict[tuple[str, Task], Finding]
+    nearest: float | None
+    same_topic: float | None
+    typical: float | None
+
+    def of(self, adversary: str, task: Task) -> Finding | None:
+        """What one adversary found, if it was run."""
+        return self.findings.get((adversary, task))
+
+    def best(self, task: Task) -> Finding | None:
+        """The adversary, or classifier, with the highest mean accuracy; of equals, the first by name."""
+        found = [finding for (_, asked), finding in self.findings.items() if asked == task]
+        return max(found, key=lambda finding: finding.accuracy.value, default=None)
+
+    def paper(self, column: str) -> Finding | None:
+        """A column of the paper's table."""
+        adversary, task = PAPER[column]
+        found = self.findings.get((adversary, "author" if task == "author" else "topic"))
+        return found or (self.of("linear", "topic") if column == "DRtopic" else None)
+
+
+def summarize(results: Results) -> list[Line]:
+    """The lines of ``results``: unprotected texts first, then by mechanism with falling epsilon."""
+    order = {name: place for place, name in enumerate((CLEAN, *results.facts["request"]["mechanisms"]))}
+    settings = sorted({row.setting for row in results.rows}, key=lambda s: (order[s[0]], -(s[1] or 0.0)))
+    return [_line(setting, results) for setting in settings]
+
+
+def _line(setting: tuple[str, float | None], results: Results) -> Line:
+    rows = [row for row in results.rows if row.setting == setting]
+    details = [found for cell, found in results.details if (cell.mechanism, cell.epsilon) == setting]
+    promised = all(found["promised"] for found in details)
+    exponents = [
+        _exponent(results, setting[1], which) if promised else None
+        for which in ("nearest", "same_topic", "typical_same_topic")
+    ]
+    first = {row.repeat: row for row in rows}.values()
+    return Line(
+        *setting,
+        len(first),
+        fmean(row.changed for row in first),
+        fmean(row.mean_distance for row in first),
+        fmean(found["earth_movers"] for found in details),
+        _findings(rows),
+        *exponents,
+    )
+
+
+def _exponent(results: Results, epsilon: float | None, which: str) -> float | None:
+    near = results.neighborhood
+    if epsilon is None or near is None:
+        return None
+    exponents = near.exponents(epsilon, results.facts["size"], which)
+    return median(exponents) if exponents else None
+
+
+def _findings(rows: Sequence[Row]) -> dict[tuple[str, Task], Finding]:
+    found: dict[tuple[str, Task], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.adversary, row.task), []).append(row)
+    ordered = sorted(found, key=lambda key: (key[1], NAMES.index(key[0])))
+    return {key: _finding(found[key]) for key in ordered}
+
+
+def _finding(rows: Sequence[Row]) -> Finding:
+    row = rows[0]
+    if len(rows) == 1:
+        accuracy = Interval(row.accuracy, row.low, row.high)
+    else:
+        hits = np.array([[mark == "1" for mark in each.hits] for each in rows])
+        accuracy = bootstrap_mean(hits, seeded_rng(len(rows)))
+    return Finding(row.adversary, row.task, accuracy, fmean(each.correct for each in rows), row.total)
+
+
+def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """The table as flat records: what ``table.csv`` holds and ``--json`` prints."""
+    keys = sorted(
+        {key for line in lines for key in line.findings}, key=lambda key: (key[1], NAMES.index(key[0]))
+    )
+    return [_record(line, keys) for line in lines]
+
+
+def _record(line: Line, keys: Sequence[tuple[str, Task]]) -> dict[str, Any]:
+    strongest, topic = line.best("author"), line.best("topic")
+    return {
+        "mechanism": line.mechanism,
+        "epsilon": line.epsilon,
+        **{column: _rounded(found.correct) if (found := line.paper(column)) else None for column in PAPER},
+        **_best("strongest", strongest),
+        **_best("topic", topic),
+        "changed": _rounded(line.changed),
+        "mean_distance": _rounded(line.mean_distance),
+        "earth_movers_distance": _rounded(line.earth_movers),
+        "exponent_nearest": _rounded(line.nearest),
+        "exponent_same_topic": _rounded(line.same_topic),
+        "exponent_same_topic_typical": _rounded(line.typical),
+        "repeats": line.repeats,
+        **{
+            f"{task}:{name}": _rounded(f.accuracy.value) if (f := line.of(name, task)) else None
+            for name, task in keys
+        },
+    }
+
+
+def _best(label: str, found: Finding | None) -> dict[str, Any]:
+    if found is None:
+        return {label: None, f"{label}_accuracy": None, f"{label}_low": None, f"{label}_high": None}
+    accuracy = found.accuracy
+    return {
+        label: found.adversary,
+        f"{label}_accuracy": _rounded(accuracy.value),
+        f"{label}_low": _rounded(accuracy.low),
+        f"{label}_high": _rounded(accuracy.high),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 6)
+
+
+def as_csv(records: Sequence[dict[str, Any]]) -> bytes:
+    """The table as CSV; unprotected texts have the epsilon "none"."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        writer.writerow({**record, "epsilon": "none" if record["epsilon"] is None else record["epsilon"]})
+    return stream.getvalue().encode()

@@ -1,0 +1,88 @@
+"""The search for epsilon, on curves that are known, and the command."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from letters import rows, write
+from publius.cli import app
+from publius.errors import UsageError
+from publius.evaluation.calibration import Aim, Trial, conclude, search
+from publius.evaluation.statistics import Interval
+
+
+def trial(epsilon, author, topic, spread=0.05):
+    return Trial(
+        epsilon, Interval(author, author - spread, author + spread), "a",
+        Interval(topic, topic - spread, topic + spread), "t", None,
+    )  # fmt: skip
+
+
+def steps(author_from, topic_from):
+    """Authors are found from one epsilon on, topics from another."""
+    return lambda epsilon: trial(
+        epsilon, 0.5 if epsilon > author_from else 0.04, 0.97 if epsilon >= topic_from else 0.5
+    )
+
+
+@pytest.mark.parametrize("start", [0.001, 1.0, 300.0])
+@pytest.mark.parametrize(("author_from", "topic_from"), [(7.3, 0.31), (0.31, 7.3)])
+def test_both_thresholds_are_found_from_anywhere(author_from, topic_from, start):
+    aim = Aim(0.08, 0.94)
+    trials = search(steps(author_from, topic_from), aim, start=start, precision=1.05)
+    found = conclude(40, trials, aim)
+    assert author_from / 1.05 <= found.author_epsilon <= author_from
+    assert topic_from <= found.topic_epsilon <= topic_from * 1.05
+    assert found.both == (author_from > topic_from)
+    assert found.epsilon == (found.topic_epsilon if found.both else None)
+
+
+def test_each_epsilon_is_measured_once():
+    seen = []
+    measure = steps(3.0, 2.0)
+    search(lambda epsilon: seen.append(epsilon) or measure(epsilon), Aim(0.08, 0.94), start=1.0)
+    assert len(seen) == len(set(seen))
+
+
+def test_nothing_to_be_had():
+    aim = Aim(0.01, 0.94)
+    found = conclude(40, search(steps(3.0, 2.0), aim, start=1.0), aim)
+    assert found.author_epsilon is None
+    assert not found.both
+
+
+def test_contradictions_are_read_cautiously():
+    aim = Aim(0.08, 0.9)
+    found = conclude(40, [trial(1, 0.05, 0.95), trial(2, 0.2, 0.8), trial(4, 0.05, 0.95)], aim)
+    assert (found.author_epsilon, found.topic_epsilon, found.both) == (1, 4, False)
+
+
+def test_cautious_takes_the_limits():
+    assert Aim(0.08, 0.94).hides(trial(1, 0.05, 0.96))
+    assert not Aim(0.08, 0.94, cautious=True).hides(trial(1, 0.05, 0.96))
+    assert not Aim(0.08, 0.94, cautious=True).keeps(trial(1, 0.05, 0.96))
+
+
+@pytest.mark.parametrize("shares", [(0, 0.9), (0.1, 1.1), (float("nan"), 0.9)])
+def test_shares_are_checked(shares):
+    with pytest.raises(UsageError, match="shares between 0 and 1"):
+        Aim(*shares)
+
+
+def test_command(tmp_path, stored):
+    pytest.importorskip("jinja2", reason="extra evaluation is not installed")
+    corpus = write(tmp_path / "corpus.jsonl", rows())
+    result = CliRunner().invoke(app, [
+        "calibrate", str(corpus), "--mechanism", "exponential", "--author-at-most", "0.9", "--topic-at-least", "0.7",
+        "--embeddings", stored, "--adversaries", "koppel,likelihood", "--repeats", "2", "--length", "60,shortest",
+        "--precision", "2", "--workers", "1", "--seed", "1", "--output", str(tmp_path / "out"), "--json",
+    ])  # fmt: skip
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [each["size"] for each in found["lengths"]] == [60, 120]
+    for each in found["lengths"]:
+        hides = [t["epsilon"] for t in each["trials"] if t["author"]["value"] <= 0.9]
+        assert each["author_epsilon"] in [None, *hides]
+    assert "tell something of them" in found["warning"]
+    assert (tmp_path / "out" / "length-60" / "report.html").exists()

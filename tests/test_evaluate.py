@@ -1,0 +1,262 @@
+"""``publius evaluate`` and ``report``, end to end on made-up authors."""
+
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from letters import rows, write
+from publius.cli import app
+from publius.errors import DataError, DocumentError, UsageError
+
+for module in ("sklearn", "matplotlib", "jinja2"):
+    pytest.importorskip(module, reason="extra evaluation is not installed")
+
+KEYS = ["mechanism", "epsilon", "repeat", "adversary", "task", "correct", "total", "accuracy", "low", "high",
+        "chance", "changed", "mean_distance"]  # fmt: skip
+FEW = "sr-nearest,koppel,likelihood,adaptive-likelihood,informed,linear"
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, embeddings):
+    """A folder with the corpus and the vectors."""
+    folder = tmp_path_factory.mktemp("evaluate")
+    write(folder / "corpus.jsonl", rows())
+    embeddings.save(folder / "vectors")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def corpus(place):
+    return place / "corpus.jsonl"
+
+
+@pytest.fixture(scope="module")
+def options(place):
+    return ["--embeddings", place / "vectors", "--adversaries", FEW, "--workers", 1, "--seed", 1]
+
+
+@pytest.fixture(scope="module")
+def folder(place, corpus, options):
+    run(
+        "evaluate", corpus, "--epsilon", "30,2", "--repeats", 2, "--output", place / "out", *options, "--json"
+    )
+    return place / "out"
+
+
+def records(folder):
+    return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+
+
+def test_rows_are_as_promised(folder):
+    found = records(folder)
+    assert all(list(row)[: len(KEYS)] == KEYS for row in found)
+    assert {(r["mechanism"], r["epsilon"], r["repeat"]) for r in found} == {
+        ("clean", None, 0), *(("laplace", epsilon, repeat) for epsilon in (30.0, 2.0) for repeat in (0, 1))
+    }  # fmt: skip
+    assert {(r["adversary"], r["task"]) for r in found if r["epsilon"] == 2.0} == {
+        ("sr-nearest", "author"), ("sr-nearest", "topic"), ("koppel", "author"), ("likelihood", "author"),
+        ("likelihood", "topic"), ("adaptive-likelihood", "author"), ("adaptive-likelihood", "topic"),
+        ("informed", "author"), ("linear", "topic"),
+    }  # fmt: skip
+    assert all(
+        r["accuracy"] == r["correct"] / r["total"] and r["low"] <= r["accuracy"] <= r["high"] for r in found
+    )
+
+
+def test_noise_hides_authors(folder):
+    by = {
+        (r["epsilon"], r["adversary"]): r
+        for r in records(folder)
+        if r["task"] == "author" and r["repeat"] == 0
+    }
+    assert by[None, "koppel"]["accuracy"] == 1.0
+    assert by[None, "koppel"]["changed"] == 0.0
+    assert by[2.0, "koppel"]["changed"] > by[30.0, "koppel"]["changed"]
+
+
+def test_table(folder):
+    with (folder / "table.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert [line["epsilon"] for line in table] == ["none", "30.0", "2.0"]
+    assert table[0]["DRauth"] == "4.0"
+    found = [r for r in records(folder) if r["epsilon"] == 2.0 and r["task"] == "author"]
+    means = {
+        r["adversary"]: sum(x["accuracy"] for x in found if x["adversary"] == r["adversary"]) / 2
+        for r in found
+    }
+    assert float(table[2]["strongest_accuracy"]) == pytest.approx(max(means.values()), abs=1e-6)
+    assert table[2]["strongest"] == max(means, key=means.get)
+
+
+def test_json_is_one_object(tmp_path, corpus, options):
+    result = run("evaluate", corpus, "--epsilon", "5", "--output", tmp_path / "out", *options, "--json")
+    assert json.loads(result.stdout)["chance"] == {"author": 0.25, "topic": 0.5}
+
+
+def test_workers_change_nothing(tmp_path, corpus, options, folder):
+    again = tmp_path / "again"
+    run("evaluate", corpus, "--epsilon", "30,2", "--output", again, *options, "--workers", 2)
+    assert records(again) == [r for r in records(folder) if r["repeat"] == 0]
+
+
+def test_the_same_seed_pairs_and_another_does_not(tmp_path, corpus, options, folder):
+    run("evaluate", corpus, "--epsilon", "2", "--repeats", 2, "--output", tmp_path / "a", *options)
+    run(
+        "evaluate",
+        corpus,
+        "--epsilon",
+        "2",
+        "--repeats",
+        2,
+        "--output",
+        tmp_path / "b",
+        *options,
+        "--seed",
+        2,
+    )
+    first, second = ([r for r in records(tmp_path / name) if r["epsilon"]] for name in "ab")
+    assert first == [r for r in records(folder) if r["epsilon"] == 2.0]
+    assert [r["mean_distance"] for r in first] != [r["mean_distance"] for r in second]
+
+
+def test_a_killed_run_goes_on(tmp_path, corpus, options, folder):
+    """Killed after its first cells; the cells it had are not run again and the result is the same."""
+    out = tmp_path / "killed"
+    command = ["evaluate", corpus, "--epsilon", "30,2", "--repeats", 2, "--output", out, *options]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "publius", *map(str, command)], stderr=subprocess.DEVNULL
+    )
+    cells = out / "cells"
+    deadline = time.monotonic() + 60
+    while process.poll() is None and (not cells.exists() or len(list(cells.glob("*.json"))) < 2):
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    kept = {path.name: path.stat().st_mtime_ns for path in cells.glob("*.json")}
+    run(*command)
+    assert len(kept) >= 2
+    assert all((cells / name).stat().st_mtime_ns == when for name, when in kept.items())
+    assert records(out) == records(folder)
+
+
+def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder):
+    with pytest.raises(UsageError, match="differs in: request"):
+        run("evaluate", corpus, "--epsilon", "30,3", "--repeats", 2, "--output", folder, *options)
+    with pytest.raises(UsageError, match="differs in: seed"):
+        run(
+            "evaluate", corpus, "--epsilon", "30,2", "--repeats", 2, "--output", folder, *options, "--seed", 5
+        )
+    (tmp_path / "mine").touch()
+    with pytest.raises(UsageError, match="holds no evaluation"):
+        run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path, *options)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--adversaries", "nobody"], "no adversary is called 'nobody'"),
+        (["--mechanism", "magic"], "no mechanism is called 'magic'"),
+        (["--epsilon", "ten"], "numbers separated by commas"),
+        (["--epsilon", "-1"], "epsilon"),
+        (["--training", "some"], "--training is"),
+        (["--length", "zero"], "--length must be"),
+        (["--unknown", "reject"], "nothing to evaluate"),
+        (["--snippet", "none-such"], "no unknown text has the id"),
+        (["--tasks", "gender"], "a task is"),
+    ],
+)
+def test_refused(tmp_path, corpus, options, arguments, message):
+    with pytest.raises(UsageError, match=message):
+        run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path / "out", *options, *arguments)
+    assert not (tmp_path / "out" / "rows.jsonl").exists()
+
+
+def test_report_is_made_again_from_its_folder(folder):
+    before = {name: (folder / name).read_bytes() for name in ("rows.jsonl", "table.csv", "report.html")}
+    for name in before:
+        (folder / name).unlink()
+    run("report", folder)
+    assert {name: (folder / name).read_bytes() for name in before} == before
+
+
+def test_report_of_nothing(tmp_path):
+    with pytest.raises(ValueError, match="no evaluation"):
+        run("report", tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"mechanism": "laplace"}', '{"cell": {"epsilon": 1}}'])
+def test_a_damaged_cell_is_named(tmp_path, folder, content):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / "cells" / "laplace-2.0-0.json").write_text(content)
+    with pytest.raises(DataError, match=r"laplace-2\.0-0\.json.* is damaged"):
+        run("report", copy)
+
+
+def test_page_has_no_script_and_no_network(folder):
+    page = (folder / "report.html").read_text()
+    assert "<script" not in page
+    assert "default-src 'none'" in page
+    assert not {"http://", "https://"} & set(
+        page.replace('xmlns="http://www.w3.org', "").replace('xlink="http://www.w3.org', "").split('"')
+    )
+    assert page.count("<svg") == 3
+
+
+def test_words_and_ids_are_escaped(tmp_path, options):
+    """Under "keep" any word may come through, and ids are the user's: none becomes markup."""
+    records = rows()
+    records[1] |= {"id": "<img src=x onerror=alert(1)>", "text": "a<script>b " + records[1]["text"]}
+    for record in records:
+        record["author"] = record["author"].replace("ada", "<b>ada</b>")
+    corpus = write(tmp_path / "corpus.jsonl", records)
+    out = tmp_path / "out"
+    run(
+        "evaluate",
+        corpus,
+        "--epsilon",
+        "1",
+        "--output",
+        out,
+        *options,
+        "--unknown",
+        "keep",
+        "--snippet",
+        records[1]["id"],
+    )
+    page = (out / "report.html").read_text()
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert "&lt;img src=x" in page
+    assert "Nothing was promised" in page
+
+
+def test_no_word_of_a_text_without_being_asked(folder):
+    """No artefact holds a text's words unless a snippet was asked for."""
+    canary = rows()[1]["text"].split()[:3]
+    for path in folder.rglob("*"):
+        if path.is_file():
+            assert " ".join(canary) not in path.read_text()
+
+
+def test_single_topic_names_the_way_out(tmp_path, options):
+    corpus = write(tmp_path / "corpus.jsonl", rows(topic="sea"))
+    with pytest.raises(DocumentError, match="--tasks author"):
+        run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path / "out", *options)
+    run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path / "out", *options, "--tasks", "author")
