@@ -38,7 +38,7 @@ $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
 
-.PHONY: setup demo test lint bench audit torture spark help requirements clean
+.PHONY: setup demo test lint bench growth audit torture spark help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -63,6 +63,9 @@ audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is ma
 torture: $(READY) $(FUZZ)/.ready  ## faults, kills, full disks, hostile files, fuzzing, canaries (up to an hour)
 	@PYTHONPATH=$(FUZZ):tests $(BIN)/python -m torture --seed $(SEED) --output audit-results/full-$(SEED)
 
+growth: $(READY)  ## measure how runs grow, with plots, on a machine that has nothing else to do
+	@$(BIN)/python -m benchmarks.growth
+
 requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(EXTRAS) --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/uv.in -o requirements/uv.txt
@@ -72,6 +75,9 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 
 clean:  ## remove what was built, not what was released
 	@rm -rf $(VENV) $(PEER) $(SPARK) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
+
+clean:  ## remove what was built, not what was released
+	@rm -rf $(VENV) $(PEER) $(SPARK) dist .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

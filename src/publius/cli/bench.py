@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -53,6 +54,57 @@ def transport(
     from publius.bench.transport import bench_transport
 
     show(bench_transport(_vectors(words, dimension, embeddings)), json)
+
+
+@group.command("scaling")
+def scaling(
+    documents: Annotated[
+        list[int] | None,
+        typer.Option(min=1, help="Documents; repeatable. Default: 2,000, 4,000 and 8,000."),
+    ] = None,
+    words: Annotated[
+        list[int] | None, typer.Option(min=2, help="Vocabulary size of synthetic vectors; repeatable.")
+    ] = None,
+    dimension: Annotated[
+        list[int] | None, typer.Option(min=1, help="Dimension of synthetic vectors; repeatable.")
+    ] = None,
+    length: Annotated[int, typer.Option(min=1, help="Words a document.")] = 30,
+    epsilon: Annotated[float | None, typer.Option(help="Default: a fifteenth of the dimension.")] = None,
+    mechanism: Annotated[str, typer.Option(help="Word mechanism.")] = "laplace",
+    embeddings: Vectors = None,
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Corpus whose text the documents are cut from.")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="local or spark.")] = "local",
+    master: Annotated[str | None, typer.Option(help="Spark master.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")] = None,
+    json: Json = False,
+) -> None:
+    """Whole runs as documents, vocabulary or dimension grow: words a second and peak memory."""
+    from publius.bench.scaling import bench_scaling, settings_of
+
+    settings = settings_of(
+        documents or [2_000, 4_000, 8_000], words or [33_860], dimension or [300], length=length, epsilon=epsilon,
+        mechanism=mechanism, embeddings=embeddings, source=None if source is None else str(source), engine=engine,
+        master=master, workers=workers,
+    )  # fmt: skip
+    show(bench_scaling(settings), json)
+
+
+@group.command("cost")
+def cost(
+    words_per_second: Annotated[float, typer.Option(help="Of one machine: measured by bench scaling.")],
+    documents_read: Annotated[float, typer.Option(help="Documents a second that a machine reads: measured.")],
+    documents: Annotated[float, typer.Option(help="Documents of the corpus.")] = 1e8,
+    length: Annotated[int, typer.Option(min=1, help="Words a document.")] = 30,
+    machines: Annotated[int, typer.Option(min=1, help="Machines of this kind.")] = 1,
+    share: Annotated[float, typer.Option(help="Share of that speed that a cluster keeps, at most 1.")] = 1.0,
+    json: Json = False,
+) -> None:
+    """What a corpus would cost: computed from figures measured on one machine."""
+    from publius.bench.scaling import cost
+
+    show(cost(documents, length, words_per_second, machines, share, documents_read), json)
 
 
 def _vectors(words: int, dimension: int, name: str | None) -> Any:

@@ -73,7 +73,8 @@ def obfuscate(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Documents searched together. Default: some 4,096 words.")
+        int | None,
+        typer.Option(min=1, help="Documents searched together. Default: what suits the mechanism."),
     ] = None,
     resume: Annotated[
         bool,

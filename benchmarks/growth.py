@@ -1,0 +1,100 @@
+"""``python -m benchmarks.growth [--small] [--engines] [FOLDER]``: how a run grows, as JSON, table and SVG.
+
+Writes growth.json, growth.svg and growth.md to FOLDER (docs/figures unless given), on a machine that has nothing
+else to do. ``--engines`` adds Spark (where it is installed), in turn with local processes.
+"""
+
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib import pyplot as plt
+
+from publius.bench.scaling import bench_scaling, settings_of
+
+PLAIN = {"svg.hashsalt": "publius", "svg.fonttype": "none", "font.size": 9}
+FULL = {"documents": 4_000, "vocabulary": 16_000, "dimension": 150}
+SMALL = {"documents": 300, "vocabulary": 2_000, "dimension": 25}
+NAMES = {"documents": "documents", "vocabulary": "vocabulary_size", "dimension": "dimension"}
+
+
+def measure(base: dict[str, int], *, engines: bool) -> dict[str, object]:
+    """Each of the three doubled twice while the others stay; then the engines and the workers on the largest."""
+    results = {}
+    for name, first in base.items():
+        sizes = {other: [value] for other, value in base.items()} | {name: [first, 2 * first, 4 * first]}
+        results[name] = shown(name, bench_scaling(settings_of(**sizes)))
+    large = {name: [2 * value] for name, value in base.items()} | {"documents": [4 * base["documents"]]}
+    for workers in range(1, (os.cpu_count() or 1) + 1):
+        title = f"local, {workers} workers"
+        results[title] = shown(title, bench_scaling(settings_of(**large, workers=workers)))
+        if engines:
+            title = f"spark, {workers} workers"
+            results[title] = shown(
+                title, bench_scaling(settings_of(**large, workers=workers, engine="spark"))
+            )
+    return {
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "runs": results,
+    }
+
+
+def shown(name, result):
+    print(name, result["words_per_second"], "words/s,", result["peak_rss_mb"], "MB", flush=True)
+    return result
+
+
+def table(results) -> str:
+    rows = [
+        "| run | documents | vocabulary | dimension | words/s | seconds | MB |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, run in results["runs"].items():
+        columns = ("documents", "vocabulary_size", "dimension", "words_per_second", "seconds", "peak_rss_mb")
+        for values in zip(*(run[column] for column in columns), strict=True):
+            rows.append(
+                f"| {name} | "
+                + " | ".join(
+                    f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" for value in values
+                )
+                + " |"
+            )
+    return "\n".join(rows) + "\n"
+
+
+def draw(results, path: Path) -> None:
+    """Seconds against each size, both doubling, with the line of exact proportion."""
+    with mpl.rc_context(PLAIN):
+        figure, panels = plt.subplots(1, 3, figsize=(8, 3), layout="constrained")
+        for axes, (name, column) in zip(panels, NAMES.items(), strict=True):
+            run = results["runs"][name]
+            sizes, seconds = run[column], run["seconds"]
+            axes.loglog(sizes, seconds, "o-", color="#1f5f99", label="measured", base=2)
+            axes.loglog(
+                sizes, [seconds[0] * size / sizes[0] for size in sizes], "--", color="black", base=2,
+                label="proportional",
+            )  # fmt: skip
+            axes.set(xlabel=name, xticks=sizes, xticklabels=[f"{size:,}" for size in sizes])
+        panels[0].set_ylabel("seconds")
+        panels[0].legend()
+        figure.savefig(path, metadata={"Date": None, "Creator": None}, facecolor="white")
+
+
+def main(arguments: list[str]) -> None:
+    flags = {argument for argument in arguments if argument.startswith("--")}
+    places = [argument for argument in arguments if not argument.startswith("--")]
+    folder = Path(places[0] if places else "docs/figures")
+    results = measure(SMALL if "--small" in flags else FULL, engines="--engines" in flags)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "growth.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    (folder / "growth.md").write_text(table(results), encoding="utf-8")
+    draw(results, folder / "growth.svg")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
