@@ -76,8 +76,5 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 clean:  ## remove what was built, not what was released
 	@rm -rf $(VENV) $(PEER) $(SPARK) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
 
-clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) dist .mypy_cache .ruff_cache .pytest_cache
-
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
