@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -213,6 +214,23 @@ def test_killed_when_only_the_traces_were_left(corpus, plan, tmp_path, monkeypat
     assert (summary.found.documents, summary.tally.words) == (12, 240)
     assert files(tmp_path / "out") == before
     assert not working_path(tmp_path / "out").exists()
+
+
+def test_killed_while_a_half_placed_output_is_put_together_again(corpus, plan, tmp_path, monkeypatch):
+    """Found by torture: the mark of an earlier placing outlived the stage that it spoke of."""
+
+    def stop(*_, **__):
+        raise Stopped
+
+    for name in ("place_folder", "shutil.rmtree"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"publius.engines.working.{name}", stop)
+            with pytest.raises(Stopped):
+                protect_corpus(corpus, plan, tmp_path / "out", resume=True)
+    shutil.rmtree(working_path(tmp_path / "out") / "release")
+    summary = protect_corpus(corpus, plan, tmp_path / "out", resume=True)
+    assert summary.tally.documents == 12
+    assert len((tmp_path / "out" / "bags.jsonl").read_bytes().splitlines()) == 12
 
 
 def test_a_bad_document_can_be_left_out_when_the_run_goes_on(corpus_file, plan, tmp_path):

@@ -129,6 +129,10 @@ class WorkingFolder:
         """What was released, when the run was killed between placing its output and destroying this folder."""
         if not (self.path / _PLACING).exists() or (self.path / _STAGE).exists():
             return None
+        if not (self.output / "manifest.json").exists():
+            raise DataError(
+                f"{shown(self.output)} was taken away from an unfinished run: remove {shown(self.path)}"
+            )
         with os_errors("read", self.path):
             kept = json.loads((self.path / _PLACING).read_bytes())
         return Tally(*kept["tally"]), tuple(BadDocument(*bad) for bad in kept["bad"])
@@ -138,6 +142,10 @@ class WorkingFolder:
         """An empty folder in which the output is put together."""
         stage = self.path / _STAGE
         with os_errors("write", stage):
+            (self.path / _PLACING).unlink(
+                missing_ok=True
+            )  # first: without a stage it says that all is placed
+            sync(self.path)
             shutil.rmtree(stage, ignore_errors=True)
             stage.mkdir()
             yield stage
