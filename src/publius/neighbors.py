@@ -81,6 +81,10 @@ class NearestWords:
         self._prepare()
         starts = range(0, len(points), _ROWS)
         threads = max(1, min(threads, len(starts)))
+        if threads == 1:  # starting a thread can hang where memory is exhausted
+            with _BLAS.limit(limits=1, user_api="blas"):
+                self._search(points, result, starts)
+            return result
         with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
             shares = [
                 pool.submit(self._search, points, result, starts[share::threads]) for share in range(threads)

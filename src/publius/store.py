@@ -13,6 +13,7 @@ import os
 import re
 import stat
 import sys
+import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -74,13 +75,17 @@ def write_store(folder: AnyPath, record: Record, words: Sequence[str], vectors: 
     meta = {"format": "publius-embeddings", "version": VERSION, "dtype": "float32", **asdict(record)}
     with new_folder(folder) as temporary:
         with open(temporary / _VECTORS, "wb") as stream:
-            np.lib.format.write_array(
-                stream, np.ascontiguousarray(vectors, _DTYPE), (1, 0), allow_pickle=False
-            )
+            _write_array(stream, np.ascontiguousarray(vectors, _DTYPE))
         with open(temporary / _WORDS, "wb") as stream:
             stream.writelines(f"{word}\n".encode() for word in words)
         text = json.dumps(meta, ensure_ascii=False, allow_nan=False, indent=1)
         (temporary / _META).write_text(text + "\n", encoding="utf-8")
+
+
+def _write_array(stream: BinaryIO, array: NDArray[np.float32]) -> None:
+    """An array as NumPy stores it. NumPy's own writing to a file passes over an error of its last flush."""
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(array))
+    stream.write(array.data)
 
 
 def open_store(folder: AnyPath) -> tuple[Record, tuple[str, ...], Float32Array]:
@@ -199,7 +204,7 @@ def _array_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any
         if np.lib.format.read_magic(stream) != (1, 0):
             return None
         return np.lib.format.read_array_header_1_0(stream)
-    except (ValueError, EOFError, TypeError):
+    except (ValueError, EOFError, TypeError, SyntaxError, tokenize.TokenError):
         return None
 
 

@@ -24,7 +24,7 @@ from publius.mechanisms.registry import make_mechanism
 from publius.metrics import Euclidean
 from publius.neighbors import IndexArray
 from publius.releases import Plan
-from publius.rng import RunKey, seeded_rng
+from publius.rng import seeded_rng
 from publius.text import StopWords, resolve
 
 LENGTH = 400
@@ -94,7 +94,7 @@ def release_rate(embeddings: Embeddings, name: str, epsilon: float, words: Index
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "corpus.jsonl"
         count = _write(source, embeddings, words)
-        with LocalRunner(plan, RunKey.fresh(), 1) as runner:
+        with LocalRunner(plan) as runner:
             seconds = _timed(
                 lambda: protect_corpus(open_corpus(source), plan, Path(folder) / "out", runner=runner)
             )

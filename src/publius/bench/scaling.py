@@ -29,7 +29,7 @@ from publius.engines import LocalRunner, protect_corpus
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms.registry import make_mechanism
 from publius.releases import Plan
-from publius.rng import RunKey, seeded_rng
+from publius.rng import seeded_rng
 from publius.text import StopWords, tokenize
 
 _SAMPLE: Final = 0.1
@@ -165,7 +165,7 @@ def _released(setting: Setting, folder: Path) -> dict[str, float]:
 
 
 def _on_processes(setting: Setting, plan: Plan, folder: Path) -> float:
-    with LocalRunner(plan, RunKey.fresh(), setting.workers or os.cpu_count() or 1) as runner:
+    with LocalRunner(plan, setting.workers or os.cpu_count() or 1) as runner:
 
         def release(name: str) -> None:
             source = open_corpus(folder / f"{name}.jsonl")

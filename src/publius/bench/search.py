@@ -71,15 +71,12 @@ def bench_end_to_end(
     if documents is None:
         documents = max(8 * threads, round(3 * len(points) / _timed(product) / length))
     ours, sgemm = [], []
-    with tempfile.TemporaryDirectory() as folder, LocalRunner(plan, RunKey.fresh(), threads) as runner:
+    with tempfile.TemporaryDirectory() as folder, LocalRunner(plan, threads) as runner:
         source = Path(folder) / "corpus.jsonl"
         _write_corpus(source, embeddings, documents, length)
         corpus = open_corpus(source)
-        list(
-            runner.run(
-                batches_of(list(corpus)[: 2 * threads * default_batch_size(plan)], default_batch_size(plan))
-            )
-        )  # warm
+        size = default_batch_size(plan)
+        list(runner.run(batches_of(list(corpus)[: 2 * threads * size], size), RunKey.fresh()))  # warm
         for repeat in range(_REPEATS):
             sgemm.append(_rate(product, len(points), 6))
             release = partial(protect_corpus, corpus, plan, Path(folder) / f"out{repeat}", runner=runner)

@@ -14,6 +14,7 @@ import typer
 
 from publius import __version__
 from publius.cli import (
+    audit,
     bench,
     calibrate,
     certify,
@@ -58,6 +59,7 @@ embeddings.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate):
     noun.register(app)
 bench.register(app)
+audit.register(app)
 
 
 class _Stopped(SystemExit):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -116,7 +117,7 @@ def obfuscate(
         experiment=experiment, seed=seed, order=order, choices=(project, prior, floor),
     )  # fmt: skip
     options = {
-        "workers": workers,
+        "workers": workers or os.cpu_count(),
         "batch_size": batch_size,
         "skip_bad": skip_bad,
         "resume": resume,

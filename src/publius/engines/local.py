@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
@@ -29,7 +28,7 @@ class LocalEngine(AbstractEngine):
 
     request: Request
     format: str
-    workers: int | None = None
+    workers: int = 1
     runner: LocalRunner | None = None
 
     def at_once(self, output: Path) -> Summary:
@@ -70,12 +69,10 @@ class LocalEngine(AbstractEngine):
         """The outcome of each batch, in order."""
         batches = self.request.bill.note(batches)
         first = list(itertools.islice(batches, 2))
-        workers = self.workers or (1 if len(first) < 2 else os.cpu_count() or 1)
-        own = (
-            LocalRunner(self.request.plan, key, workers) if self.runner is None else nullcontext(self.runner)
-        )
+        workers = 1 if len(first) < 2 else self.workers
+        own = LocalRunner(self.request.plan, workers) if self.runner is None else nullcontext(self.runner)
         with own as running:
-            yield from running.run(itertools.chain(first, batches))
+            yield from running.run(itertools.chain(first, batches), key)
 
     def _go_on(self, journal: Journal, key: RunKey) -> None:
         """Release what is not in the journal yet, batch by batch into it."""

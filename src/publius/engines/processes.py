@@ -10,6 +10,7 @@ import itertools
 import multiprocessing
 import multiprocessing.connection
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -19,7 +20,7 @@ from types import TracebackType
 from typing import Self, final
 
 from publius.corpus import BadDocument, Document
-from publius.errors import PubliusError
+from publius.errors import PubliusError, StorageError, UsageError
 from publius.releases import Plan, Release, Tally, protect
 from publius.rng import RunKey
 
@@ -29,13 +30,16 @@ Outcome = tuple[list[Release | BadDocument], Tally]
 
 @final
 class LocalRunner:
-    """Runs `protect` on batches in this process or in ``workers`` processes of their own.
+    """Runs `protect` under one plan on batches, in this process or in ``workers`` processes of their own.
 
-    A context manager: worker processes live as long as it does.
+    A context manager: worker processes live as long as it does. The run key belongs to a run, not to the runner, so
+    that two runs of one runner never share noise.
     """
 
-    def __init__(self, plan: Plan, key: RunKey, workers: int = 1) -> None:
-        self._plan, self._key, self._workers = plan, key, workers
+    def __init__(self, plan: Plan, workers: int = 1) -> None:
+        if workers < 1:
+            raise UsageError(f"there must be at least one worker, not {workers}")
+        self.plan, self._workers = plan, workers
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
@@ -44,7 +48,7 @@ class LocalRunner:
                 self._workers,
                 mp_context=multiprocessing.get_context("spawn"),
                 initializer=_start_worker,
-                initargs=(self._plan, self._key.expose(), self._key.seeded_run),
+                initargs=(self.plan,),
             )
         return self
 
@@ -55,37 +59,39 @@ class LocalRunner:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def run(self, batches: Iterable[Batch]) -> Iterator[Outcome]:
-        """The outcome of each batch, in order; at most a few batches are under way at once."""
+    def run(self, batches: Iterable[Batch], key: RunKey) -> Iterator[Outcome]:
+        """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
         if self._pool is None:
             for batch in batches:
-                yield protect_batch(batch, self._plan, self._key)
+                yield protect_batch(batch, self.plan, key)
             return
+        secret = key.expose()
         waiting: deque[Future[Outcome]] = deque()
         try:
             for batch in batches:
-                waiting.append(self._pool.submit(_work, batch))
+                waiting.append(self._pool.submit(_work, batch, secret))
                 if len(waiting) > 2 * self._workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         except BrokenProcessPool:
-            raise PubliusError(
+            raise StorageError(
                 "a worker process died (was it out of memory?): nothing was released; try fewer --workers"
             ) from None
 
 
-_worker: tuple[Plan, RunKey] | None = None
+_worker: Plan | None = None
 
 
-def _start_worker(plan: Plan, key: bytes, seeded: bool) -> None:
+def _start_worker(plan: Plan) -> None:
     global _worker
     from threadpoolctl import threadpool_limits
 
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
     plan.mechanism.threads = 1
-    _worker = plan, RunKey(key, seeded_run=seeded)
+    _worker = plan
 
 
 def _end_with_parent() -> None:
@@ -96,10 +102,10 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _work(batch: Batch) -> Outcome:
+def _work(batch: Batch, secret: bytes) -> Outcome:
     if _worker is None:
         raise PubliusError("a worker was used before it was started")
-    return protect_batch(batch, *_worker)
+    return protect_batch(batch, _worker, RunKey(secret))
 
 
 def protect_batch(batch: Batch, plan: Plan, key: RunKey) -> Outcome:

@@ -21,8 +21,8 @@ from publius.engines.processes import LocalRunner
 from publius.engines.request import AbstractEngine, Progress, Request, Summary, bad_document_error
 from publius.engines.working import Found, WorkingFolder, refuse_unfinished, working_folder
 from publius.errors import DocumentError, UnknownWordError, UsageError
-from publius.releases import Plan, Tally
-from publius.writers import Layout
+from publius.releases import NO_WORDS, Plan, Tally
+from publius.writers import WRITERS, Layout
 
 ENGINES: Final = ("local", "spark")
 
@@ -49,9 +49,7 @@ def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip
                 if count:
                     shortest = count if shortest is None else min(shortest, count)
                     continue
-                item = BadDocument(
-                    item.position, item.id, "no word is left to protect: it has only stop words"
-                )
+                item = BadDocument(item.position, item.id, NO_WORDS)
         if not skip_bad:
             raise bad_document_error(item)
     if shortest is None:
@@ -79,10 +77,11 @@ def protect_corpus(
     """Release every document of ``corpus`` into the new folder ``output``: bags and manifest, or nothing.
 
     The folder appears at once, complete and flushed to the disk, or not at all. The ``engine`` "local" writes
-    ``format`` (default: jsonl) with ``workers`` processes (default: one a processor, and this process alone for a
-    small corpus), or with a ``runner`` that was started before with the same plan. The ``engine`` "spark" writes
+    ``format`` (default: jsonl) in this process, or in ``workers`` processes unless the corpus is small, or with a
+    ``runner`` that was started before with the same plan. (Worker processes import the main script again: guard it
+    with ``if __name__ == "__main__"``.) The ``engine`` "spark" writes
     Parquet through the cluster at ``master`` (default: this machine). ``batch_size`` documents are searched together
-    (default: what suits the mechanism).
+    (default: as many as suit the mechanism).
 
     With ``resume`` what is finished is kept in a working folder beside the output, so that the same call goes on
     after a kill; ``notice`` is told what it found. A ``ledger`` is debited for all documents, and their subjects, in
@@ -91,6 +90,12 @@ def protect_corpus(
     """
     if engine not in ENGINES:
         raise UsageError(f"no engine is called {engine!r}: choose one of {', '.join(ENGINES)}")
+    if tuple(corpus.keep) != plan.labels:
+        raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
+    if runner is not None and runner.plan is not plan:
+        raise UsageError("the runner was started with another plan: start one with this plan")
+    if format is not None and format not in WRITERS:
+        raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
     Layout.of(plan)  # refuses names that clash, before any work
     request = Request(
         corpus, plan, batch_size or default_batch_size(plan), skip_bad, Bill(ledger, plan), progress, notice
@@ -114,7 +119,7 @@ def _engine(
     if name == "local":
         if master is not None:
             raise UsageError("a master belongs to Spark: choose the engine spark with it")
-        return LocalEngine(request, format or "jsonl", workers, runner)
+        return LocalEngine(request, format or "jsonl", 1 if workers is None else workers, runner)
     if format not in (None, "parquet"):
         raise UsageError(
             f"Spark writes Parquet, not {format}: leave out the format, or choose the engine local"

@@ -32,15 +32,20 @@ MECHANISMS: dict[str, Any] = {
 }
 
 
+def parameters_of(name: str) -> frozenset[str]:
+    """The keyword parameters that the mechanism called ``name`` takes; `UsageError` when there is none."""
+    if name not in MECHANISMS:
+        raise UsageError(f"no mechanism is called {name!r}: choose one of {', '.join(MECHANISMS)}")
+    return frozenset(inspect.signature(MECHANISMS[name].__init__).parameters) - {"self", "embeddings"}
+
+
 def make_mechanism(name: str, embeddings: Embeddings, **parameters: Any) -> AbstractMechanism:
     """The mechanism called ``name``, built with those of ``parameters`` that are not None.
 
     `UsageError` when there is no such mechanism or it does not take a parameter that is given. The default metric
     may be given to a mechanism that has a metric of its own.
     """
-    if name not in MECHANISMS:
-        raise UsageError(f"no mechanism is called {name!r}: choose one of {', '.join(MECHANISMS)}")
-    taken = set(inspect.signature(MECHANISMS[name].__init__).parameters)
+    taken = parameters_of(name)
     given = {key: value for key, value in parameters.items() if value is not None}
     if given.get("metric") == "euclidean" and "metric" not in taken:
         del given["metric"]

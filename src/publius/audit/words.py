@@ -1,0 +1,135 @@
+"""Sampled words against exact kernels, and what samples alone can prove about the ratio of probabilities."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from publius.audit.kernels import LARGEST_DIMENSION, laplace_kernel
+from publius.audit.outcomes import FAMILY_ALPHA, Check, Findings, surprise
+from publius.audit.subjects import Subject, built
+from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
+from publius.audit.worlds import World, sharp_world
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.laplace import Laplace
+from publius.metrics import Euclidean, Float64Array
+from publius.neighbors import IndexArray
+from publius.rng import RunKey
+
+_BLOCK: Final = 2**17
+TIGHT: Final = 0.99
+
+
+def word_counts(
+    mechanism: AbstractMechanism, inputs: IndexArray, each: int, key: RunKey, name: str
+) -> Float64Array:
+    """How often each word comes out for each of ``inputs``, drawn about ``each`` times; shape (inputs, V).
+
+    Inputs are mixed within a batch, as they are in a document. Blocks have generators of their own, named ``name``.
+    """
+    size = mechanism.embeddings.size
+    counts = np.zeros((len(inputs), size))
+    rounds = max(1, _BLOCK // len(inputs))
+    for start in range(0, each, rounds):
+        repeats = min(rounds, each - start)
+        rows = np.tile(np.arange(len(inputs)), repeats)
+        noise = mechanism.noise(len(rows), key.rng(f"{name}/{start}"))
+        outputs = mechanism.apply(inputs[rows], noise)
+        counts += np.bincount(rows * size + outputs, minlength=counts.size).reshape(counts.shape)
+    return counts
+
+
+def exact_kernel(mechanism: AbstractMechanism) -> Float64Array | None:
+    """K[x, w] where it can be computed: the Laplace's from its definition, a finite mechanism's as it states it.
+
+    None where neither is at hand: other noise, or more than two dimensions.
+    """
+    stated = getattr(mechanism, "log_probabilities", None)
+    if stated is not None:
+        return np.asarray(np.exp(stated()))
+    if mechanism.name != Laplace.name or mechanism.metric.name != Euclidean.name:
+        return None
+    if mechanism.embeddings.dimension > LARGEST_DIMENSION:
+        return None
+    return laplace_kernel(mechanism.embeddings.vectors, mechanism.epsilon)
+
+
+def check_words(subject: Subject, world: World, samples: int, key: RunKey) -> Check | None:
+    """Chi-square of sampled words against the exact kernel, every input word of ``world``; None without a kernel."""
+    mechanism = built(subject, world.embeddings, world.epsilon)
+    kernel = None if mechanism is None else exact_kernel(mechanism)
+    if mechanism is None or kernel is None:
+        return None
+    inputs = np.arange(world.embeddings.size)
+    counts = word_counts(mechanism, inputs, -(-samples // len(inputs)), key, world.name)
+    expected = kernel * counts.sum(axis=1, keepdims=True)
+    worst = min(log_p_pearson(*rows) for rows in zip(counts, expected, strict=True))
+    return surprise(f"words against the kernel: {world.name}", int(counts.sum()), worst, len(inputs))
+
+
+@final
+@dataclass(frozen=True)
+class Ratios:
+    """Certified lower bounds on ln P(w|x) - ln P(w|x') beside epsilon*d(x, x').
+
+    Attributes:
+        excess: the largest lower bound minus epsilon*d; above 0 refutes the guarantee.
+        tightness: the largest quotient of the two.
+
+    """
+
+    excess: float
+    tightness: float
+
+
+def ratios(counts: Float64Array, bounds: Float64Array, families: int = 1) -> Ratios:
+    """Clopper and Pearson's bounds over all pairs of inputs and all outputs, level 1e-6 over ``families`` calls.
+
+    ``counts``, shape (inputs, V); ``bounds`` is epsilon*d between the inputs, shape (inputs, inputs).
+    """
+    seen = counts.sum(axis=0) > 0
+    cells = counts[:, seen]
+    trials = counts.sum(axis=1)[:, None]
+    alpha = FAMILY_ALPHA / (families * len(cells) ** 2 * cells.shape[1])
+    lower = np.stack(
+        [ratio_lower_bounds(row, trials[place], cells, trials, alpha) for place, row in enumerate(cells)]
+    ).max(axis=2)
+    apart = ~np.eye(len(cells), dtype=bool) & (bounds > 0)
+    return Ratios(
+        float((lower - bounds)[~np.eye(len(cells), dtype=bool)].max(initial=-math.inf)),
+        float((lower[apart] / bounds[apart]).max(initial=0.0)),
+    )
+
+
+def check_ratios(subject: Subject, samples: int, key: RunKey) -> Findings:
+    """The black box where the bound is sharp: certified ratios come near epsilon*d and never pass it."""
+    world = sharp_world()
+    mechanism = built(subject, world.embeddings, world.epsilon)
+    if mechanism is None:
+        return Findings()
+    inner = np.array([1, 2])
+    counts = word_counts(mechanism, inner, samples // 2, key, world.name)
+    found = ratios(counts, world.epsilon * np.abs(world.vectors[inner] - world.vectors[inner].T))
+    total = int(counts.sum())
+    excess = Check("ratio bounds: excess over epsilon*d (nats)", total, found.excess, 0.0)
+    if mechanism.name != Laplace.name:  # only there the bound is known to be reached
+        return Findings((excess,), {"tightness": found.tightness})
+    tight = Check("ratio bounds: 1 - tightness", total, 1 - found.tightness, 1 - TIGHT)
+    return Findings((excess, tight), {"tightness": found.tightness})
+
+
+def check_ratios_of(
+    mechanism: AbstractMechanism, pairs: IndexArray, samples: int, key: RunKey, name: str
+) -> Check:
+    """The black box on any vocabulary: for pairs of words, shape (p, 2), no certified ratio passes epsilon*d."""
+    vectors = mechanism.embeddings.vectors
+    excess, total = -math.inf, 0
+    for number, pair in enumerate(pairs):
+        counts = word_counts(mechanism, pair, samples, key, f"{name}/{number}")
+        distances = mechanism.metric.pairwise(vectors[pair], vectors[pair])
+        excess = max(excess, ratios(counts, mechanism.epsilon * distances, len(pairs)).excess)
+        total += int(counts.sum())
+    return Check(f"ratio bounds on {name}: excess over epsilon*d (nats)", total, excess, 0.0)

@@ -1,0 +1,1 @@
+"""Faults, kills, full disks, hostile files, fuzzing, canaries: by ``make torture``, and small by the tests."""

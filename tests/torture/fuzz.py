@@ -1,0 +1,138 @@
+"""Coverage-guided fuzzing of each parser: nothing but a typed error may come out.
+
+``python -m torture.fuzz PARSER RUNS SEED FOLDER`` fuzzes one parser in this process (it needs atheris, which is
+installed by ``make torture`` into a folder of its own); `torture_fuzz` runs all of them, several at once.
+"""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from publius.audit.outcomes import Findings, violations
+
+PARSERS = ("vectors", "word list", "jsonl", "csv", "text", "store")
+_LONGEST = 4096
+_SCRATCH = "/dev/shm" if os.path.isdir("/dev/shm") else None
+
+
+def torture_fuzz(executions, seed=5, processes=2, *, seconds=3600):
+    """``executions`` in all, shared by the parsers."""
+    if importlib.util.find_spec("atheris") is None:
+        return Findings((violations("fuzzing: atheris is not installed", 0, 1),), {})
+    each = -(-executions // len(PARSERS))
+    with ThreadPoolExecutor(processes) as pool:
+        found = dict(zip(PARSERS, pool.map(lambda p: _fuzz(p, each, seed, seconds), PARSERS), strict=True))
+    total = sum(runs for runs, _ in found.values())
+    crashes = [f"{parser}: {crash}" for parser, (_, crash) in found.items() if crash]
+    checks = (
+        violations("fuzzing: untyped exceptions", total, len(crashes)),
+        violations("fuzzing: executions missing", total, max(0, executions - total)),
+    )
+    runs = {parser: runs for parser, (runs, _) in found.items()}
+    return Findings(checks, {"fuzz executions": total, "by parser": runs, "problems": crashes})
+
+
+def _fuzz(parser, runs, seed, seconds):
+    """(executions, what went wrong or nothing) of one parser in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "torture.fuzz", parser, str(runs), str(seed), folder]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    said = re.findall(r"Done (\d+) runs", done.stderr)
+    counted = int(said[-1]) if said else 0
+    return counted, "" if done.returncode == 0 and said else done.stderr[-1500:]
+
+
+def target(parser, folder):
+    """What reads bytes as the parser would read a file; a typed error is an answer."""
+    from publius.bag import Encoding, words_of
+    from publius.corpus import open_corpus
+    from publius.embeddings import Embeddings
+    from publius.errors import PubliusError
+    from publius.formats.reader import read_vectors, read_word_list
+    from publius.text import PROFILES, StopWords
+    from torture import bench
+
+    store = Path(folder) / "store"
+    bench.EMBEDDINGS.save(store)
+    words, meta = store / "words.txt", store / "meta.json"
+    genuine = words.read_bytes(), meta.read_bytes()
+    stops = StopWords.load("english")
+
+    def text(path):
+        content = path.read_bytes().decode("utf-8", "surrogateescape")
+        for profile in PROFILES:
+            words_of(content, bench.EMBEDDINGS, Encoding(9, "unk", stops, profile))
+        list(open_corpus(path))
+
+    def stored(path):
+        """An even first byte: the words; an odd one: the record."""
+        data = path.read_bytes()
+        changed, which = (words, 0) if not data or data[0] % 2 == 0 else (meta, 1)
+        changed.write_bytes(data[1:])
+        try:
+            Embeddings.open(store)
+        finally:
+            changed.write_bytes(genuine[which])
+
+    readers = {
+        "vectors": ("v.txt", lambda path: read_vectors(path, skip_bad_rows=len(path.read_bytes()) % 2 == 1)),
+        "word list": ("w.txt", read_word_list),
+        "jsonl": ("c.jsonl", lambda path: list(open_corpus(path, keep=("n",)))),
+        "csv": ("c.csv", lambda path: list(open_corpus(path, keep=("n",)))),
+        "text": ("c.txt", text),
+        "store": ("s", stored),
+    }
+    name, read = readers[parser]
+    path = Path(folder) / name
+
+    def one(data):
+        path.write_bytes(data)
+        try:
+            read(path)
+        except PubliusError:
+            return
+
+    return one
+
+
+def seeds(parser):
+    """Valid files to start from."""
+    from torture.malformed import kinds
+    from vector_files import WRITERS
+
+    if parser == "vectors":
+        return [write() for write, _ in WRITERS.values()]
+    with tempfile.TemporaryDirectory() as folder:
+        contents = {kind.name: kind.content for kind in kinds(Path(folder))}
+    names = {"word list": ["word list"], "jsonl": ["JSONL"], "csv": ["CSV"], "text": ["text"]}
+    if parser in names:
+        return [contents[name] for name in names[parser]]
+    return [b"\x00" + contents["store, words.txt"], b"\x01" + contents["store, meta.json"]]
+
+
+def main(parser, runs, seed, folder):
+    """Fuzz one parser; libFuzzer ends the process."""
+    import atheris
+
+    with atheris.instrument_imports(include=["publius"]):
+        import publius.corpus
+        import publius.formats.reader  # noqa: F401
+    with tempfile.TemporaryDirectory(dir=_SCRATCH) as scratch:
+        corpus = Path(folder) / "corpus"
+        corpus.mkdir()
+        for number, content in enumerate(seeds(parser)):
+            (corpus / str(number)).write_bytes(content)
+        options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={_LONGEST}", f"-artifact_prefix={folder}/"]
+        atheris.Setup(
+            [sys.argv[0], *options, "-timeout=60", "-rss_limit_mb=2048", str(corpus)], target(parser, scratch)
+        )
+        atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
