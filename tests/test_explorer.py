@@ -1,6 +1,7 @@
 """The word explorer, the common axis, and their commands."""
 
 import json
+import math
 
 import numpy as np
 import pytest
@@ -78,6 +79,19 @@ def test_find_dial_solves_steep_and_flat_curves():
     for power in (0.2, 1.0, 6.0):
         dial = find_dial(lambda x, p=power: (x / 7) ** p / (1 + (x / 7) ** p) - 0.83, start=0.01)
         assert dial == pytest.approx(7 * (0.83 / 0.17) ** (1 / power), rel=0.02)
+
+
+def test_a_target_below_the_border_of_existence_ends_below_it_soon():
+    """Refused under 2, and already over the target there: the dial returned is refused, after few steps."""
+    asked = []
+
+    def excess(dial):
+        asked.append(dial)
+        return 0.1 + dial / 100 if dial > 2 else -math.inf
+
+    assert 1.9 < find_dial(excess, start=1.0) <= 2
+    assert len(asked) < 15
+    assert find_dial(lambda x: x - 3 if x > 2 else -math.inf, start=1.0) == pytest.approx(3, rel=1e-3)
 
 
 def test_curves_are_drawn_and_equal_each_time(embeddings, tmp_path):

@@ -26,6 +26,8 @@ from publius.rng import seeded_rng
 WORDS = 400
 _TOLERANCE = 5e-4  # of the share unchanged, or relative of the mean distance
 _STEPS = 40
+_REFUSED = -math.inf  # instead of an excess, where a mechanism does not exist
+_BORDER = 0.01  # how closely the least dial at which it exists is looked for
 _CURVE = (0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.2)  # factors of the epsilon found
 
 Evaluate = Callable[[float], Distortion]
@@ -156,7 +158,7 @@ class _Axis:
             try:
                 return target.excess(self.at(dial))
             except PolicyError:
-                return -1.0
+                return _REFUSED
 
         return excess
 
@@ -222,6 +224,13 @@ def _inside(
         for place, value in (below, above):
             if abs(value) <= _TOLERANCE and stayed == 0:
                 return math.exp(place)
+        if below[1] == _REFUSED:  # bisect; where the border itself is too high a value, it is refused
+            if above[0] - below[0] < _BORDER:
+                return math.exp(below[0])
+            middle = (below[0] + above[0]) / 2
+            value = excess(math.exp(middle))
+            below, above = ((middle, value), above) if value < 0 else (below, (middle, value))
+            continue
         if above[0] - below[0] < 1e-7:
             break
         middle = below[0] - below[1] * (above[0] - below[0]) / (above[1] - below[1])
