@@ -8,6 +8,7 @@ import pytest
 
 from publius.certificate import exact, line, sweep
 from publius.certificate.distances import EuclideanDistances, MetricDistances, distances
+from publius.embeddings import Embeddings
 from publius.errors import DataError, PolicyError
 from publius.mechanisms import cache
 from publius.mechanisms.exponential import Exponential
@@ -17,6 +18,10 @@ from publius.mechanisms.truncated import TruncatedExponential
 from publius.metrics import Euclidean, Manhattan
 from publius.rng import seeded_rng
 from vocabularies import CASES, brute_force, vocabulary
+
+
+def vocabulary_of(vectors):
+    return Embeddings.from_arrays([f"w{i}" for i in range(len(vectors))], vectors, name="toy")
 
 
 def reference_rows(vectors, metric, scale, prior=None):
@@ -171,6 +176,15 @@ def test_tight_equals_the_closed_solution_and_loses_nothing():
     weights = np.linalg.solve(phi, np.ones(40))
     np.testing.assert_allclose(np.exp(mechanism.log_probabilities()), phi * weights, atol=1e-6)
     assert 0.999 * 3.0 <= brute_force(mechanism) <= 3.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tight_is_certified_where_all_pairs_are_equally_steep(seed):
+    """Far-apart words: every slope is the scale but for rounding, so a word must not be taken as its own pair."""
+    vectors = seeded_rng(seed).standard_normal((10, 2), np.float32)
+    mechanism = Tight(vocabulary_of(vectors), epsilon=8.0)
+    assert mechanism.constant.worst[0] != mechanism.constant.worst[1]
+    assert mechanism.constant.epsilon <= 8.0
 
 
 def test_tight_is_refused_with_the_reason_where_a_weight_is_negative():

@@ -149,6 +149,8 @@ def _bounds(law: Law, scale: float, normalizers: Float64Array) -> sweep.SlopeFun
         _divide(ratios, far)
         if plain:
             ratios += scale
+            if rows == columns:  # the tile on the diagonal marks what is no pair, or one seen before
+                ratios[far == np.inf] = 0.0
         ratios *= slack
         if law.floor:
             return _diluted(law.floor, ratios, far, normalizers, rows, columns, threshold) * slack
