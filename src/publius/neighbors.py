@@ -110,13 +110,12 @@ class NearestWords:
     @cached_property
     def _panels(self) -> list[Float32Array]:
         """The vocabulary with the column -|w|^2/2, cut into panels of at most `_PANEL` rows."""
-        panels = []
-        for start, stop in _cuts(len(self._vectors), _PANEL):
+        whole = np.empty((len(self._vectors), self.dimension + 1), np.float32)  # one allocation: huge pages
+        panels = [whole[start:stop] for start, stop in _cuts(len(self._vectors), _PANEL)]
+        for panel, (start, stop) in zip(panels, _cuts(len(self._vectors), _PANEL), strict=True):
             rows = np.asarray(self._vectors[start:stop], np.float64) * self._scale
-            panel = np.empty((stop - start, self.dimension + 1), np.float32)
             panel[:, :-1] = rows
             panel[:, -1] = -0.5 * np.einsum("ij,ij->i", rows, rows)
-            panels.append(panel)
         return panels
 
     @cached_property

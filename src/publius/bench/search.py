@@ -141,6 +141,7 @@ def _timed(call: Callable[[], object]) -> float:
 
 
 def _rate(call: Callable[[], object], words: int, rounds: int) -> float:
+    time.sleep(0.1)  # BLAS threads of the call before spin for a while, which would be charged to this one
     return words * rounds / _timed(lambda: [call() for _ in range(rounds)])
 
 
