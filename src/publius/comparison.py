@@ -266,6 +266,8 @@ def draw_curves(rows: Sequence[Row], path: Path, title: str) -> None:
                 axes[1].plot(epsilons, distances, marker="o", markersize=3, label=row.mechanism)
         for plot, label in zip(axes, ("share of unchanged words", "mean distance"), strict=True):
             plot.set(xscale="log", xlabel="epsilon", ylabel=label)
+            for ticks in (plot.xaxis.set_major_formatter, plot.xaxis.set_minor_formatter):
+                ticks(lambda value, _: f"{value:g}" if f"{value:e}"[0] in "1235" else "")
             plot.grid(alpha=0.3)
         axes[0].legend(fontsize="small")
         figure.suptitle(title)

@@ -57,7 +57,7 @@ def compare(
     )  # fmt: skip
     if plot is not None:
         comparison.draw_curves(
-            rows, plot, f"{vectors.name}: {vectors.size:,} words, {vectors.dimension} dimensions"
+            rows, plot, f"{vectors.name}: {vectors.size:,} words, dimension {vectors.dimension}"
         )
     _print(rows, json)
 
