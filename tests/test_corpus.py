@@ -58,7 +58,7 @@ CSV = b'topic,id,text\r\nhp,a,"First text, with a comma"\r\nfb,7,"Second ""text"
         ("c.jsonl", jsonl(*GOOD)),
         ("c.NDJSON", jsonl(GOOD[0], b"", b"  \r", GOOD[1])),
         ("c.jsonl", b"\xef\xbb\xbf" + jsonl(*GOOD).rstrip()),
-        ("c.jsonl.gz", gzip.compress(jsonl(*GOOD))),
+        ("c.jsonl.gz", gzip.compress(jsonl(*GOOD), mtime=0)),
         ("c.csv", CSV),
         ("c.csv", b"\xef\xbb\xbf" + CSV.replace(b"\r\nfb", b"\r\n\r\nfb")),
         ("c.csv.gz", gzip.compress(CSV, mtime=0)),
