@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from publius import __version__
+from publius.releases import publius_version
 from publius.web import (
     requests,
     views_compare,
@@ -50,7 +50,7 @@ def _application(state: State, limits: Limits) -> FastAPI:
     service = _Service(state, limits)
     app = FastAPI(
         title="Publius",
-        version=__version__,
+        version=publius_version(),
         description="Documents in, protected bags-of-words out; what an epsilon does. Loopback only.",
         docs_url=None,
         redoc_url=None,
@@ -110,7 +110,7 @@ class _Service:
         @router.get("/v1/health")
         async def health() -> Response:
             """Whether the service runs."""
-            return Json({"status": "ok", "version": __version__})
+            return Json({"status": "ok", "version": publius_version()})
 
         self._add_public(router)
         self._add_views(router)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, cast, final
 
-from publius import comparison
+from publius.comparison import useful_range
 from publius.embeddings import Embeddings
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms.base import AbstractMechanism
@@ -109,7 +109,7 @@ class Mechanisms:
         return cast("Range", self._once(key, lambda: self._range(_family(name)[0], metric)))
 
     def _range(self, name: str, metric: str) -> Range:
-        low, middle, high = comparison.useful_range(name, self.embeddings, metric=metric)
+        low, middle, high = useful_range(name, self.embeddings, metric=metric)
         return Range(low, middle, high)
 
     def _once(self, key: tuple[object, ...], make: Callable[[], object]) -> object:

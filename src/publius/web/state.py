@@ -10,7 +10,7 @@ from typing import final
 from publius.accounting import Ledger
 from publius.bag import Bag, Encoded, Encoding, words_of
 from publius.embeddings import Embeddings
-from publius.errors import DocumentError
+from publius.errors import DocumentError, UnknownWordError
 from publius.mechanisms.base import AbstractMechanism
 from publius.releases import NO_WORDS
 from publius.text import StopWords
@@ -58,8 +58,11 @@ class State:
         return Encoding(asked.length, asked.unknown, stop_words(asked.stop_words), self.embeddings.tokenizer)
 
     def encoded(self, text: str, asked: Choice, which: str = "") -> Encoded:
-        """The N words of ``text``; `DocumentError` when it has none, naming ``which`` document."""
-        found = words_of(text, self.embeddings, self.encoding(asked))
+        """The N words of ``text``; `DataError` when they cannot be released, naming ``which`` document."""
+        try:
+            found = words_of(text, self.embeddings, self.encoding(asked))
+        except UnknownWordError as error:
+            raise UnknownWordError(f"{which}{error}") from None
         if found.padding == len(found.words):
             raise DocumentError(f"{which}{NO_WORDS}")
         return found

@@ -12,6 +12,7 @@ from publius.mechanisms.finite import AbstractFinite
 from publius.mechanisms.laplace import Laplace
 from publius.mechanisms.registry import MECHANISMS, parameters_of
 from publius.privacy import Bound, laplace_bound, promise, statement
+from publius.releases import publius_version
 from publius.store import read_record, stored_folder, stored_names
 from publius.web import requests
 from publius.web.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_TEXT, MOST_DOCUMENTS, Limits
@@ -78,10 +79,8 @@ def _entry(name: str) -> dict[str, Any] | None:
 
 def session(state: State, limits: Limits) -> dict[str, Any]:
     """What this explorer was started with."""
-    from publius import __version__
-
     return {
-        "version": __version__,
+        "version": publius_version(),
         "embeddings": state.embeddings.name,
         "ledger": _ledger(state),
         "releases": state.releases.resolve().name,
