@@ -5,10 +5,12 @@ PUBLIUS_SCHEMA_CASES says how many, 10,000 unless given.
 
 import os
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from explorer import explorer
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
 
 schemathesis = pytest.importorskip("schemathesis", reason="a part of make e2e, which has its own environment")
 
@@ -22,10 +24,10 @@ def operations(running):
     return [result.ok() for result in schema.get_all_operations()], headers
 
 
-def try_one(operation, running, headers, count, mode, tally):
-    """``count`` cases of one operation."""
+def try_one(operation, running, headers, count, mode, round, tally):
+    """At most ``count`` cases of one operation."""
 
-    @seed(20191001)
+    @seed(round)
     @settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate],
               suppress_health_check=list(HealthCheck))  # fmt: skip
     @given(case=operation.as_strategy(generation_mode=mode))
@@ -34,7 +36,8 @@ def try_one(operation, running, headers, count, mode, tally):
         tally[operation.label, answer.status_code] += 1
         assert answer.status_code < 500, f"{operation.label}: {answer.status_code} {answer.text[:300]}"
 
-    check()
+    with suppress(Unsatisfiable):  # what takes no input has no wrong one
+        check()
 
 
 def test_no_case_gives_a_5xx(stored, tmp_path, capsys):
@@ -42,12 +45,14 @@ def test_no_case_gives_a_5xx(stored, tmp_path, capsys):
     modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
     with explorer(tmp_path, "--embeddings", stored) as running:
         found, headers = operations(running)
-        each = -(-CASES // (len(found) * 2))
-        for operation in found:
-            for mode in modes:
-                try_one(operation, running, headers, each, mode, tally)
+        for round in range(100):
+            left = CASES - tally.total()
+            for operation in found if left > 0 else ():
+                for mode in modes:
+                    try_one(operation, running, headers, max(1, left // (2 * len(found))), mode, round, tally)
         status, _ = running.ask("GET", "/health")
     with capsys.disabled():
-        print(f"\n{sum(tally.values())} cases over {len(found)} operations: {sorted(tally.items())}")
+        print(f"\n{tally.total()} cases over {len(found)} operations: {sorted(tally.items())}")
+    assert tally.total() >= CASES
     assert status == 200
     assert {label for label, status in tally if status == 200} >= {"POST /v1/draw", "POST /v1/obfuscate"}
