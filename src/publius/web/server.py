@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 import socket
 from collections.abc import Callable
 from typing import Any, Final, final
@@ -51,6 +52,7 @@ def serve(
 ) -> None:
     """Serve until a signal; ``started`` is called when requests are answered."""
     limits = limits or Limits()
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would log errors with their messages (R17)
     app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits)
     config = uvicorn.Config(
         app,
