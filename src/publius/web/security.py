@@ -7,6 +7,7 @@ site knows and no browser adds by itself. There are no cookies and no CORS heade
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -59,6 +60,11 @@ class SafeAnswers:
         except Exception as error:  # nothing of it may reach a log (R17)
             if scope["type"] == "http" and not started:
                 await answer_to(error)(scope, receive, guarded)
+        except asyncio.CancelledError:
+            if scope["type"] == "http" and not started:
+                ending = refused(503, 74, "StorageError", "the explorer is ending: start it again", _CLOSE)
+                await ending(scope, receive, guarded)
+            raise
 
 
 def _with_defaults(given: Any) -> list[tuple[bytes, bytes]]:
