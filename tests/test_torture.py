@@ -1,12 +1,11 @@
 """The torture of ``make torture``, small: each part runs, hits something, and finds nothing."""
 
 import importlib.util
-import multiprocessing
 import time
-from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
+from publius.audit.forking import apart
 from publius.audit.outcomes import failures
 from publius.errors import PubliusError
 from torture import bench, canaries, malformed
@@ -20,10 +19,7 @@ from torture.limits import torture_full_disk, torture_memory
 fork_only = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
 
 
-def apart(function, *arguments):
-    """In a process of its own: it forks, and pytest's has threads whose locks a fork would take along."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(function, *arguments).result()
+# Forks are made in a process of their own: pytest's has threads, whose locks a fork would take along.
 
 
 def hanging_child():

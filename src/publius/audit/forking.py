@@ -5,16 +5,33 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
 from typing import Any, Final
 
 PROCESSES: Final = 4
 
 
-@cache
-def _clean() -> ProcessPoolExecutor:
-    """One spawned process, kept: its start takes a second. It ends with the program."""
-    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+def apart(function: Callable[..., Any], *arguments: Any) -> Any:
+    """``function(*arguments)`` in a new process, spawned for it; all must be picklable."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(function, *arguments).result()
+
+
+def in_processes(
+    work: Callable[..., Any],
+    jobs: list[Any],
+    method: str = "fork",
+    *,
+    first: Callable[[], Any] | None = None,
+) -> list[Any]:
+    """``work(*job)`` for every job in `PROCESSES` children of a process of their own, made by ``method``.
+
+    ``first`` is called in that process before it has children, so that a fork can inherit what it left. Where there
+    is no fork, children are spawned.
+    """
+    if method not in multiprocessing.get_all_start_methods():
+        method = "spawn"
+    found: list[Any] = apart(_call, method, first, work, jobs)
+    return found
 
 
 def _call(
@@ -24,17 +41,3 @@ def _call(
         first()
     with multiprocessing.get_context(method).Pool(PROCESSES) as pool:
         return pool.starmap(work, jobs)
-
-
-def in_processes(
-    work: Callable[..., Any], jobs: list[Any], method: str = "fork", *, first: Callable[[], Any] | None = None
-) -> list[Any]:
-    """``work(*job)`` for every job in `PROCESSES` children of one clean process, made by ``method``.
-
-    ``first`` is called in that process before it has children, so that a fork can inherit what it left. Everything
-    given must be picklable; where there is no fork, children are spawned.
-    """
-    if method not in multiprocessing.get_all_start_methods():
-        method = "spawn"
-    found: list[Any] = _clean().submit(_call, method, first, work, jobs).result()
-    return found
