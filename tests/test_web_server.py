@@ -98,6 +98,9 @@ def test_mechanisms_are_kept_and_made_once(embeddings):
     for thread in threads:
         thread.join()
     assert len(set(map(id, found))) == 1
+    assert kept.is_ready("exponential", 1.5, "euclidean")
+    assert not kept.is_ready("exponential", 1.6, "euclidean")
+    assert kept.is_ready("laplace", 9.9, "manhattan")
     assert kept.get("laplace", 2.0).search is kept.get("laplace", 3.0).search
     for number in range(200):
         kept.get("vickrey", 1.0 + number)

@@ -109,7 +109,8 @@ class _Service:
     def _is_long(self, view: Callable[..., dict[str, Any]], *arguments: object) -> bool:
         """Whether a mechanism may have to be certified, or many are asked for."""
         asked = arguments[0] if arguments else None
-        if isinstance(asked, requests.Choice) and not self._state.mechanisms.is_quick(asked.mechanism):
+        ready = self._state.mechanisms.is_ready
+        if isinstance(asked, requests.Choice) and not ready(asked.mechanism, asked.epsilon, asked.metric):
             return True
         return view in (views_public.mechanisms, views_curve.curve)
 

@@ -70,6 +70,10 @@ class Mechanisms:
         """Whether it is made in a moment at any epsilon; the others are certified first."""
         return not issubclass(MECHANISMS[name], AbstractFinite) and name != ProjectedLaplace.name
 
+    def is_ready(self, name: str, epsilon: float, metric: str) -> bool:
+        """Whether it is made in a moment at this epsilon."""
+        return self.is_quick(name) or self._look((name, metric, epsilon)) is not None
+
     def unsuitable(self, name: str) -> str | None:
         """Why the mechanism is not offered on this vocabulary, or None."""
         if not issubclass(MECHANISMS[name], AbstractFinite):
