@@ -122,7 +122,9 @@ def test_what_takes_too_long_is_not_offered(embeddings):
 
     kept = Mechanisms(Large())
     assert kept.unsuitable("laplace") is None
+    assert kept.unsuitable("vickrey") is None
     assert "takes too long" in kept.unsuitable("exponential")
+    assert "takes too long" in kept.unsuitable("projected-laplace")
     with pytest.raises(UsageError, match="not offered"):
         kept.get("tight", 1.0)
 

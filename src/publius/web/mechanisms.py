@@ -76,7 +76,7 @@ class Mechanisms:
 
     def unsuitable(self, name: str) -> str | None:
         """Why the mechanism is not offered on this vocabulary, or None."""
-        if not issubclass(MECHANISMS[name], AbstractFinite):
+        if self.is_quick(name):
             return None
         size, dimension = self.embeddings.size, self.embeddings.dimension
         if size < 2:
