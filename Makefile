@@ -59,8 +59,10 @@ test: $(READY)  ## run the tests
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to a peer in the same run
-	@$(BIN)/python -m benchmarks $(PEER)/bin/python
+# Spark is measured where there is a Java.
+BENCH_SPARK := $(if $(shell command -v java),$(SPARK))
+bench: $(READY) $(PEER)/.ready $(if $(BENCH_SPARK),$(SPARK)/.ready)  ## one table of speeds, each beside its limit or a peer
+	@$(BIN)/python -m benchmarks --peer $(PEER)/bin/python $(if $(BENCH_SPARK),--spark $(SPARK)/bin/python)
 
 spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
 	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark
