@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from publius.mechanisms.laplace import Laplace
     from publius.mechanisms.registry import make_mechanism
     from publius.privacy import Guarantee
-    from publius.releases import Experiment, Plan, Release, release
+    from publius.releases import Experiment, OrderedText, Plan, Release, release
     from publius.transport import earth_movers_distance
 
 __version__ = "0.1.0"
@@ -35,6 +35,7 @@ _HOMES = {
     "Guarantee": "privacy",
     "Laplace": "mechanisms.laplace",
     "Ledger": "accounting",
+    "OrderedText": "releases",
     "Plan": "releases",
     "PolicyError": "errors",
     "PubliusError": "errors",
@@ -59,6 +60,7 @@ __all__ = [
     "Guarantee",
     "Laplace",
     "Ledger",
+    "OrderedText",
     "Plan",
     "PolicyError",
     "PubliusError",
