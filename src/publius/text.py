@@ -212,14 +212,24 @@ def lookup(
     What ``keep`` names comes too, as `Kept`, in its place between the same words.
     """
     fallbacks = _fallbacks(profile_named(profile))
-    tokens = _surface(text, _WORD_OR_MARK if keep in ("punctuation", "all") else _WORD)
-    found = _lookup(tokens, vocabulary, stop_words.words, fallbacks)
-    if keep in ("stop-words", "all"):
+    if keep == "none":
+        return _lookup(_surface(text), vocabulary, stop_words.words, fallbacks)
+    tokens = _surface(text, _WORD if keep == "stop-words" else _WORD_OR_MARK)
+    found = _lookup_all(tokens, vocabulary, stop_words.words, fallbacks)
+    if keep != "punctuation":
         return found
     return (word for word in found if type(word) is not Kept or word in _PLAIN_MARKS)
 
 
 def _lookup(
+    tokens: Iterable[str], vocabulary: Vocabulary, stop_words: frozenset[str], fallbacks: tuple[Splitter, ...]
+) -> Iterator[str]:
+    """Words of the vocabulary and `Unknown` ones: what a bag is made of."""
+    found = _lookup_all(tokens, vocabulary, stop_words, fallbacks)
+    return (word for word in found if type(word) is not Kept)
+
+
+def _lookup_all(
     tokens: Iterable[str], vocabulary: Vocabulary, stop_words: frozenset[str], fallbacks: tuple[Splitter, ...]
 ) -> Iterator[str]:
     """Words of the vocabulary, `Unknown` ones, and what is none of the text's words: `Kept`."""
@@ -241,7 +251,7 @@ def _lookup_pieces(
     for depth, split in enumerate(fallbacks if len(token) <= LONGEST_SPLIT else (), start=1):
         parts = split(token)
         if parts != [token]:
-            found = list(_lookup(parts, vocabulary, stop_words, fallbacks[depth:]))
+            found = list(_lookup_all(parts, vocabulary, stop_words, fallbacks[depth:]))
             words = [word for word in found if type(word) is not Kept]
             if not words or any(type(word) is not Unknown for word in words):
                 return found

@@ -25,6 +25,7 @@ from publius.cli import (
     guarantee,
     ledger,
     obfuscate,
+    reconstruct,
     utility,
     words,
 )
@@ -58,6 +59,7 @@ obfuscate.register(app)
 embeddings.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate):
     noun.register(app)
+reconstruct.register(app)
 bench.register(app)
 audit.register(app)
 
