@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from publius.mechanisms.registry import make_mechanism
     from publius.privacy import Guarantee
     from publius.releases import Experiment, OrderedText, Plan, Release, release
+    from publius.tables import protect_table
     from publius.transport import earth_movers_distance
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ _HOMES = {
     "make_mechanism": "mechanisms.registry",
     "open_corpus": "corpus",
     "protect_corpus": "engines",
+    "protect_table": "tables",
     "release": "releases",
 }
 
@@ -72,6 +74,7 @@ __all__ = [
     "make_mechanism",
     "open_corpus",
     "protect_corpus",
+    "protect_table",
     "release",
 ]
 

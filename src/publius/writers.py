@@ -282,7 +282,10 @@ class Parquet(AbstractWriter):
 
 @final
 class MatrixMarket(AbstractWriter):
-    """``bags.mtx`` (documents x vocabulary, integer coordinates), ``vocabulary.txt``, ``documents.jsonl``."""
+    """``bags.mtx`` (documents x vocabulary, coordinates), ``vocabulary.txt``, ``documents.jsonl``.
+
+    The counts are whole numbers under a header that says real: gensim reads no other.
+    """
 
     format = "mtx"
     keeps_order = False
@@ -293,7 +296,7 @@ class MatrixMarket(AbstractWriter):
         self._documents: BinaryIO = open(self.folder / "documents.jsonl", "wb")  # noqa: SIM115
         self._rows = self._entries = 0
         warning = f"% {self.layout.warning}\n" if self.layout.warning else ""
-        self._matrix.write(f"%%MatrixMarket matrix coordinate integer general\n{warning}".encode())
+        self._matrix.write(f"%%MatrixMarket matrix coordinate real general\n{warning}".encode())
         self._size_line_at = self._matrix.tell()
         self._write_size_line()
 
