@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-pa = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+
+import pyarrow as pa
 
 from publius.accounting import Ledger
 from publius.errors import BudgetError, DocumentError, PolicyError, UsageError
