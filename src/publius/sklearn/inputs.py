@@ -82,6 +82,8 @@ def column_names(estimator: Any, width: int, embeddings: Embeddings | None) -> l
         raise UsageError(f"feature_names is a list of words, or {VOCABULARY!r}")
     if names is None and (given := getattr(estimator, "feature_names_in_", None)) is not None:
         names = given
+    if embeddings is None and isinstance(names, str):
+        embeddings = vectors_of(estimator.embeddings)
     if embeddings is not None and (
         (names is None and width == embeddings.size) or (isinstance(names, str) and width <= embeddings.size)
     ):
