@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from publius.embeddings import package_installed
 
@@ -87,7 +88,10 @@ def test_commands_of_ordered_text(publius, tmp_path, monkeypatch):
 def run_example(name, arguments, capsys, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "examples")
     module = importlib.import_module(name)
-    with warnings.catch_warnings():
+    with (
+        warnings.catch_warnings(),
+        threadpool_limits(1),
+    ):  # threads that wait for each other on a busy machine
         warnings.simplefilter("ignore")
         module.main(arguments)
     sys.modules.pop(name)
@@ -100,7 +104,10 @@ def test_the_worked_example(capsys, monkeypatch):
     """Smaller than in the page: the topic is found far more often than by chance, protected or not."""
     importable("sklearn")
     out = run_example(
-        "scikit_learn", ["--epsilon", "16", "--folds", "2", "--only", "topic"], capsys, monkeypatch
+        "scikit_learn",
+        ["--epsilon", "16", "--folds", "2", "--only", "topic", "--words", "4000"],
+        capsys,
+        monkeypatch,
     )
     shares = [float(share) for share in re.findall(r"^  .* (0\.\d+) \[", out, flags=re.MULTILINE)]
     assert len(shares) == 2
