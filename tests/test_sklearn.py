@@ -102,6 +102,13 @@ def test_the_law_of_a_row_is_the_mechanisms(embeddings):
     assert np.abs(made - other).max() < 6 * np.sqrt(0.5 / 20_000)
 
 
+def test_texts_can_be_any_iterable(embeddings):
+    made = privatizer(embeddings).fit_transform(text for text in TEXTS[:3])
+    assert made.sum(axis=1).A1.tolist() == [20, 20, 20]
+    assert privatizer(embeddings).fit_transform(np.array(TEXTS[:3], object)).shape == (3, embeddings.size)
+    assert privatizer(embeddings).fit_transform(tuple(TEXTS[:3])).shape == (3, embeddings.size)
+
+
 # Which words of a row count
 
 ROW = st.dictionaries(st.sampled_from(WORDS[:12]), st.integers(1, 4), min_size=1)
@@ -155,7 +162,18 @@ def test_what_is_no_count_is_refused(embeddings, matrix):
 
 
 @pytest.mark.parametrize(
-    "X", [[["a canary text"]], [["canary", 1]], ["fine", 3], [b"canary"], "canary", [None, "x"]]
+    "X",
+    [
+        [["a canary text"]],
+        [["canary", 1]],
+        ["fine", 3],
+        [b"canary"],
+        [],
+        [3, "canary"],
+        [7, 8],
+        "canary",
+        [None, "x"],
+    ],
 )
 def test_what_is_no_list_of_texts_is_refused_without_its_content(embeddings, X):
     """R17."""

@@ -212,47 +212,46 @@ def lookup(
     What ``keep`` names comes too, as `Kept`, in its place between the same words.
     """
     fallbacks = _fallbacks(profile_named(profile))
-    if keep == "none":
-        return _lookup(_surface(text), vocabulary, stop_words.words, fallbacks)
-    tokens = _surface(text, _WORD if keep == "stop-words" else _WORD_OR_MARK)
-    found = _lookup_all(tokens, vocabulary, stop_words.words, fallbacks)
+    tokens = _surface(text, _WORD_OR_MARK if keep in ("punctuation", "all") else _WORD)
+    found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
     if keep != "punctuation":
         return found
     return (word for word in found if type(word) is not Kept or word in _PLAIN_MARKS)
 
 
 def _lookup(
-    tokens: Iterable[str], vocabulary: Vocabulary, stop_words: frozenset[str], fallbacks: tuple[Splitter, ...]
+    tokens: Iterable[str],
+    vocabulary: Vocabulary,
+    stop_words: frozenset[str],
+    fallbacks: tuple[Splitter, ...],
+    kept: bool = False,
 ) -> Iterator[str]:
-    """Words of the vocabulary and `Unknown` ones: what a bag is made of."""
-    found = _lookup_all(tokens, vocabulary, stop_words, fallbacks)
-    return (word for word in found if type(word) is not Kept)
-
-
-def _lookup_all(
-    tokens: Iterable[str], vocabulary: Vocabulary, stop_words: frozenset[str], fallbacks: tuple[Splitter, ...]
-) -> Iterator[str]:
-    """Words of the vocabulary, `Unknown` ones, and what is none of the text's words: `Kept`."""
+    """Words of the vocabulary, `Unknown` ones, and where asked for what is no word of a bag: `Kept`."""
     for token in tokens:
-        if token in _MARKS:
+        if kept and token in _MARKS:  # first: a vocabulary may have marks too
             yield Kept(_MARKS[token])
         elif token in stop_words:
-            yield Kept(token)
+            if kept:
+                yield Kept(token)
         elif token in vocabulary:
             yield token
         else:
-            yield from _lookup_pieces(token, vocabulary, stop_words, fallbacks)
+            yield from _lookup_pieces(token, vocabulary, stop_words, fallbacks, kept)
 
 
 def _lookup_pieces(
-    token: str, vocabulary: Vocabulary, stop_words: frozenset[str], fallbacks: tuple[Splitter, ...]
+    token: str,
+    vocabulary: Vocabulary,
+    stop_words: frozenset[str],
+    fallbacks: tuple[Splitter, ...],
+    kept: bool,
 ) -> list[str]:
     """A word that the vocabulary lacks: its pieces by the first fallback that finds any of them there."""
     for depth, split in enumerate(fallbacks if len(token) <= LONGEST_SPLIT else (), start=1):
         parts = split(token)
         if parts != [token]:
-            found = list(_lookup_all(parts, vocabulary, stop_words, fallbacks[depth:]))
-            words = [word for word in found if type(word) is not Kept]
+            found = list(_lookup(parts, vocabulary, stop_words, fallbacks[depth:], kept))
+            words = [word for word in found if type(word) is not Kept] if kept else found
             if not words or any(type(word) is not Unknown for word in words):
                 return found
     return [Unknown(token)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -29,8 +29,8 @@ def texts_or_counts(estimator: Any, X: Any, *, reset: bool) -> tuple[Sequence[st
     """``X`` as a list of texts, or as CSR of whole numbers; the other is None. No message holds any of it (R17)."""
     if isinstance(X, str | bytes):
         raise UsageError("one text was given where many are expected: give a list of texts")
-    if not issparse(X) and not hasattr(X, "shape") and not hasattr(X, "__len__") and isinstance(X, Iterable):
-        X = list(X)
+    if isinstance(X, Iterator):
+        return ([] if reset else _checked_texts(X)), None  # fitting must not use it up
     if _holds_texts(X):
         return _checked_texts(X), None
     return None, _checked_counts(estimator, X, reset=reset)
@@ -44,18 +44,27 @@ def _holds_texts(X: Any) -> bool:
 
 
 def _checked_texts(X: Any) -> list[str]:
+    texts = []
     for position, text in enumerate(X, start=1):
         if not isinstance(text, str):
             raise DataError(f"document {position} is of type {type(text).__name__}: give strings")
-    return [str(text) for text in X]
+        texts.append(str(text))
+    return texts
 
 
 def _checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:
-    if not issparse(X) and np.asarray(X).dtype.kind in "OUS":
+    if not issparse(X):
         X = _numbers(X)
-    found = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_non_negative=True
-    )
+    try:
+        found = validate_data(
+            estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_non_negative=True
+        )
+    except ValueError as error:
+        if "feature names" not in str(error).lower():
+            raise
+        raise UsageError(  # the message would name columns, and columns are words of documents
+            "the feature names (columns) of the data frame are not those it was fitted with, in their order"
+        ) from None
     counts = csr_matrix(found)
     if counts.dtype.kind == "f" and (counts.data != np.floor(counts.data)).any():
         raise DataError(
@@ -66,8 +75,14 @@ def _checked_counts(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def _numbers(X: Any) -> Any:
-    """Cells of any type as numbers, without the message of a failed conversion: it would quote the cell (R17)."""
-    if any(isinstance(cell, str | bytes) for cell in np.asarray(X, dtype=object).ravel()):
+    """Cells of any type, without the messages of failed conversions: they would quote the cells (R17)."""
+    array = np.asarray(X)
+    if array.ndim == 1:
+        raise DataError(
+            "documents are given as a list of texts or as a matrix of shape (documents, words), and this is neither. "
+            "Reshape your data: one row of counts is [[...]]"
+        )
+    if array.dtype.kind in "OUS" and any(isinstance(cell, str | bytes) for cell in array.ravel().tolist()):
         raise DataError(
             "the matrix holds text where counts are expected; documents are given as a list of texts, a column of a "
             "data frame as frame['text']"
