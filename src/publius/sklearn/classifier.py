@@ -130,6 +130,7 @@ def _no_distances(left: Sequence[Bag], right: Sequence[Bag]) -> Any:
     raise PolicyError("only the kind sr-nearest measures distances")
 
 
+@final
 class _EveryWord:
     """The vocabulary of a classifier without embeddings: every word as it stands."""
 
