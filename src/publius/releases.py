@@ -157,10 +157,10 @@ class Plan:
         return {
             "manifest_version": MANIFEST_VERSION,
             "publius_version": _version(),
-            "kind": self.kind,
             "private": self.experiment is None,
             **({"warning": self.warning} if self.warning else {}),
             "promise": promise(guarantee, private=self.experiment is None),
+            "kind": self.kind,
             "documents": documents,
             "size": self.size,
             "size_from": "the shortest of the documents" if self.length_from_documents else "given",
@@ -360,6 +360,21 @@ def _randomize(batch: Sequence[tuple[str, _Ready]], plan: Plan, key: RunKey) -> 
     return np.split(outputs, np.cumsum([len(ready.indices) for _, ready in batch])[:-1])
 
 
+def _interleaved(
+    words: Sequence[str], between: Sequence[tuple[int, str]]
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The words with what is kept at its places between them, and those places in the result."""
+    merged: list[str] = []
+    places: list[int] = []
+    done = 0
+    for before, kept in between:
+        merged += words[done:before]
+        done = before
+        places.append(len(merged))
+        merged.append(kept)
+    return (*merged, *words[done:]), tuple(places)
+
+
 def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan) -> Release:
     if plan.experiment is None and plan.ordered is None:
         return Release(document.id, plan.mechanism.bag(outputs), plan.guarantee, document.labels)
@@ -374,21 +389,6 @@ def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan)
     if plan.ordered is None:
         return Release(*facts)
     return Release(*facts, *_interleaved(words, ready.encoded.between))
-
-
-def _interleaved(
-    words: Sequence[str], between: Sequence[tuple[int, str]]
-) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """The words with what is kept at its places between them, and those places in the result."""
-    merged: list[str] = []
-    places: list[int] = []
-    done = 0
-    for before, kept in between:
-        merged += words[done:before]
-        done = before
-        places.append(len(merged))
-        merged.append(kept)
-    return (*merged, *words[done:]), tuple(places)
 
 
 def _version() -> str:
