@@ -7,6 +7,7 @@ READY := $(VENV)/.ready
 PEER := .venv-peer
 SPARK := .venv-spark
 E2E := .venv-e2e
+ECOSYSTEM := .venv-ecosystem
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn
 FUZZ := .fuzz
 SEED ?= 1
@@ -41,12 +42,19 @@ $(E2E)/.ready: requirements/e2e.txt pyproject.toml | $(READY)
 	@VIRTUAL_ENV=$(E2E) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(E2E)/.ready
 
+# The libraries that Publius exchanges data with: they are large.
+$(ECOSYSTEM)/.ready: requirements/ecosystem.txt pyproject.toml | $(READY)
+	@test -x $(ECOSYSTEM)/bin/python || $(PYTHON) -m venv $(ECOSYSTEM)
+	@VIRTUAL_ENV=$(ECOSYSTEM) $(BIN)/uv pip sync --quiet --require-hashes requirements/ecosystem.txt
+	@VIRTUAL_ENV=$(ECOSYSTEM) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(ECOSYSTEM)/.ready
+
 $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@rm -rf $(FUZZ)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
 
-.PHONY: setup demo test lint bench growth audit torture spark e2e help requirements clean
+.PHONY: setup demo test lint bench growth audit torture spark e2e ecosystem help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -70,6 +78,9 @@ spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine
 e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests to its service
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
+ecosystem: $(ECOSYSTEM)/.ready  ## data exchanged with pandas, Hugging Face datasets, spaCy, gensim and scikit-learn
+	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/test_ecosystem.py tests/test_ecosystem_pages.py tests/test_tables.py tests/test_sklearn.py
+
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md
 
@@ -86,9 +97,10 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra sklearn --extra domain --extra parquet pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(ECOSYSTEM) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -273,6 +273,24 @@ def open_corpus(
     return Corpus(path, paths, kind, named, text_field, tuple(keep), subject_field)
 
 
+def documents_of(
+    rows: Iterable[Mapping[str, object]],
+    *,
+    id_field: str = "id",
+    text_field: str = "text",
+    keep: Sequence[str] = (),
+    number: bool = False,
+    subject_field: str | None = None,
+) -> Iterator[Document | BadDocument]:
+    """Documents handed over as rows of fields instead of read from files, under the rules of `open_corpus`."""
+    named = None if number else id_field
+    _check_fields(named, text_field, keep)
+    reading = Corpus(Path(), (), ".jsonl", named, text_field, tuple(keep), subject_field)
+    used = IdSet()
+    for position, fields in enumerate(rows, start=1):
+        yield reading._document(position, Row("", fields), used)
+
+
 def _check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) -> None:
     if isinstance(keep, str):
         raise UsageError(f"the fields to keep are a list: give [{keep!r}]")

@@ -26,6 +26,7 @@ from publius.cli import (
     guarantee,
     ledger,
     obfuscate,
+    reconstruct,
     utility,
     words,
 )
@@ -59,6 +60,7 @@ obfuscate.register(app)
 embeddings.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
     noun.register(app)
+reconstruct.register(app)
 bench.register(app)
 audit.register(app)
 
