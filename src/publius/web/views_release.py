@@ -16,7 +16,7 @@ from publius.rng import entropy
 from publius.web import requests
 from publius.web.limits import MOST_WORDS
 from publius.web.state import State
-from publius.writers import JsonLines, Layout
+from publius.writers import JsonLines, Layout, Layout
 
 
 def obfuscate(state: State, asked: requests.Obfuscate) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _good(result: Released | BadDocument) -> Released:
 
 def _write(folder: Path, plan: Plan, releases: Sequence[Released], tally: Tally) -> dict[str, Any]:
     with new_folder(folder) as made:
-        with JsonLines(made, plan.mechanism.embeddings, plan.labels, plan.warning) as writer:
+        with JsonLines(made, Layout.of(plan)) as writer:
             for each in releases:
                 writer.write(each)
         return finish_folder(made, plan, tally, ())
