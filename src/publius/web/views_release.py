@@ -16,7 +16,7 @@ from publius.rng import entropy
 from publius.web import requests
 from publius.web.limits import MOST_WORDS
 from publius.web.state import State
-from publius.writers import JsonLines, Layout, Layout
+from publius.writers import JsonLines, Layout
 
 
 def obfuscate(state: State, asked: requests.Obfuscate) -> dict[str, Any]:
