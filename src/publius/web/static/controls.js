@@ -1,0 +1,128 @@
+// The choices beside every view: the dial of epsilon, the mechanism, N, how text is read.
+
+import { choose, chosen, onChoice } from "./choice.js";
+import { byId, el, pairs, put } from "./dom.js";
+import { integer, number, rounded } from "./format.js";
+
+const STEPS = 200;
+const EVIDENCE = {
+  proven: "Proven for every vocabulary.",
+  certified: "Certified exactly on this vocabulary.",
+  none: "Without a guarantee: for looking at only, it cannot be released.",
+};
+
+let mechanisms = [];
+const named = (name) => mechanisms.find((mechanism) => mechanism.name === name);
+
+/** What the service says of the mechanism that is chosen. */
+export const mechanismChosen = () => named(chosen("mechanism"));
+export const allMechanisms = () => mechanisms;
+
+/** Fill the controls and keep them and the choice together. */
+export function setUpControls(found) {
+  mechanisms = found;
+  fillMechanisms();
+  bindDial();
+  bindLength();
+  for (const name of ["unknown", "stop_words", "metric"]) bindSelect(name);
+  onChoice((changed) => {
+    if (changed.has("epsilon")) showEpsilon();
+  });
+  const first = named("laplace")?.available ? "laplace" : mechanisms.find((each) => each.available)?.name;
+  if (first) pickMechanism(first);
+  byId("length").value = chosen("length");
+}
+
+function fillMechanisms() {
+  const select = byId("mechanism");
+  put(select, mechanisms.map((each) =>
+    el("option", { value: each.name, disabled: !each.available }, each.available ? each.name : `${each.name} (not here)`)));
+  select.addEventListener("change", () => pickMechanism(select.value));
+}
+
+function pickMechanism(name) {
+  const mechanism = named(name);
+  byId("mechanism").value = name;
+  put(byId("mechanism-summary"),
+    el("span", { class: `evidence ${mechanism.evidence}` }, mechanism.evidence === "none" ? "no guarantee" : mechanism.evidence),
+    ` ${mechanism.summary} ${EVIDENCE[mechanism.evidence] ?? ""}`);
+  put(byId("epsilon-low"), number(mechanism.epsilon_low));
+  put(byId("epsilon-high"), number(mechanism.epsilon_high));
+  const fits = chosen("epsilon") >= mechanism.epsilon_low && chosen("epsilon") <= mechanism.epsilon_high;
+  choose({ mechanism: name, epsilon: fits ? chosen("epsilon") : rounded(mechanism.epsilon_default) });
+  showEpsilon();
+}
+
+function bindDial() {
+  byId("epsilon").addEventListener("input", (event) => choose({ epsilon: atStep(Number(event.target.value)) }));
+  byId("epsilon-number").addEventListener("input", (event) => typed(event.target));
+  byId("epsilon-number").addEventListener("blur", showEpsilon);
+}
+
+/** The dial is logarithmic between the ends that the service suggests for this mechanism and vocabulary. */
+function atStep(step) {
+  const { epsilon_low: low, epsilon_high: high } = mechanismChosen();
+  return rounded(low * (high / low) ** (step / STEPS));
+}
+
+function stepOf(epsilon) {
+  const { epsilon_low: low, epsilon_high: high } = mechanismChosen();
+  return Math.round(STEPS * Math.min(1, Math.max(0, Math.log(epsilon / low) / Math.log(high / low))));
+}
+
+function typed(box) {
+  const value = box.valueAsNumber;
+  const good = Number.isFinite(value) && value > 0;
+  problem(box, "epsilon-problem", good ? null : "Epsilon is a positive number.");
+  if (good) choose({ epsilon: value });
+}
+
+function problem(box, id, text) {
+  box.setAttribute("aria-invalid", String(text !== null));
+  byId(id).hidden = text === null;
+  put(byId(id), text);
+}
+
+function showEpsilon() {
+  const epsilon = chosen("epsilon");
+  const box = byId("epsilon-number");
+  const dial = byId("epsilon");
+  if (document.activeElement !== box) {
+    box.value = epsilon;
+    problem(box, "epsilon-problem", null);
+  }
+  if (atStep(Number(dial.value)) !== epsilon) dial.value = stepOf(epsilon);
+  dial.setAttribute("aria-valuetext", `epsilon ${number(epsilon)}`);
+}
+
+function bindLength() {
+  const box = byId("length");
+  box.addEventListener("input", () => {
+    const good = Number.isInteger(box.valueAsNumber) && box.valueAsNumber >= 1 && box.valueAsNumber <= 20000;
+    problem(box, "length-problem", good ? null : "N is a whole number from 1 to 20,000.");
+    if (good) choose({ length: box.valueAsNumber });
+  });
+}
+
+function bindSelect(name) {
+  const select = byId(name);
+  select.value = chosen(name);
+  select.addEventListener("change", () => choose({ [name]: select.value }));
+}
+
+/** Which vectors, and what the ledger holds: in units of `unit`. */
+export function showFacts(session, embeddings) {
+  const current = embeddings.find((each) => each.current);
+  const rows = [["Vectors", session.embeddings]];
+  if (current) rows.push(["Vocabulary", `${integer(current.size)} words, ${current.dimension} dimensions`]);
+  if (session.ledger) rows.push(["Ledger", ledgerGauge(session.ledger)]);
+  else rows.push(["Ledger", "none: releases are not added up"]);
+  put(byId("facts"), pairs(rows));
+}
+
+function ledgerGauge({ unit, budget, spent, remaining }) {
+  const left = unit === "epsilon" ? "epsilon" : "nats a unit of distance";
+  return el("span", {},
+    el("meter", { min: 0, max: Number(budget), value: Number(remaining), "aria-label": "Budget that remains" }),
+    el("span", {}, `${number(Number(remaining), 6)} of ${number(Number(budget), 6)} left a document (${left}); ${number(Number(spent), 6)} spent`));
+}

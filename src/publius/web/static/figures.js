@@ -1,0 +1,46 @@
+// A figure: a picture drawn at the width there is, with a title for those who do not see it, and its table.
+
+import { el, put, svg } from "./dom.js";
+
+let count = 0;
+
+/**
+ * A figure that draws itself again when its width changes.
+ *
+ * `draw(width)` gives {height, parts}; `title` says what it is, `description` what it shows; `aside` follows the picture
+ * (a legend, the table).
+ */
+export class Figure {
+  #draw = null;
+  #width = 0;
+
+  constructor(className = "") {
+    this.picture = el("div", { class: "picture" });
+    this.aside = el("div", { class: "aside" });
+    this.node = el("figure", { class: `figure ${className}` }, this.picture, this.aside);
+    new ResizeObserver(() => this.#resized()).observe(this.picture);
+  }
+
+  show(title, description, draw, ...aside) {
+    this.#draw = () => image(title, description, this.#width, draw);
+    put(this.aside, ...aside);
+    this.#paint();
+  }
+
+  #resized() {
+    if (Math.abs(this.picture.clientWidth - this.#width) > 1) this.#paint();
+  }
+
+  #paint() {
+    this.#width = this.picture.clientWidth;
+    if (this.#width > 0 && this.#draw) put(this.picture, this.#draw());
+  }
+}
+
+function image(title, description, width, draw) {
+  const { height, parts } = draw(width);
+  count += 1;
+  const ids = [`figure-${count}-title`, `figure-${count}-description`];
+  return svg("svg", { role: "img", "aria-labelledby": ids.join(" "), viewBox: `0 0 ${width} ${height}`, width, height },
+    svg("title", { id: ids[0] }, title), svg("desc", { id: ids[1] }, description), parts);
+}
