@@ -52,5 +52,5 @@ export function axes({ x, y, box, xLabel, yLabel, xFormat = number, yFormat = nu
       svg("line", { class: "tick", x1: x(value), x2: x(value), y1: bottom, y2: bottom + 4 }),
       svg("text", { x: x(value), y: bottom + 18, "text-anchor": "middle" }, xFormat(value)))),
     svg("text", { class: "axis-name", x: right, y: bottom + 36, "text-anchor": "end" }, xLabel),
-    svg("text", { class: "axis-name", x: left, y: top - 12, "text-anchor": "start" }, yLabel));
+    svg("text", { class: "axis-name", x: left, y: 14, "text-anchor": "start" }, yLabel));
 }

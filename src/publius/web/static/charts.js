@@ -19,9 +19,9 @@ const shape = (index, x, y, className) =>
  * lines are told apart without color too. `levels`: [{name, y}] are dashed horizontals. `mark` is the x of the
  * current epsilon.
  */
-export function lines({ series, levels = [], mark, xLabel, yLabel, yFormat, yLow = 0, yHigh, yLog = false, height = 260 }) {
+export function lines({ series, levels = [], mark, xLabel, yLabel, yFormat, yLow = 0, yHigh, yLog = false, height = 280 }) {
   return (width) => {
-    const box = { left: 56, right: width - 14, top: 34, bottom: height - 44, width };
+    const box = { left: 56, right: width - 14, top: 46, bottom: height - 44, width };
     const points = series.flatMap((each) => each.points);
     const x = scale(...widened(points.map((point) => point.x), mark), box.left, box.right, true);
     const values = points.flatMap((point) => [point.y, point.high ?? point.y]).filter((value) => Number.isFinite(value) && (!yLog || value > 0));
@@ -50,12 +50,11 @@ function levelLine({ name, y: value }, y, { left, right }) {
     svg("text", { x: right, y: y(value) - 5, "text-anchor": "end" }, name));
 }
 
-function markLine(mark, x, { top, bottom, left, right }) {
+function markLine(mark, x, { top, bottom }) {
   if (!Number.isFinite(mark) || mark < x.low || mark > x.high) return null;
-  const end = x(mark) > (left + right) / 2;
   return svg("g", { class: "mark" },
-    svg("line", { x1: x(mark), x2: x(mark), y1: top - 6, y2: bottom }),
-    svg("text", { x: x(mark) + (end ? -6 : 6), y: top + 4, "text-anchor": end ? "end" : "start" }, `epsilon ${number(mark)}`));
+    svg("line", { x1: x(mark), x2: x(mark), y1: top - 5, y2: bottom }),
+    svg("text", { x: x(mark), y: top - 10, "text-anchor": "middle" }, `epsilon ${number(mark)}`));
 }
 
 function band({ color, points }, x, y) {
@@ -96,9 +95,9 @@ export function valueAt(points, x) {
 }
 
 /** The drawing of counts between edges; words that did not move (`kept`) are the separate first bar. */
-export function histogram({ edges, counts, kept, total, height = 210 }) {
+export function histogram({ edges, counts, kept, total, height = 240 }) {
   return (width) => {
-    const box = { left: 44, right: width - 10, top: 30, bottom: height - 42, width };
+    const box = { left: 44, right: width - 10, top: 44, bottom: height - 42, width };
     const gap = 34;
     const x = scale(edges[0], edges.at(-1), box.left + gap, box.right);
     const y = scale(0, Math.max(kept, ...counts, 1), box.bottom, box.top);

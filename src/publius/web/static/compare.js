@@ -6,7 +6,7 @@ import { choice, chosen } from "./choice.js";
 import { byId, el, put, table, unfolding } from "./dom.js";
 import { Figure } from "./figures.js";
 import { flow } from "./flow.js";
-import { integer, number, plural } from "./format.js";
+import { distance, integer, number, plural } from "./format.js";
 
 const PAUSE = 120; // milliseconds
 const FIRST = 24; // moves drawn until more are asked for
@@ -39,7 +39,7 @@ export class CompareView {
     const still = answer.size - moving.reduce((sum, move) => sum + move.count, 0);
     put(this.#card.body,
       el("dl", { class: "tiles" }, tiles(answer, still)),
-      el("p", { class: "prose" }, answer.exponent_text),
+      el("p", { class: "prose" }, `By the guarantee, whatever is seen of a release at epsilon ${number(chosen("epsilon"))} is at most ${answer.exponent_text} times as probable under one document as under the other.`),
       moving.length ? this.#plan(moving) : el("p", { class: "empty" }, "Nothing has to move: after stop words and unknown words, the two are the same bag."));
     if (moving.length) this.#draw(moving);
     announce(`The documents are ${number(answer.distance)} apart; ${plural(moving.length, "move", "moves")}.`);
@@ -79,4 +79,4 @@ function tiles({ distance, size, exponent }, still) {
 }
 
 const moveTable = (moves) => table("The plan", [["from", "text"], ["to", "text"], ["words", "number"], ["distance", "number"]],
-  moves.map((move) => [move.from, move.to, number(move.count), number(move.distance)]));
+  moves.map((move) => [move.from, move.to, integer(move.count), distance(move.distance)]));

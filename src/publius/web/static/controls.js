@@ -36,21 +36,30 @@ export function setUpControls(found) {
 function fillMechanisms() {
   const select = byId("mechanism");
   put(select, mechanisms.map((each) =>
-    el("option", { value: each.name, disabled: !each.available }, each.available ? each.name : `${each.name} (not here)`)));
+    el("option", { value: each.name, disabled: !each.available, title: each.reason }, each.available ? each.name : `${each.name} – not offered here`)));
   select.addEventListener("change", () => pickMechanism(select.value));
 }
 
 function pickMechanism(name) {
   const mechanism = named(name);
   byId("mechanism").value = name;
-  put(byId("mechanism-summary"),
-    el("span", { class: `evidence ${mechanism.evidence}` }, mechanism.evidence === "none" ? "no guarantee" : mechanism.evidence),
-    ` ${mechanism.summary} ${EVIDENCE[mechanism.evidence] ?? ""}`);
+  put(byId("mechanism-summary"), evidence(mechanism.evidence), ` ${mechanism.summary} ${EVIDENCE[mechanism.evidence] ?? ""}`);
   put(byId("epsilon-low"), number(mechanism.epsilon_low));
   put(byId("epsilon-high"), number(mechanism.epsilon_high));
   const fits = chosen("epsilon") >= mechanism.epsilon_low && chosen("epsilon") <= mechanism.epsilon_high;
-  choose({ mechanism: name, epsilon: fits ? chosen("epsilon") : rounded(mechanism.epsilon_default) });
+  choose({ mechanism: name, metric: offerMetrics(mechanism), epsilon: fits ? chosen("epsilon") : rounded(mechanism.epsilon_default) });
   showEpsilon();
+}
+
+/** What is known of a guarantee, as a mark. */
+export const evidence = (kind) => el("span", { class: `evidence ${kind}` }, kind === "none" ? "no guarantee" : kind);
+
+/** Only metrics that the mechanism has can be chosen; the one chosen if it may stay, else its own first. */
+function offerMetrics({ metrics }) {
+  const select = byId("metric");
+  for (const option of select.options) option.disabled = metrics !== undefined && !metrics.includes(option.value);
+  if (select.selectedOptions[0]?.disabled) select.value = metrics[0];
+  return select.value;
 }
 
 function bindDial() {
@@ -67,7 +76,7 @@ function atStep(step) {
 
 function stepOf(epsilon) {
   const { epsilon_low: low, epsilon_high: high } = mechanismChosen();
-  return Math.round(STEPS * Math.min(1, Math.max(0, Math.log(epsilon / low) / Math.log(high / low))));
+  return Math.round(STEPS * Math.min(1, Math.max(0, Math.log(epsilon / low) / Math.log(high / low) || 0)));
 }
 
 function typed(box) {
@@ -110,19 +119,16 @@ function bindSelect(name) {
   select.addEventListener("change", () => choose({ [name]: select.value }));
 }
 
-/** Which vectors, and what the ledger holds: in units of `unit`. */
+/** Which vectors are used, and the ledger if there is one. */
 export function showFacts(session, embeddings) {
   const current = embeddings.find((each) => each.current);
   const rows = [["Vectors", session.embeddings]];
   if (current) rows.push(["Vocabulary", `${integer(current.size)} words, ${current.dimension} dimensions`]);
-  if (session.ledger) rows.push(["Ledger", ledgerGauge(session.ledger)]);
-  else rows.push(["Ledger", "none: releases are not added up"]);
+  rows.push(["Ledger", session.ledger ? ledger(session.ledger) : "none: releases are not added up"]);
   put(byId("facts"), pairs(rows));
 }
 
-function ledgerGauge({ unit, budget, spent, remaining }) {
-  const left = unit === "epsilon" ? "epsilon" : "nats a unit of distance";
-  return el("span", {},
-    el("meter", { min: 0, max: Number(budget), value: Number(remaining), "aria-label": "Budget that remains" }),
-    el("span", {}, `${number(Number(remaining), 6)} of ${number(Number(budget), 6)} left a document (${left}); ${number(Number(spent), 6)} spent`));
+function ledger({ unit, budget, debits }) {
+  const each = unit === "epsilon" ? "epsilon" : "epsilon × N";
+  return `${number(budget, 6)} ${each} a document; ${integer(debits)} ${debits === 1 ? "debit" : "debits"} so far`;
 }

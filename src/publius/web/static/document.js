@@ -82,8 +82,8 @@ export class DocumentView {
     announce(`Drawn at epsilon ${number(draw.guarantee.epsilon)}: ${percent(draw.unchanged)} of ${draw.size} words stay, mean distance ${number(draw.mean_distance)}.`);
   }
 
-  #showHistogram({ histogram: { edges, counts }, words, size, mean_distance: mean }) {
-    const kept = words.filter((word) => word.in === word.out).length;
+  #showHistogram({ histogram: { edges, counts }, unchanged, size, mean_distance: mean }) {
+    const kept = Math.round(unchanged * size);
     const moved = withoutKept(counts, kept);
     const rows = [["stayed", kept], ...moved.map((count, at) => [`${number(edges[at])} to ${number(edges[at + 1])}`, count])];
     this.#histogramCard.clear();

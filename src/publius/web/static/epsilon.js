@@ -5,7 +5,7 @@ import { Card } from "./card.js";
 import { legend, lines, valueAt } from "./charts.js";
 import { choice, chosen } from "./choice.js";
 import { allMechanisms } from "./controls.js";
-import { byId, el, put, table, unfolding } from "./dom.js";
+import { byId, el, pairs, put, table, unfolding } from "./dom.js";
 import { Figure } from "./figures.js";
 import { number, percent } from "./format.js";
 
@@ -47,12 +47,14 @@ export class EpsilonView {
 
   #tick() {
     this.#ticked = new Set([chosen("mechanism")]);
-    const boxes = allMechanisms().filter((each) => each.available).map((each) => {
+    const offered = allMechanisms().filter((each) => each.available);
+    const boxes = offered.map((each) => {
       const box = el("input", { type: "checkbox", value: each.name, checked: this.#ticked.has(each.name) });
       box.addEventListener("change", () => this.#toggle(each.name, box.checked));
       return el("label", { class: "check" }, box, el("span", {}, each.name, " ", el("span", { class: "soft" }, each.exact ? "exact" : "from draws")));
     });
-    byId("curve-mechanisms").append(...boxes);
+    const others = allMechanisms().filter((each) => !each.available);
+    byId("curve-mechanisms").append(...boxes, ...(others.length ? [unfolding(`${others.length} are not offered here`, () => reasons(others))] : []));
   }
 
   #toggle(name, on) {
@@ -82,10 +84,13 @@ export class EpsilonView {
   #show() {
     const shown = this.#shown();
     const failed = [...this.#failed].filter(([name]) => this.#ticked.has(name));
-    put(this.#problems, failed.map(([name, error]) => el("p", { class: "error", role: "alert" }, `${name}: ${error.message}`)));
+    const pending = [...this.#ticked].filter((name) => !this.#found.has(name) && !this.#failed.has(name));
+    put(this.#problems,
+      failed.map(([name, error]) => el("p", { class: "error", role: "alert" }, `${name}: ${error.message}`)),
+      pending.length ? el("p", { class: "note" }, `Still drawing ${pending.join(", ")}. Mechanisms with exact probabilities are certified first.`) : null);
     if (this.#ticked.size === 0) return this.#card.empty("Tick a mechanism to see its curve.");
     this.#card.clear();
-    put(this.#card.body, this.#problems, shown.length ? this.#grid : el("p", { class: "empty" }, failed.length ? "" : "Drawing the curves …"));
+    put(this.#card.body, this.#problems, shown.length ? this.#grid : null);
     const charts = [this.#unchanged(shown), this.#distance(shown), this.#utility(shown), this.#exponent(shown)].filter(Boolean);
     if (shown.length) put(this.#grid, charts);
     return charts.forEach((chart) => chart.paint());
@@ -93,7 +98,7 @@ export class EpsilonView {
 
   #unchanged(shown) {
     const series = shown.map(({ name, color, answer }) => ({
-      name, color, exact: answer.curves[0].exact,
+      name, color,
       points: answer.curves[0].points.map((point) => ({ x: point.epsilon, y: point.unchanged, low: point.unchanged_low, high: point.unchanged_high })),
     }));
     return this.#chart("unchanged", "Words that stay", { series, yLabel: "share of words that stay", yFormat: percent, yHigh: 1 },
@@ -108,12 +113,13 @@ export class EpsilonView {
   }
 
   #utility(shown) {
-    const series = shown.filter(({ answer }) => answer.utility?.length).map(({ name, color, answer }) => ({
-      name, color, points: answer.utility.map((point) => ({ x: point.epsilon, y: point.bound })),
-    }));
-    const sure = shown.find(({ answer }) => answer.utility_confidence)?.answer.utility_confidence;
-    return series.length && this.#chart("utility", "Utility bound", { series, yLabel: "distance to the original", yFormat: number },
-      `The Earth Mover’s distance from the original that a release stays within${sure ? ` with probability ${percent(sure)}` : ""}, whatever the document.`);
+    const found = shown.find(({ answer }) => answer.utility?.length);
+    if (!found) return null;
+    const { utility } = found.answer;
+    const series = [{ name: "95 % of releases stay within", color: found.color, points: utility.map((point) => ({ x: point.epsilon, y: point.distance_95_at_most })) }];
+    const nearer = valueAt(utility.map((point) => ({ x: point.epsilon, y: point.bound })), chosen("epsilon"));
+    return this.#chart("utility", `Utility bound of ${found.name}`, { series, yLabel: "Earth Mover’s distance to the original", yFormat: number },
+      `Proven for every document of N words, so it is cautious.${nearer === null || nearer < 0.001 ? "" : ` A release is nearer to the original than the second document is with probability at least ${percent(nearer)}.`}`);
   }
 
   #exponent(shown) {
@@ -121,7 +127,7 @@ export class EpsilonView {
       name, color, points: answer.exponent.map((point) => ({ x: point.epsilon, y: point.exponent })),
     }));
     const apart = shown.find(({ answer }) => Number.isFinite(answer.distance_to_other))?.answer.distance_to_other;
-    return series.length && this.#chart("exponent", "Formal exponent to the second document", { series, yLabel: "nats", yFormat: number, yLog: true },
+    return series.length > 0 && this.#chart("exponent", "Formal exponent to the second document", { series, yLabel: "nats", yFormat: number, yLog: true },
       `The documents are ${number(apart)} apart. A few nats are privacy in the sense people know it; thousands bound nothing in practice.`);
   }
 
@@ -135,10 +141,12 @@ export class EpsilonView {
     const said = options.series.map((each) => `${each.name}: ${atMark(each) || "not drawn"}`).join("; ");
     const paint = () => figure.show(title, `At epsilon ${number(epsilon)}: ${said}.`, lines({ ...options, mark: epsilon, xLabel: "epsilon a word" }),
       legend(options.series, atMark), unfolding("As a table", () => pointTable(title, options)));
-    const node = el("section", { class: "chart" }, el("h3", {}, title), figure.node, note && el("p", { class: "note" }, note));
+    const node = el("section", { class: "chart" }, el("h3", {}, title), figure.node, note ? el("p", { class: "note" }, note) : null);
     return Object.assign(node, { paint });
   }
 }
+
+const reasons = (others) => el("dl", { class: "facts" }, pairs(others.map(({ name, reason }) => [name, reason ?? "not offered on these vectors"])));
 
 function pointTable(title, { series, yFormat }) {
   const rows = series.flatMap((each) => each.points.map((point) => [

@@ -2,6 +2,7 @@
 
 import { el, put, svg } from "./dom.js";
 
+const NARROWEST = 220; // pixels; below, a drawing is cut rather than turned inside out
 let count = 0;
 
 /**
@@ -22,7 +23,7 @@ export class Figure {
   }
 
   show(title, description, draw, ...aside) {
-    this.#draw = () => image(title, description, this.#width, draw);
+    this.#draw = (width) => image(title, description, width, draw);
     put(this.aside, ...aside);
     this.#paint();
   }
@@ -33,7 +34,7 @@ export class Figure {
 
   #paint() {
     this.#width = this.picture.clientWidth;
-    if (this.#width > 0 && this.#draw) put(this.picture, this.#draw());
+    if (this.#width > 0 && this.#draw) put(this.picture, this.#draw(Math.max(NARROWEST, this.#width)));
   }
 }
 

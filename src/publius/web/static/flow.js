@@ -2,11 +2,13 @@
 
 import { cut } from "./bag.js";
 import { svg } from "./dom.js";
-import { number } from "./format.js";
+import { integer } from "./format.js";
+import { overlap } from "./wordmap.js";
 
 const ROW = 26;
+const PLACES = [0.5, 0.36, 0.64, 0.24, 0.76, 0.14, 0.86]; // of the way across
 
-/** The drawing of moves [{from, to, count, distance}]: a line is as thick as words move and labeled with how far. */
+/** The drawing of moves [{from, to, count, distance}]: a line is as thick as words move and labeled with how far they go. */
 export function flow(moves) {
   return (width) => {
     const left = order(moves.map((move) => move.from));
@@ -19,7 +21,7 @@ export function flow(moves) {
       parts: [
         heading(at.left, "first document", "end"), heading(at.right, "second document", "start"),
         ...moves.map((move) => line(move, at, most)),
-        ...moves.map((move, index) => distance(move, at, index)),
+        ...distances(moves, at),
         ...names(left, at.left, at.fromY, "end", at.room), ...names(right, at.right, at.toY, "start", at.room),
       ],
     };
@@ -55,14 +57,23 @@ function line({ from, to, count, distance: far }, at, most) {
   return svg("path", { class: far > 0 ? "move" : "move still", "stroke-width": 1.5 + (8 * count) / Math.max(most, 4), d: `M${start} ${y[0]}C${middle} ${y[0]} ${middle} ${y[1]} ${end} ${y[1]}` });
 }
 
-/** How far, on the line: a third, a half or two thirds along in turn, so that labels of neighbors do not meet. */
-function distance({ from, to, count, distance: far }, at, index) {
-  const part = [0.5, 0.3, 0.7][index % 3];
+/** How far, on each line, where the label covers no other: half way, or a little to a side. */
+function distances(moves, at) {
+  const taken = [];
+  return moves.map((move) => {
+    const text = move.count > 1 ? `${integer(move.count)} × ${move.distance.toFixed(1)}` : move.distance.toFixed(1);
+    const boxes = PLACES.map((part) => boxAt(move, at, part, text.length * 6.6 + 10));
+    const box = boxes.find((each) => !taken.some((other) => overlap(each, other))) ?? boxes[0];
+    taken.push(box);
+    return svg("g", { class: "move-name" },
+      svg("rect", { x: box.x - box.wide / 2, y: box.y - 8, width: box.wide, height: 16, rx: 3 }),
+      svg("text", { x: box.x, y: box.y + 4, "text-anchor": "middle" }, text));
+  });
+}
+
+function boxAt({ from, to }, at, part, wide) {
   const [x, y] = along(at.left + 8, at.fromY(from), at.right - 8, at.toY(to), part);
-  const text = count > 1 ? `${count} × ${number(far, 2)}` : number(far, 2);
-  const wide = text.length * 6.4 + 8;
-  return svg("g", { class: "move-name" },
-    svg("rect", { x: x - wide / 2, y: y - 8, width: wide, height: 16, rx: 3 }), svg("text", { x, y: y + 4, "text-anchor": "middle" }, text));
+  return { x, y, wide, left: x - wide / 2, right: x + wide / 2, top: y - 9, bottom: y + 9 };
 }
 
 /** A point of the line's curve: cubic, with both middle points halfway across. */

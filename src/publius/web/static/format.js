@@ -25,4 +25,7 @@ export function percent(share) {
 /** Epsilon as it is chosen: three significant digits. */
 export const rounded = (value) => Number(value.toPrecision(3));
 
+/** A distance between words: two decimals, so that columns line up. */
+export const distance = (value) => (value === 0 || value >= 0.01 ? value.toFixed(2) : number(value, 2));
+
 export const plural = (count, one, many) => `${integer(count)} ${count === 1 ? one : many}`;

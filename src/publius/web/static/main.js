@@ -14,14 +14,12 @@ import { WordsView } from "./words.js";
 
 async function start() {
   if (!adoptToken()) return stop("Open the address that publius explore printed: it ends in #token=… and lets only you in.");
-  byId("frame").setAttribute("aria-busy", "true");
   try {
     const [session, { mechanisms }, { embeddings }] = await Promise.all([call("/v1/session"), call("/v1/mechanisms"), call("/v1/embeddings")]);
     setUp(session, mechanisms, embeddings);
   } catch (error) {
     stop(error.status === 401 ? "This token is not the one of the explorer that runs now. Open the address that publius explore printed." : error.message);
   }
-  byId("frame").removeAttribute("aria-busy");
   return undefined;
 }
 
@@ -31,6 +29,8 @@ function setUp(session, mechanisms, embeddings) {
     showFacts(fresh, embeddings);
     return fresh;
   };
+  byId("starting").hidden = true;
+  byId("frame").hidden = false;
   showFacts(session, embeddings);
   setUpControls(mechanisms);
   setUpSources(session);
@@ -47,6 +47,7 @@ function setUp(session, mechanisms, embeddings) {
 
 /** Nothing can be shown: say why, and nothing else. */
 function stop(reason) {
+  byId("starting").hidden = true;
   put(byId("stopped"), reason);
   byId("stopped").hidden = false;
   byId("frame").hidden = true;

@@ -87,7 +87,7 @@ function bindSamples(source) {
 function set(source, text) {
   if (text.length > limit) return complain(source, tooLong(text.length));
   complain(source, null);
-  choose({ [source.name]: text });
+  choose({ [source.name]: text.replace(/\r+\n?/g, "\n") }); // as the text area has it
 }
 
 const tooLong = (size) => `This text has ${integer(size)} characters; the explorer takes ${integer(limit)}. Only the first N words count anyway.`;

@@ -4,7 +4,7 @@ import { Channel } from "./api.js";
 import { Card } from "./card.js";
 import { choice } from "./choice.js";
 import { byId, el, put, table, unfolding } from "./dom.js";
-import { integer, number } from "./format.js";
+import { distance, integer } from "./format.js";
 
 const TAGS = { word: "span", unknown: "u", stop: "s" };
 const TITLES = { unknown: "not in the vocabulary", stop: "a stop word" };
@@ -12,7 +12,8 @@ const TITLES = { unknown: "not in the vocabulary", stop: "a stop word" };
 export class Tokens {
   #card = new Card(byId("tokens"));
   #channel = new Channel("/v1/tokens");
-  #words = []; // elements of what the bag holds, in the text's order
+  #words = []; // [element, how many words of the bag it gives], in the text's order
+  #size = 0; // words of the bag that come from the text
   #text = el("div", { class: "tokens", tabindex: "0", role: "region", "aria-label": "The text as read" });
   #legend = el("ul", { class: "token-legend" });
   #details = el("div", {});
@@ -21,10 +22,9 @@ export class Tokens {
 
   /** Read `text`; `key` says which text and reading it is, so that a draw of another is not marked on it. */
   async read(text, key) {
-    const unknown = choice().unknown;
     const found = await this.#card.wait(this.#channel.ask({ text, ...choice() }, key));
     if (found === undefined) return;
-    this.#show(found, unknown);
+    this.#show(found);
     this.#key = key;
     if (this.#draw?.key === key) this.#mark();
   }
@@ -37,52 +37,60 @@ export class Tokens {
 
   /** Mark what became of each word in a draw of the text `key`. */
   mark(draw, key) {
-    this.#draw = { ...draw, key };
+    this.#draw = { words: draw.words, key };
     if (this.#key === key) this.#mark();
   }
 
-  #show({ tokens, counts }, unknown) {
+  #show({ tokens, counts }) {
+    const dropped = choice().unknown === "drop";
     this.#words = [];
+    this.#size = counts.words;
     const parts = [];
     let beyond = "";
     for (const token of tokens) {
       if (token.kind === "beyond" || (beyond && token.kind === "gap")) beyond += token.text;
-      else parts.push(this.#part(token, unknown));
+      else parts.push(this.#part(token, dropped));
     }
     put(this.#text, parts, beyond && el("span", { class: "token beyond", title: "after the first N words" }, beyond));
-    put(this.#legend, legend(counts, unknown));
-    put(this.#card.body, this.#legend, this.#text, this.#details);
+    put(this.#legend, legend(counts, dropped));
     put(this.#details);
+    put(this.#card.body, this.#legend, this.#text, this.#details);
   }
 
-  #part({ text, kind }, unknown) {
+  #part({ text, kind, words }, dropped) {
     if (kind === "gap") return text;
     const node = el(TAGS[kind] ?? "span", { class: `token ${kind}`, title: TITLES[kind] }, text);
-    if (kind === "word" || (kind === "unknown" && unknown === "unk")) this.#words.push(node);
+    const given = words ?? (kind === "word" || (kind === "unknown" && !dropped) ? 1 : 0);
+    if (given > 0) this.#words.push([node, given]);
     return node;
   }
 
   #mark() {
     const { words } = this.#draw;
-    if (this.#words.length > words.length) return; // not the same reading: better no mark than a wrong one
-    this.#words.forEach((node, at) => markOne(node, words[at]));
     put(this.#details, unfolding("Word by word", () => pairTable(words)));
+    const given = this.#words.reduce((sum, [, count]) => sum + count, 0);
+    if (given < this.#size) return; // not the same reading: better no mark than a wrong one
+    let at = 0;
+    for (const [node, count] of this.#words) {
+      markOne(node, words.slice(at, Math.min(at + count, this.#size)));
+      at += count;
+    }
   }
 }
 
-function markOne(node, { in: from, out }) {
-  const stays = from === out;
+function markOne(node, became) {
+  const stays = became.length > 0 && became.every((word) => word.in === word.out);
   node.classList.toggle("stays", stays);
   node.classList.toggle("changes", !stays);
-  node.title = stays ? "stays in this draw" : `${node.classList.contains("unknown") ? "not in the vocabulary; " : ""}becomes ${out} in this draw`;
+  const outputs = became.map((word) => word.out).join(", ");
+  node.title = `${node.classList.contains("unknown") ? "not in the vocabulary; " : ""}${stays ? "stays in this draw" : `becomes ${outputs} in this draw`}`;
 }
 
-function legend(counts, unknown) {
-  const unknowns = unknown === "drop" ? "left out" : "one public token";
+function legend(counts, dropped) {
   const rows = [
     ["stays", "stays", null, "in this draw"],
     ["changes", "changes", null, "in this draw"],
-    ["unknown", "unknown", counts.unknown, unknowns],
+    ["unknown", "unknown", counts.unknown, dropped ? "left out" : "one public token"],
     ["stop", "stop word", counts.stop, "left out"],
     ["beyond", "beyond", counts.beyond, "after the first N"],
   ];
@@ -95,4 +103,4 @@ function legend(counts, unknown) {
 
 const pairTable = (words) =>
   table("What each word became in this draw", [["word", "text"], ["became", "text"], ["distance", "number"]],
-    words.map((word) => [word.in, word.out, number(word.distance)]));
+    words.map((word) => [word.in, word.out, distance(word.distance)]));

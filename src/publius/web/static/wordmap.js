@@ -66,4 +66,4 @@ function places({ x, y, radius }, text) {
 }
 
 const inside = (box, width, height) => box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height;
-const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+export const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;

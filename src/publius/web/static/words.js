@@ -5,7 +5,7 @@ import { Card, announce } from "./card.js";
 import { choice } from "./choice.js";
 import { byId, el, put, svg, table } from "./dom.js";
 import { Figure } from "./figures.js";
-import { number, percent, plural } from "./format.js";
+import { distance, number, percent, plural } from "./format.js";
 import { wordMap } from "./wordmap.js";
 
 const PAUSE = 350; // milliseconds: exact probabilities of a large vocabulary take a while
@@ -58,12 +58,13 @@ export class WordsView {
   }
 
   #outputTable({ word, outputs }) {
-    return table("Likely outputs", [["word", "text"], ["probability", "number"], ["", "text"], ["distance", "number"]],
-      outputs.map((output) => [this.#go(output.word, output.word === word), percent(output.probability), bar(output.probability / outputs[0].probability), number(output.distance)]));
+    const most = Math.max(...outputs.filter((output) => output.word !== word).map((output) => output.probability));
+    return table("Likely outputs", [["word", "text"], ["probability", "number"], ["beside each other", "text"], ["distance", "number"]],
+      outputs.map((output) => [this.#go(output.word, output.word === word), percent(output.probability), output.word === word ? "" : bar(output.probability / most), distance(output.distance)]));
   }
 
   #neighborTable({ neighbors }) {
-    return table("Nearest words", [["word", "text"], ["distance", "number"]], neighbors.map((neighbor) => [this.#go(neighbor.word), number(neighbor.distance)]));
+    return table("Nearest words", [["word", "text"], ["distance", "number"]], neighbors.map((neighbor) => [this.#go(neighbor.word), distance(neighbor.distance)]));
   }
 
   /** A word that leads on to itself. */
