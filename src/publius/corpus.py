@@ -75,6 +75,20 @@ class BadDocument:
         return DocumentError(f"document {self.position}{named}: {self.reason}")
 
 
+def given_document(
+    id: str, text: str, position: int, *, subject: str | None = None
+) -> Document | BadDocument:
+    """A document that was handed over instead of read from a file, under the same rules; its account is its id."""
+    try:
+        _short(id, "the id", LONGEST_ID)
+        if subject is not None:
+            _short(subject, "the subject", LONGEST_ID)
+        _text({"text": text}, "text")
+    except DocumentError as refused:
+        return BadDocument(position, None, str(refused))
+    return Document(id, text, {}, position, id, subject)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Range:

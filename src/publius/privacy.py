@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, final
+from typing import Any, Literal, final
 
 from publius.errors import PolicyError, UsageError
 from publius.noise import NOISES
@@ -179,6 +179,50 @@ def laplace_delta(metric: str, dimension: int | None, words: Iterable[tuple[floa
     for count, epsilon_distance in words:
         total += count * max(NOISES[metric](n, 1.0).truncation_delta(epsilon_distance) for n in dimensions)
     return min(1.0, total * _INACCURACY)
+
+
+def laplace_bound(
+    promised: Guarantee, distance: float, dimension: int | None, diameter: float = math.inf
+) -> Bound:
+    """The bound of a release by the Laplace mechanism between two documents that are ``distance`` apart.
+
+    ``promised`` is lifted to N words; ``dimension`` None takes the worst; ``diameter`` is at least the largest
+    distance of two words. Raises `UsageError` for a distance whose exponent is beyond all numbers.
+    """
+    exponent = promised.privacy_map(distance)
+    if math.isinf(exponent):
+        raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+    farthest = min(exponent, promised.epsilon * diameter)
+    return Bound(exponent, laplace_delta(promised.metric, dimension, [(promised.size or 1, farthest)]))
+
+
+def laplace_bound_between(promised: Guarantee, plan: TransportPlan, dimension: int) -> Bound:
+    """As `laplace_bound` for two documents whose transport was computed, so that each word's move is known."""
+    size = promised.size or 1
+    moved = [(size * move.mass, promised.epsilon * move.distance) for move in plan.moves]
+    return Bound(promised.between(plan), laplace_delta(promised.metric, dimension, moved))
+
+
+def statement(
+    promised: Guarantee, distance: float, bound: Bound, *, releases: int = 1, candidates: int | None = None
+) -> dict[str, Any]:
+    """What a number of releases promises between two documents, as ``publius guarantee --json`` prints it."""
+    total = bound.repeated(releases)
+    facts: dict[str, Any] = {
+        "epsilon": promised.epsilon,
+        "size": promised.size,
+        "distance": distance,
+        "metric": promised.metric,
+        "releases": releases,
+        "exponent": total.exponent,
+        "factor": factor(total.exponent),
+        "log10_factor": log10_factor(total.exponent),
+        "delta": total.delta,
+    }
+    if candidates is not None:
+        facts["prior"] = 1 / candidates
+        facts["posterior_at_most"] = posterior_at_most(total.exponent, candidates)
+    return facts
 
 
 def factor(exponent: float) -> float | None:

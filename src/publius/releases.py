@@ -126,7 +126,7 @@ class Plan:
         embeddings, guarantee = self.mechanism.embeddings, self.guarantee
         return {
             "manifest_version": MANIFEST_VERSION,
-            "publius_version": _version(),
+            "publius_version": publius_version(),
             "private": self.experiment is None,
             **({"warning": self.warning} if self.warning else {}),
             "promise": promise(guarantee, private=self.experiment is None),
@@ -336,7 +336,8 @@ def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan)
     return Release(document.id, Bag(words), None, document.labels, plan.warning, ordered)
 
 
-def _version() -> str:
+def publius_version() -> str:
+    """Of the installed package."""
     from importlib.metadata import version
 
     return version("publius")

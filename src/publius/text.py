@@ -106,6 +106,11 @@ def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
     )
 
 
+def found_words(normalized: str) -> Iterator[tuple[int, int]]:
+    """Where the words stand in a text that was put through `normalize`, clitics and hyphens uncut."""
+    return (found.span() for found in _WORD.finditer(normalized))
+
+
 def _surface(text: str) -> Iterator[str]:
     """Words as they stand, clitics and hyphens uncut."""
     start = 0
@@ -183,6 +188,11 @@ def lookup(text: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopW
     """As `resolve`, but an unknown word is an `Unknown` with its form, for experiments that keep it."""
     fallbacks = _fallbacks(profile_named(profile))
     return _lookup(_surface(text), vocabulary, stop_words.words, fallbacks)
+
+
+def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
+    """What `lookup` makes of one word as it stands in the normalized text: nothing of a stop word."""
+    return list(_lookup([token], vocabulary, stop_words.words, _fallbacks(profile_named(profile))))
 
 
 def _lookup(

