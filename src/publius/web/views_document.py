@@ -8,12 +8,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.bag import Bag, words_of
+from publius.bag import Bag, Encoding, words_of
 from publius.mechanisms.base import AbstractMechanism
 from publius.metrics import AbstractMetric, Float64Array, FloatArray
 from publius.neighbors import IndexArray
 from publius.rng import system_rng
-from publius.tokens import tokens_of
+from publius.text import Unknown
+from publius.tokens import Token, tokens_of
 from publius.transport import earth_movers_distance
 from publius.web import requests
 from publius.web.limits import LONGEST_COMPARED
@@ -39,7 +40,16 @@ def tokens(state: State, asked: requests.Tokens) -> dict[str, Any]:
         "padding": encoded.padding,
         "beyond": sum(token.kind == "beyond" and not token.text.isspace() for token in found),
     }
-    return {"tokens": [{"text": token.text, "kind": token.kind} for token in found], "counts": counts}
+    return {"tokens": [_record(token, encoding) for token in found], "counts": counts}
+
+
+def _record(token: Token, encoding: Encoding) -> dict[str, Any]:
+    """Its text and kind; of words also how many places of the bag they take, so that a draw can be laid beside."""
+    record: dict[str, Any] = {"text": token.text, "kind": token.kind}
+    if token.kind in ("word", "unknown"):
+        taken = [word for word in token.words if type(word) is not Unknown or encoding.unknown != "drop"]
+        record["words"] = len(taken)
+    return record
 
 
 def draw(state: State, asked: requests.Draw) -> dict[str, Any]:

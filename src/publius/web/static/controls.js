@@ -5,11 +5,15 @@ import { byId, el, pairs, put } from "./dom.js";
 import { integer, number, rounded } from "./format.js";
 
 const STEPS = 200;
+const STILL = 700; // milliseconds
 const EVIDENCE = {
   proven: "Proven for every vocabulary.",
   certified: "Certified exactly on this vocabulary.",
   none: "Without a guarantee: for looking at only, it cannot be released.",
 };
+
+let later = 0;
+const SLOW = " Each new epsilon is certified first, which may take half a minute; after that it is remembered.";
 
 let mechanisms = [];
 const named = (name) => mechanisms.find((mechanism) => mechanism.name === name);
@@ -42,8 +46,9 @@ function fillMechanisms() {
 
 function pickMechanism(name) {
   const mechanism = named(name);
+  clearTimeout(later);
   byId("mechanism").value = name;
-  put(byId("mechanism-summary"), evidence(mechanism.evidence), ` ${mechanism.summary} ${EVIDENCE[mechanism.evidence] ?? ""}`);
+  put(byId("mechanism-summary"), evidence(mechanism.evidence), ` ${mechanism.summary} ${EVIDENCE[mechanism.evidence] ?? ""}${mechanism.quick === false ? SLOW : ""}`);
   put(byId("epsilon-low"), number(mechanism.epsilon_low));
   put(byId("epsilon-high"), number(mechanism.epsilon_high));
   const fits = chosen("epsilon") >= mechanism.epsilon_low && chosen("epsilon") <= mechanism.epsilon_high;
@@ -63,9 +68,18 @@ function offerMetrics({ metrics }) {
 }
 
 function bindDial() {
-  byId("epsilon").addEventListener("input", (event) => choose({ epsilon: atStep(Number(event.target.value)) }));
+  byId("epsilon").addEventListener("input", (event) => move(atStep(Number(event.target.value))));
   byId("epsilon-number").addEventListener("input", (event) => typed(event.target));
   byId("epsilon-number").addEventListener("blur", showEpsilon);
+}
+
+/** Where an epsilon costs a certification, it is chosen once the dial or the box has been still for a moment. */
+function move(epsilon) {
+  clearTimeout(later);
+  if (mechanismChosen().quick !== false) return choose({ epsilon });
+  if (document.activeElement !== byId("epsilon-number")) byId("epsilon-number").value = epsilon;
+  byId("epsilon").setAttribute("aria-valuetext", `epsilon ${number(epsilon)}`);
+  later = setTimeout(() => choose({ epsilon }), STILL);
 }
 
 /** The dial is logarithmic between the ends that the service suggests for this mechanism and vocabulary. */
@@ -83,7 +97,7 @@ function typed(box) {
   const value = box.valueAsNumber;
   const good = Number.isFinite(value) && value > 0;
   problem(box, "epsilon-problem", good ? null : "Epsilon is a positive number.");
-  if (good) choose({ epsilon: value });
+  if (good) move(value);
 }
 
 function problem(box, id, text) {

@@ -19,7 +19,7 @@ export function flow(moves) {
     return {
       height,
       parts: [
-        heading(at.left, "first document", "end"), heading(at.right, "second document", "start"),
+        heading(at.left, width < 480 ? "first" : "first document", "end"), heading(at.right, width < 480 ? "second" : "second document", "start"),
         ...moves.map((move) => line(move, at, most)),
         ...distances(moves, at),
         ...names(left, at.left, at.fromY, "end", at.room), ...names(right, at.right, at.toY, "start", at.room),
@@ -57,13 +57,14 @@ function line({ from, to, count, distance: far }, at, most) {
   return svg("path", { class: far > 0 ? "move" : "move still", "stroke-width": 1.5 + (8 * count) / Math.max(most, 4), d: `M${start} ${y[0]}C${middle} ${y[0]} ${middle} ${y[1]} ${end} ${y[1]}` });
 }
 
-/** How far, on each line, where the label covers no other: half way, or a little to a side. */
+/** How far, on each line, where the label covers no other: half way, or a little to a side. The table has all. */
 function distances(moves, at) {
   const taken = [];
   return moves.map((move) => {
     const text = move.count > 1 ? `${integer(move.count)} × ${move.distance.toFixed(1)}` : move.distance.toFixed(1);
     const boxes = PLACES.map((part) => boxAt(move, at, part, text.length * 6.6 + 10));
-    const box = boxes.find((each) => !taken.some((other) => overlap(each, other))) ?? boxes[0];
+    const box = boxes.find((each) => !taken.some((other) => overlap(each, other)));
+    if (!box) return null;
     taken.push(box);
     return svg("g", { class: "move-name" },
       svg("rect", { x: box.x - box.wide / 2, y: box.y - 8, width: box.wide, height: 16, rx: 3 }),
