@@ -98,7 +98,6 @@ function released({ folder, bag, manifest }) {
     ["Files", "bags.jsonl, manifest.json"],
     ["Bag", `${plural(size, "word", "words")}, ${number(bag.length, 6)} different`],
   ];
-  const epsilon = manifest?.guarantee?.epsilon ?? manifest?.epsilon;
-  if (Number.isFinite(epsilon)) facts.push(["Epsilon", number(epsilon, 4)]);
+  facts.push(["Epsilon × N", `${number(manifest.epsilon, 4)} × ${number(manifest.size, 6)} = ${number(manifest.epsilon_total, 6)}, ${manifest.evidence}`]);
   return el("div", { class: "done" }, el("p", {}, el("strong", {}, "Released.")), el("dl", { class: "facts" }, pairs(facts)));
 }
