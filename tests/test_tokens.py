@@ -1,11 +1,13 @@
 """The words of a text in their places: nothing is lost, and they are those that a release takes."""
 
+import time
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from publius.bag import UNKNOWN, Encoding, words_of
 from publius.text import StopWords, Unknown
-from publius.tokens import tokens_of
+from publius.tokens import count_words, tokens_of
 
 VOCABULARY = frozenset("river straße well known do n't tea 's a b c é ς σ istanbul".split())
 ENGLISH = StopWords.load("english")
@@ -43,8 +45,17 @@ def test_kinds():
 
 def test_what_comes_after_the_first_n_words_is_beyond():
     tokens = list(tokens_of("river tea. river", VOCABULARY, encoding(2)))
-    assert [token.kind for token in tokens] == ["word", "gap", "word", "beyond", "beyond"]
+    assert [token.kind for token in tokens] == ["word", "gap", "word", "beyond"]
+    assert tokens[-1].text == ". river"
+    assert count_words(". river don't well-known") == 3
 
 
 def test_a_token_shows_no_word_when_printed():
     assert "river" not in repr(next(tokens_of("river", VOCABULARY, encoding())))
+
+
+def test_hostile_text_takes_linear_time():
+    for text in ("é-" * 100_000, "é," * 100_000, "\u0301" * 200_000, "a\u00ad" * 100_000, "-- " * 70_000):
+        started = time.process_time()
+        assert "".join(token.text for token in tokens_of(text, VOCABULARY, encoding())) == text
+        assert time.process_time() - started < 8

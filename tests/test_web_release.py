@@ -10,6 +10,7 @@ from publius.mechanisms import registry
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.laplace import Laplace
 from publius.privacy import Guarantee
+from publius.web import answers
 from toy import WORDS, sentence
 from web_service import CANARY, TEXT, fault, service
 
@@ -40,7 +41,9 @@ def documents(count=3):
 
 
 def test_obfuscate_answers_with_bags_and_manifest(free):
-    found = free.post("/v1/obfuscate", json={"documents": documents(), **ASKED}).json()
+    answer = free.post("/v1/obfuscate", json={"documents": documents(), **ASKED})
+    answers.Releases.model_validate_json(answer.text)
+    found = answer.json()
     assert [each["id"] for each in found["releases"]] == ["d0", "d1", "d2"]
     for each in found["releases"]:
         assert sum(each["bag"].values()) == each["size"] == 50
@@ -134,7 +137,9 @@ def test_a_mechanism_without_a_guarantee_is_refused(client, monkeypatch):
 
 
 def test_release_writes_a_folder_and_charges(client, book, tmp_path):
-    found = client.post("/v1/release", json={"id": "paper", "text": TEXT, **ASKED}).json()
+    answer = client.post("/v1/release", json={"id": "paper", "text": TEXT, **ASKED})
+    answers.Released.model_validate_json(answer.text)
+    found = answer.json()
     folder = next((tmp_path / "releases").iterdir())
     assert found["folder"] == str(folder)
     assert sorted(path.name for path in folder.iterdir()) == ["bags.jsonl", "manifest.json"]
@@ -167,7 +172,9 @@ def test_a_spent_budget_writes_nothing(client, tmp_path):
 
 
 def test_account_tells_the_price(client):
-    found = client.post("/v1/account", json={"id": "paper", **ASKED}).json()
+    answer = client.post("/v1/account", json={"id": "paper", **ASKED})
+    answers.Account.model_validate_json(answer.text)
+    found = answer.json()
     assert found["price"] == 100
     assert found["account"]["remaining"] == 250
 

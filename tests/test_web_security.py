@@ -59,6 +59,10 @@ def test_a_wrong_token_is_refused(client, header):
     assert TOKEN not in found.text
 
 
+def test_long_headers_are_refused(client):
+    assert fault(client.get("/v1/session", headers={"X-Padding": "a" * 17_000}))[:2] == (431, 2)
+
+
 def test_the_token_is_needed_before_an_address_is_known(client):
     for path in ("/v1/openapi.json", "/v1/nothing", "/docs", "/openapi.json", "/static", "/v1/health"):
         assert client.get(path, headers={"Authorization": ""}).status_code == 401

@@ -11,6 +11,7 @@ from publius.cli import app as command
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.rng import seeded_rng
 from publius.transport import earth_movers_distance
+from publius.web import answers
 from toy import WORDS
 from web_service import OTHER, TEXT, service
 
@@ -21,9 +22,17 @@ def client(embeddings, tmp_path_factory):
         yield client
 
 
+FORMS = {
+    "tokens": answers.Tokens, "draw": answers.Draw, "guarantee": answers.Guarantee, "curve": answers.Curves,
+    "words": answers.Words, "distance": answers.Distance,
+}  # fmt: skip
+
+
 def ask(client, path, **body):
+    """An answer, which has the form that the OpenAPI document says."""
     answer = client.post(f"/v1/{path}", json=body)
     assert answer.status_code == 200, answer.text
+    FORMS[path].model_validate_json(answer.text)
     return answer.json()
 
 
@@ -34,7 +43,9 @@ def test_health_needs_no_token(client):
 
 
 def test_every_mechanism_is_listed_with_a_range(client):
-    rows = client.get("/v1/mechanisms").json()["mechanisms"]
+    found = client.get("/v1/mechanisms")
+    answers.Mechanisms.model_validate_json(found.text)
+    rows = found.json()["mechanisms"]
     assert [row["name"] for row in rows] == list(MECHANISMS)
     for row in rows:
         assert row["available"]
@@ -55,6 +66,7 @@ def test_the_range_is_where_words_begin_and_cease_to_stay(client, embeddings):
 
 
 def test_embeddings_and_session(client, embeddings):
+    answers.Embeddings.model_validate_json(client.get("/v1/embeddings").text)
     current = client.get("/v1/embeddings").json()["embeddings"][0]
     assert current["current"]
     assert (current["size"], current["sha256"]) == (60, embeddings.sha256)

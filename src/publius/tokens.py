@@ -6,6 +6,7 @@ words there. Normalizing can change lengths, so a word's place in the text is fo
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -29,7 +30,8 @@ class Token:
 
     Attributes:
         text: as it stands; the texts of all tokens together are the text.
-        kind: "word" of the vocabulary, "unknown", "stop" word, "gap" between words, "beyond" the first N words.
+        kind: "word" of the vocabulary, "unknown", "stop" word, "gap" between words, or "beyond" the first N words,
+            which is the rest of the text.
         words: what it becomes: words of the vocabulary, or an unknown one; none for a stop word or a gap.
     """
 
@@ -39,17 +41,27 @@ class Token:
 
 
 def tokens_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Iterator[Token]:
-    """``text`` cut into tokens, in order, with the words that `publius.bag.words_of` would take from it."""
-    taken = 0
+    """``text`` cut into tokens, in order, with the words that `publius.bag.words_of` would take from it.
+
+    What comes after the first N words is one token: no more of the text is looked up than they need.
+    """
+    taken = place = 0
     for part, is_word in _stretches(text):
         if encoding.length is not None and taken >= encoding.length:
-            yield Token(part, "beyond")
-        elif not is_word:
+            yield Token(text[place:], "beyond")
+            return
+        place += len(part)
+        if not is_word:
             yield Token(part, "gap")
         else:
             token = _token(part, vocabulary, encoding)
             taken += sum(type(word) is not Unknown or encoding.unknown != "drop" for word in token.words)
             yield token
+
+
+def count_words(text: str) -> int:
+    """How many words stand in ``text``, stop words and unknown ones too, clitics and hyphens uncut."""
+    return sum(is_word for _, is_word in _stretches(text))
 
 
 def _token(part: str, vocabulary: Vocabulary, encoding: Encoding) -> Token:
@@ -70,7 +82,7 @@ def _token(part: str, vocabulary: Vocabulary, encoding: Encoding) -> Token:
 def _stretches(text: str) -> Iterator[tuple[str, bool]]:
     """The stretches of ``text`` with a word in them, and those between."""
     gap = ""
-    for piece in _PIECE.findall(text):
+    for piece in (found.group() for found in _PIECE.finditer(text)):
         last = 0
         for start, end in _places(piece):
             if gap := gap + piece[last:start]:
@@ -100,8 +112,7 @@ def _back(found: list[tuple[int, int]], ends: list[int], shifted: list[int]) -> 
     """Places in the normalized text as places in the text, rounded outwards to graphemes that are not shared."""
     places: list[tuple[int, int]] = []
     for start, end in found:
-        first = max(i for i, at in enumerate(shifted) if at <= start)
-        last = min(i for i, at in enumerate(shifted) if at >= end)
+        first, last = bisect_right(shifted, start) - 1, bisect_left(shifted, end)
         if places and ends[first] < places[-1][1]:  # two words in one grapheme
             places[-1] = (places[-1][0], max(places[-1][1], ends[last]))
         else:

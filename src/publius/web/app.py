@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 
 from publius.releases import publius_version
 from publius.web import (
+    answers,
     requests,
     views_compare,
     views_curve,
@@ -30,6 +31,7 @@ from publius.web.body import LimitedBody
 from publius.web.errors import Json, answer_to, invalid, refused
 from publius.web.lanes import Lane
 from publius.web.limits import Limits
+from publius.web.openapi import described
 from publius.web.reports import POLICY
 from publius.web.security import Guard, SafeAnswers
 from publius.web.state import State
@@ -62,7 +64,7 @@ def _application(state: State, limits: Limits) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _any)
-    app.add_api_route("/v1/openapi.json", lambda: Json(_described(app.openapi())), include_in_schema=False)
+    app.add_api_route("/v1/openapi.json", lambda: Json(described(app)), include_in_schema=False)
     return app
 
 
@@ -106,8 +108,8 @@ class _Service:
         """Every address under /v1, and /health."""
         router = APIRouter()
 
-        @router.get("/health")
-        @router.get("/v1/health")
+        @router.get("/health", responses=_form(answers.Health))
+        @router.get("/v1/health", responses=_form(answers.Health))
         async def health() -> Response:
             """Whether the service runs."""
             return Json({"status": "ok", "version": publius_version()})
@@ -118,12 +120,12 @@ class _Service:
         return router
 
     def _add_public(self, router: APIRouter) -> None:
-        @router.get("/v1/mechanisms")
+        @router.get("/v1/mechanisms", responses=_form(answers.Mechanisms))
         async def mechanisms() -> Response:
             """The mechanisms, and useful epsilons on this vocabulary."""
             return await self._answer(views_public.mechanisms)
 
-        @router.get("/v1/embeddings")
+        @router.get("/v1/embeddings", responses=_form(answers.Embeddings))
         async def embeddings() -> Response:
             """The word vectors in use, and those that are stored."""
             return await self._answer(views_public.embeddings)
@@ -149,51 +151,56 @@ class _Service:
             return await self._answer(lambda state: {"address": state.reports.ticket(id)})
 
     def _add_views(self, router: APIRouter) -> None:
-        @router.post("/v1/guarantee")
+        @router.post("/v1/guarantee", responses=_form(answers.Guarantee))
         async def guarantee(asked: requests.Guarantee) -> Response:
             """What a release promises."""
             return await self._answer(views_public.guarantee, asked)
 
-        @router.post("/v1/tokens")
+        @router.post("/v1/tokens", responses=_form(answers.Tokens))
         async def tokens(asked: requests.Tokens) -> Response:
             """A text as a release would read it."""
             return await self._answer(views_document.tokens, asked)
 
-        @router.post("/v1/draw")
+        @router.post("/v1/draw", responses=_form(answers.Draw))
         async def draw(asked: requests.Draw) -> Response:
             """A draw to look at; not a release."""
             return await self._answer(views_document.draw, asked)
 
-        @router.post("/v1/curve")
+        @router.post("/v1/curve", responses=_form(answers.Curves))
         async def curve(asked: requests.Curve) -> Response:
             """Share unchanged and displacement against epsilon."""
             return await self._answer(views_curve.curve, asked)
 
-        @router.post("/v1/words")
+        @router.post("/v1/words", responses=_form(answers.Words))
         async def words(asked: requests.Words) -> Response:
             """A word's likely outputs and neighbors."""
             return await self._answer(views_words.words, asked)
 
-        @router.post("/v1/distance")
+        @router.post("/v1/distance", responses=_form(answers.Distance))
         async def distance(asked: requests.Pair) -> Response:
             """Earth Mover's distance between two documents."""
             return await self._answer(views_compare.distance, asked)
 
     def _add_releases(self, router: APIRouter) -> None:
-        @router.post("/v1/obfuscate")
+        @router.post("/v1/obfuscate", responses=_form(answers.Releases))
         async def obfuscate(asked: requests.Obfuscate) -> Response:
             """Release documents to the caller."""
             return await self._answer(views_release.obfuscate, asked)
 
-        @router.post("/v1/release")
+        @router.post("/v1/release", responses=_form(answers.Released))
         async def release(asked: requests.Release) -> Response:
             """Release a document into a folder on this machine."""
             return await self._answer(views_release.release, asked)
 
-        @router.post("/v1/account")
+        @router.post("/v1/account", responses=_form(answers.Account))
         async def account(asked: requests.Account) -> Response:
             """A document's budget, and what its next release would cost."""
             return await self._answer(views_release.account, asked)
+
+
+def _form(model: type[answers.Answer]) -> dict[int | str, dict[str, Any]]:
+    """What the OpenAPI document says of an answer; the views make it themselves."""
+    return {200: {"model": model}, "4XX": {"model": answers.Error}}
 
 
 def _pages(state: State) -> APIRouter:
@@ -241,35 +248,3 @@ async def _http(request: Request, error: Exception) -> Response:
 
 async def _any(request: Request, error: Exception) -> Response:
     return answer_to(error)
-
-
-def _described(document: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI document with the token every address under /v1 needs, and the form of errors."""
-    fault = {
-        "type": "object",
-        "required": ["error"],
-        "properties": {
-            "error": {
-                "type": "object",
-                "required": ["code", "type", "message"],
-                "properties": {
-                    "code": {"type": "integer", "enum": [2, 65, 70, 74, 77]},
-                    "type": {"type": "string"},
-                    "message": {"type": "string"},
-                },
-            }
-        },
-    }
-    components = document.setdefault("components", {})
-    components.setdefault("schemas", {})["Error"] = fault
-    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-    answer = {
-        "description": "An error: code as of the command line.",
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
-    }
-    for path, operations in document["paths"].items():
-        for operation in operations.values():
-            operation["responses"].pop("422", None)
-            operation["responses"] |= {"4XX": answer, "5XX": answer}
-            operation["security"] = [] if path == "/health" else [{"token": []}]
-    return document

@@ -56,7 +56,8 @@ class LimitedBody:
         if not length.isdigit() or int(length[:20]) > self._limits.body_bytes:
             return self._too_large()
         kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-        if scope["method"] == "POST" and kind != b"application/json":
+        has_body = int(length) > 0 or b"transfer-encoding" in headers
+        if has_body and kind != b"application/json":
             return refused(415, 2, "UsageError", "send JSON, with 'Content-Type: application/json'", _CLOSE)
         return None
 

@@ -21,6 +21,10 @@ LONGEST_COMPARED: Final = 4_000
 """N where an Earth Mover's distance is computed: its time grows with the square."""
 
 
+HEAD_BYTES: Final = 16 * 2**10
+"""Of a request's headers together."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, NoReturn, final
 
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
@@ -51,7 +51,7 @@ class Reports:
         folder = self._folder(id)
         lines = read_bytes_limited(folder / "rows.jsonl", _LARGEST).splitlines()
         try:
-            rows = [json.loads(line) for line in lines]
+            rows = [json.loads(line, parse_constant=_refuse) for line in lines]
         except (ValueError, RecursionError):
             raise DataError(f"{shown(folder / 'rows.jsonl')} is damaged: evaluate again") from None
         page = (folder / "report.html").is_file()
@@ -84,3 +84,7 @@ class Reports:
         if id not in self._folders:
             raise UsageError("there is no report of this id: see the list in /v1/session")
         return self._folders[id]
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError("NaN and infinity are not JSON")

@@ -14,6 +14,7 @@ from typing import Any, Final, final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publius.web.errors import answer_to, refused
+from publius.web.limits import HEAD_BYTES
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -29,6 +30,7 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+_VERSIONS: Final = ("1.0", "1.1")
 _OPEN: Final = ("/", "/health")
 _OPEN_FOLDERS: Final = ("/static/", "/report/")
 _CLOSE: Final = {"connection": "close"}  # what was not read of a body is not waited for
@@ -85,6 +87,11 @@ class Guard:
             await (self._refusal(scope) or self._app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> ASGIApp | None:
+        if scope["http_version"] not in _VERSIONS:
+            return refused(400, 2, "UsageError", "this service speaks HTTP/1.1", _CLOSE)
+        if sum(len(key) + len(value) for key, value in scope["headers"]) > HEAD_BYTES:
+            return refused(431, 2, "UsageError", "the headers are too long", _CLOSE)
+
         def values(name: bytes) -> list[bytes]:
             return [value for key, value in scope["headers"] if key.lower() == name]
 

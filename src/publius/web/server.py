@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import logging
 import socket
 from collections.abc import Callable
 from typing import Any, Final, final
@@ -15,12 +16,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from publius.errors import StorageError
 from publius.rng import entropy
 from publius.web.app import make_app
-from publius.web.limits import Limits
+from publius.web.limits import HEAD_BYTES, Limits
 from publius.web.state import State
 
 HOST: Final = "127.0.0.1"
 _BACKLOG: Final = 256
-_HEAD_BYTES: Final = 16 * 1024
 
 
 def new_token() -> str:
@@ -52,6 +52,7 @@ def serve(
 ) -> None:
     """Serve until a signal; ``started`` is called when requests are answered."""
     limits = limits or Limits()
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would log errors with their messages (R17)
     app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits)
     config = uvicorn.Config(
         app,
@@ -67,7 +68,7 @@ def serve(
         date_header=False,
         proxy_headers=False,
         backlog=_BACKLOG,
-        h11_max_incomplete_event_size=_HEAD_BYTES,
+        h11_max_incomplete_event_size=HEAD_BYTES,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=3,
     )

@@ -14,7 +14,7 @@ from publius.metrics import AbstractMetric, Float64Array, FloatArray
 from publius.neighbors import IndexArray
 from publius.rng import system_rng
 from publius.text import Unknown
-from publius.tokens import Token, tokens_of
+from publius.tokens import Token, count_words, tokens_of
 from publius.transport import earth_movers_distance
 from publius.web import requests
 from publius.web.limits import LONGEST_COMPARED
@@ -38,7 +38,7 @@ def tokens(state: State, asked: requests.Tokens) -> dict[str, Any]:
         "unknown": encoded.unknown,
         "stop": sum(token.kind == "stop" for token in found),
         "padding": encoded.padding,
-        "beyond": sum(token.kind == "beyond" and not token.text.isspace() for token in found),
+        "beyond": sum(count_words(token.text) for token in found if token.kind == "beyond"),
     }
     return {"tokens": [_record(token, encoding) for token in found], "counts": counts}
 

@@ -61,13 +61,14 @@ export class BagView {
     const top = byCount(this.#bag).slice(0, TOP);
     const all = this.#bag.reduce((sum, [, count]) => sum + count, 0);
     const description = top.map(([word, count]) => `${word} ${count}`).join(", ");
-    this.#figure.show(`The ${top.length} most frequent of ${all} words`, description, (width) => bars(top, this.#kept, width),
-      el("ul", { class: "legend" },
-        el("li", {}, swatch("kept"), el("span", {}, "stayed")), el("li", {}, swatch("moved"), el("span", {}, "came from another word"))));
+    this.#figure.show(`The ${top.length} most frequent of ${all} words`, description, (width) => bars(top, this.#kept, width), { key: key() });
   }
 }
 
 const byCount = (bag) => [...bag].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0], "en"));
+
+const key = () => el("ul", { class: "legend" },
+  el("li", {}, swatch("kept"), el("span", {}, "stayed")), el("li", {}, swatch("moved"), el("span", {}, "came from another word")));
 
 const swatch = (kind) => svg("svg", { width: 14, height: 10, viewBox: "0 0 14 10", "aria-hidden": "true" }, svg("rect", { class: `bar ${kind}`, width: 14, height: 10, rx: 1 }));
 

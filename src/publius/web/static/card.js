@@ -17,7 +17,8 @@ export class Card {
   /** Await an answer: busy while it takes, its error in place. Undefined when it failed or was overtaken. */
   async wait(answer) {
     this.#waits += 1;
-    const late = setTimeout(() => this.#busy(true), PATIENCE);
+    this.node.setAttribute("aria-busy", "true");
+    const late = setTimeout(() => this.node.classList.add("busy"), PATIENCE);
     try {
       const found = await answer;
       if (found !== undefined) this.clear();
@@ -28,13 +29,13 @@ export class Card {
     } finally {
       clearTimeout(late);
       this.#waits -= 1;
-      if (this.#waits === 0) this.#busy(false);
+      if (this.#waits === 0) this.#still();
     }
   }
 
-  #busy(busy) {
-    this.node.classList.toggle("busy", busy);
-    this.node.setAttribute("aria-busy", String(busy));
+  #still() {
+    this.node.classList.remove("busy");
+    this.node.setAttribute("aria-busy", "false");
   }
 
   /** Show an error in the service's words; what was shown before is hidden, because it is no answer to this. */

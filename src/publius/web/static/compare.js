@@ -3,7 +3,7 @@
 import { Channel } from "./api.js";
 import { Card, announce } from "./card.js";
 import { choice, chosen } from "./choice.js";
-import { byId, el, put, table, unfolding } from "./dom.js";
+import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
 import { flow } from "./flow.js";
 import { distance, integer, number, plural } from "./format.js";
@@ -64,7 +64,7 @@ export class CompareView {
       : "Every move. A line is as thick as words move, its label is how far.");
     put(this.#more, this.#all ? `Show the ${FIRST} that cost most` : `Show all ${integer(moving.length)}`);
     this.#figure.show("The plan", `${moving.length} moves; the costliest: ${moving.slice(0, 3).map((move) => `${move.from} to ${move.to}, ${number(move.distance)}`).join("; ")}.`,
-      flow(drawn), unfolding("As a table", () => moveTable(moving)));
+      flow(drawn), { table: () => moveTable(moving) });
   }
 }
 

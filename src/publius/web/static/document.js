@@ -6,7 +6,7 @@ import { Channel } from "./api.js";
 import { Card, announce } from "./card.js";
 import { histogram } from "./charts.js";
 import { choice, chosen } from "./choice.js";
-import { byId, el, put, table, unfolding } from "./dom.js";
+import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
 import { number, percent } from "./format.js";
 import { Release } from "./release.js";
@@ -90,7 +90,7 @@ export class DocumentView {
     if (this.#figure.node.parentNode !== this.#histogramCard.body) put(this.#histogramCard.body, this.#figure.node);
     this.#figure.show("How far words went", `${kept} of ${size} words stayed; the mean distance is ${number(mean)}.`,
       histogram({ edges, counts: moved, kept, total: size }),
-      unfolding("As a table", () => table("How far words went", [["distance", "text"], ["words", "number"]], rows.map(([range, count]) => [range, String(count)]))));
+      { table: () => table("How far words went", [["distance", "text"], ["words", "number"]], rows.map(([range, count]) => [range, String(count)])) });
   }
 
   #showPromise({ guarantee, promise, size }) {

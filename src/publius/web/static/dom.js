@@ -43,11 +43,23 @@ export function table(caption, columns, rows) {
     el("table", {}, el("caption", { class: "visually-hidden" }, caption), el("thead", {}, el("tr", {}, head)), el("tbody", {}, body)));
 }
 
-/** Details whose content is made when they are opened first: long tables cost nothing until they are wanted. */
-export function unfolding(title, make) {
-  const node = el("details", { class: "unfolding" }, el("summary", {}, title));
-  node.addEventListener("toggle", () => {
-    if (node.open && node.childElementCount === 1) node.append(make());
-  });
-  return node;
+/** Details whose content is made only while they are open: long tables cost nothing until they are wanted. */
+export class Unfolding {
+  #summary;
+  #make = null;
+
+  constructor(title) {
+    this.#summary = el("summary", {}, title);
+    this.node = el("details", { class: "unfolding", toggle: () => this.#fill() }, this.#summary);
+  }
+
+  /** What it unfolds to from now on; it stays open if it is. */
+  set(make) {
+    this.#make = make;
+    this.#fill();
+  }
+
+  #fill() {
+    put(this.node, this.#summary, this.node.open && this.#make ? this.#make() : null);
+  }
 }

@@ -5,7 +5,7 @@ import { Card } from "./card.js";
 import { legend, lines, valueAt } from "./charts.js";
 import { choice, chosen } from "./choice.js";
 import { allMechanisms } from "./controls.js";
-import { byId, el, pairs, put, table, unfolding } from "./dom.js";
+import { Unfolding, byId, el, pairs, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
 import { number, percent } from "./format.js";
 
@@ -54,7 +54,9 @@ export class EpsilonView {
       return el("label", { class: "check" }, box, el("span", {}, each.name, " ", el("span", { class: "soft" }, each.exact ? "exact" : "from draws")));
     });
     const others = allMechanisms().filter((each) => !each.available);
-    byId("curve-mechanisms").append(...boxes, ...(others.length ? [unfolding(`${others.length} are not offered here`, () => reasons(others))] : []));
+    const unoffered = new Unfolding(`${others.length} are not offered here`);
+    unoffered.set(() => reasons(others));
+    byId("curve-mechanisms").append(...boxes, ...(others.length ? [unoffered.node] : []));
   }
 
   #toggle(name, on) {
@@ -140,7 +142,7 @@ export class EpsilonView {
     };
     const said = options.series.map((each) => `${each.name}: ${atMark(each) || "not drawn"}`).join("; ");
     const paint = () => figure.show(title, `At epsilon ${number(epsilon)}: ${said}.`, lines({ ...options, mark: epsilon, xLabel: "epsilon a word" }),
-      legend(options.series, atMark), unfolding("As a table", () => pointTable(title, options)));
+      { key: legend(options.series, atMark), table: () => pointTable(title, options) });
     const node = el("section", { class: "chart" }, el("h3", {}, title), figure.node, note ? el("p", { class: "note" }, note) : null);
     return Object.assign(node, { paint });
   }

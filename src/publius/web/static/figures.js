@@ -1,6 +1,6 @@
 // A figure: a picture drawn at the width there is, with a title for those who do not see it, and its table.
 
-import { el, put, svg } from "./dom.js";
+import { Unfolding, el, put, svg } from "./dom.js";
 
 const NARROWEST = 220; // pixels; below, a drawing is cut rather than turned inside out
 let count = 0;
@@ -8,8 +8,8 @@ let count = 0;
 /**
  * A figure that draws itself again when its width changes.
  *
- * `draw(width)` gives {height, parts}; `title` says what it is, `description` what it shows; `aside` follows the picture
- * (a legend, the table).
+ * `draw(width)` gives {height, parts}; `title` says what it is, `description` what it shows; `key` is its legend and
+ * `table` makes the table of the same figures.
  */
 export class Figure {
   #draw = null;
@@ -18,13 +18,16 @@ export class Figure {
   constructor(className = "") {
     this.picture = el("div", { class: "picture" });
     this.aside = el("div", { class: "aside" });
-    this.node = el("figure", { class: `figure ${className}` }, this.picture, this.aside);
+    this.table = new Unfolding("As a table");
+    this.node = el("figure", { class: `figure ${className}` }, this.picture, this.aside, this.table.node);
     new ResizeObserver(() => this.#resized()).observe(this.picture);
   }
 
-  show(title, description, draw, ...aside) {
+  show(title, description, draw, { key = null, table = null } = {}) {
     this.#draw = (width) => image(title, description, width, draw);
-    put(this.aside, ...aside);
+    put(this.aside, key);
+    this.table.node.hidden = table === null;
+    if (table) this.table.set(table);
     this.#paint();
   }
 

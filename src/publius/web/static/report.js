@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { Card, announce } from "./card.js";
 import { legend, lines } from "./charts.js";
 import { chosen } from "./choice.js";
-import { byId, el, put, table, unfolding } from "./dom.js";
+import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
 import { number, percent } from "./format.js";
 import { summary } from "./summary.js";
@@ -73,7 +73,8 @@ export class ReportView {
     const title = task === "author" ? "Authors named by the strongest adversary" : "Topics named by the best classifier";
     const options = { series, levels: levels(scored, task), mark: chosen("epsilon"), xLabel: "epsilon a word", yLabel: `share of ${task}s named`, yFormat: percent, yHigh: 1 };
     const node = el("section", { class: "chart" }, el("h3", {}, title), this.#figures[task].node);
-    const paint = () => this.#figures[task].show(title, described(series), lines(options), legend(series), unfolding("As a table", () => seriesTable(title, series)));
+    const paint = () => this.#figures[task].show(title, described(series), lines(options),
+      { key: legend(series), table: () => seriesTable(title, series) });
     return Object.assign(node, { paint });
   }
 

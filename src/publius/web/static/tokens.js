@@ -3,7 +3,7 @@
 import { Channel } from "./api.js";
 import { Card } from "./card.js";
 import { choice } from "./choice.js";
-import { byId, el, put, table, unfolding } from "./dom.js";
+import { Unfolding, byId, el, put, table } from "./dom.js";
 import { distance, integer } from "./format.js";
 
 const TAGS = { word: "span", unknown: "u", stop: "s" };
@@ -16,7 +16,7 @@ export class Tokens {
   #size = 0; // words of the bag that come from the text
   #text = el("div", { class: "tokens", tabindex: "0", role: "region", "aria-label": "The text as read" });
   #legend = el("ul", { class: "token-legend" });
-  #details = el("div", {});
+  #details = new Unfolding("Word by word");
   #draw = null;
   #key = null;
 
@@ -53,8 +53,8 @@ export class Tokens {
     }
     put(this.#text, parts, beyond && el("span", { class: "token beyond", title: "after the first N words" }, beyond));
     put(this.#legend, legend(counts, dropped));
-    put(this.#details);
-    put(this.#card.body, this.#legend, this.#text, this.#details);
+    this.#details.node.hidden = true; // until it is drawn
+    put(this.#card.body, this.#legend, this.#text, this.#details.node);
   }
 
   #part({ text, kind, words }, dropped) {
@@ -67,7 +67,8 @@ export class Tokens {
 
   #mark() {
     const { words } = this.#draw;
-    put(this.#details, unfolding("Word by word", () => pairTable(words)));
+    this.#details.node.hidden = false;
+    this.#details.set(() => pairTable(words));
     const given = this.#words.reduce((sum, [, count]) => sum + count, 0);
     if (given < this.#size) return; // not the same reading: better no mark than a wrong one
     let at = 0;

@@ -53,7 +53,7 @@ export class WordsView {
     put(this.#card.body, this.#facts, this.#note, el("div", { class: "word-grid" }, this.#figure.node, this.#outputs, this.#neighbors));
     this.#figure.show(`Where ${answer.word} and what it becomes lie`,
       `A projection to two dimensions. Likeliest: ${answer.outputs.slice(0, 5).map((output) => `${output.word} ${percent(output.probability)}`).join(", ")}. The tables hold the same.`,
-      wordMap(answer), key());
+      wordMap(answer), { key: key() });
     announce(`${answer.word} stays with probability ${percent(answer.stay)}; ${plural(answer.support, "word", "words")} make up 99 %.`);
   }
 
