@@ -83,7 +83,7 @@ def opened(browser, running, **options):
 def settled(page):
     """Nothing is waited for any more: no frame and no answer is outstanding."""
     page.wait_for_load_state("networkidle")
-    expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    expect(page.locator("[aria-busy=true]")).to_have_count(0, timeout=60_000)
 
 
 def give(page, view, text, which=0):

@@ -19,7 +19,9 @@ def hostile(tmp_path_factory):
     """An explorer whose vocabulary is mostly payloads, at one place each near an ordinary word; so is its report."""
     folder = tmp_path_factory.mktemp("hostile")
     words = [*WORDS, *PAYLOADS]
-    vectors = seeded_rng(8).standard_normal((len(words), 8))
+    rng = seeded_rng(8)
+    places = rng.standard_normal((len(WORDS), 8))[[at % len(WORDS) for at in range(len(words))]]
+    vectors = places + 0.2 * rng.standard_normal((len(words), 8))
     Embeddings.from_arrays(words, vectors, name="payloads", tokenizer="word2vec").save(folder / "vectors")
     Ledger.create(folder / "budget.ledger", budget=1e6)
     report = write_result(folder / "<img src=x onerror=top.canary=1>", PAYLOADS[0], PAYLOADS[60])
@@ -52,8 +54,8 @@ def test_payloads_as_a_document(page):
 
 
 def test_payloads_as_words_of_the_bag(page):
-    give(page, "document", sentence(1, 400))
-    turn(page, 0.01)
+    give(page, "document", " ".join(WORDS * 7))
+    turn(page, 6)
     shown = set()
     for _ in range(12):
         with page.expect_response("**/v1/draw"):
@@ -86,7 +88,7 @@ def test_payloads_in_curves_and_plans(page):
     page.wait_for_selector("#curves .chart")
     settled(page)
     page.click("#tab-compare")
-    page.wait_for_selector("#compare-card .move")
+    page.wait_for_selector("#compare-card .move", state="attached")
     for summary in page.locator("#view-compare summary").all():
         summary.click()
 

@@ -26,6 +26,7 @@ def values(page, title):
     chart = page.locator("#curves .chart", has_text=title)
     if chart.locator("table").count() == 0:
         chart.locator("summary").click()
+        chart.locator("table").wait_for()
     rows = chart.locator("tbody tr").all()
     return [[cell.inner_text() for cell in row.locator("th, td").all()] for row in rows]
 
@@ -98,7 +99,7 @@ def compared(page):
     give(page, "document", "river river mountain guitar")
     open_view(page, "compare")
     give(page, "compare", "river valley valley guitar", which=1)
-    page.wait_for_selector("#compare-card .move")
+    page.wait_for_selector("#compare-card .move", state="attached")
     settled(page)
     return page
 

@@ -26,6 +26,7 @@ export const allMechanisms = () => mechanisms;
 export function setUpControls(found) {
   mechanisms = found;
   fillMechanisms();
+  byId("mechanism").addEventListener("change", (event) => pickMechanism(event.target.value));
   bindDial();
   bindLength();
   for (const name of ["unknown", "stop_words", "metric"]) bindSelect(name);
@@ -38,11 +39,20 @@ export function setUpControls(found) {
 }
 
 function fillMechanisms() {
-  const select = byId("mechanism");
-  put(select, mechanisms.map((each) =>
+  put(byId("mechanism"), mechanisms.map((each) =>
     el("option", { value: each.name, disabled: !each.available, title: each.reason }, each.available ? each.name : `${each.name} – not offered here`)));
-  select.addEventListener("change", () => pickMechanism(select.value));
 }
+
+/** All of them, once they are known; what is chosen stays chosen. */
+export function offerMechanisms(found) {
+  mechanisms = found;
+  fillMechanisms();
+  byId("mechanism").value = chosen("mechanism");
+  offered.forEach((listener) => listener());
+}
+
+const offered = [];
+export const onMechanisms = (listener) => offered.push(listener);
 
 function pickMechanism(name) {
   const mechanism = named(name);

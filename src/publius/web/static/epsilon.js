@@ -4,7 +4,7 @@ import { Channel } from "./api.js";
 import { Card } from "./card.js";
 import { legend, lines, valueAt } from "./charts.js";
 import { choice, chosen } from "./choice.js";
-import { allMechanisms } from "./controls.js";
+import { allMechanisms, onMechanisms } from "./controls.js";
 import { Unfolding, byId, el, pairs, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
 import { number, percent } from "./format.js";
@@ -21,6 +21,10 @@ export class EpsilonView {
   #figures = Object.fromEntries(FIGURES.map((name) => [name, new Figure()]));
   #problems = el("div", {});
   #grid = el("div", { class: "charts" });
+
+  constructor() {
+    onMechanisms(() => this.#ticked && this.#tick());
+  }
 
   /** Curves depend on the text and its reading, not on epsilon: a moved dial only moves the mark. */
   refresh() {
@@ -45,18 +49,20 @@ export class EpsilonView {
     this.#card.empty("The curves of a document appear here: paste one, choose a file or pick a sample.");
   }
 
+  /** A box for each mechanism that is offered; made again when more become known. */
   #tick() {
-    this.#ticked = new Set([chosen("mechanism")]);
-    const offered = allMechanisms().filter((each) => each.available);
-    const boxes = offered.map((each) => {
-      const box = el("input", { type: "checkbox", value: each.name, checked: this.#ticked.has(each.name) });
-      box.addEventListener("change", () => this.#toggle(each.name, box.checked));
-      return el("label", { class: "check" }, box, el("span", {}, each.name, " ", el("span", { class: "soft" }, each.exact ? "exact" : "from draws")));
-    });
+    this.#ticked ??= new Set([chosen("mechanism")]);
+    const boxes = allMechanisms().filter((each) => each.available).map((each) => this.#box(each));
     const others = allMechanisms().filter((each) => !each.available);
     const unoffered = new Unfolding(`${others.length} are not offered here`);
     unoffered.set(() => reasons(others));
-    byId("curve-mechanisms").append(...boxes, ...(others.length ? [unoffered.node] : []));
+    put(byId("curve-mechanisms"), el("legend", { class: "visually-hidden" }, "Mechanisms to draw"), boxes, others.length ? unoffered.node : null);
+  }
+
+  #box({ name, exact }) {
+    const box = el("input", { type: "checkbox", value: name, checked: this.#ticked.has(name) });
+    box.addEventListener("change", () => this.#toggle(name, box.checked));
+    return el("label", { class: "check" }, box, el("span", {}, name, " ", el("span", { class: "soft" }, exact ? "exact" : "from draws")));
   }
 
   #toggle(name, on) {

@@ -3,7 +3,7 @@
 import { adoptToken, call } from "./api.js";
 import { onChoice } from "./choice.js";
 import { CompareView } from "./compare.js";
-import { setUpControls, showFacts } from "./controls.js";
+import { offerMechanisms, setUpControls, showFacts } from "./controls.js";
 import { DocumentView } from "./document.js";
 import { byId, put } from "./dom.js";
 import { EpsilonView } from "./epsilon.js";
@@ -15,8 +15,9 @@ import { WordsView } from "./words.js";
 async function start() {
   if (!adoptToken()) return stop("Open the address that publius explore printed: it ends in #token=… and lets only you in.");
   try {
-    const [session, { mechanisms }, { embeddings }] = await Promise.all([call("/v1/session"), call("/v1/mechanisms"), call("/v1/embeddings")]);
+    const [session, { mechanisms }, { embeddings }] = await Promise.all([call("/v1/session"), call("/v1/mechanisms?name=laplace"), call("/v1/embeddings")]);
     setUp(session, mechanisms, embeddings);
+    if (mechanisms.length < 2) await addMechanisms();
   } catch (error) {
     stop(error.status === 401 ? "This token is not the one of the explorer that runs now. Open the address that publius explore printed." : error.message);
   }
@@ -43,6 +44,14 @@ function setUp(session, mechanisms, embeddings) {
   onChoice((changed) => views[active].refresh(changed));
   open(active);
   document.documentElement.dataset.ready = "true";
+}
+
+/** The others may have to be prepared, the first time on these vectors for long: the page is in use meanwhile. */
+async function addMechanisms() {
+  byId("preparing").hidden = false;
+  const { mechanisms } = await call("/v1/mechanisms").catch((error) => ({ mechanisms: [], error }));
+  byId("preparing").hidden = true;
+  if (mechanisms.length) offerMechanisms(mechanisms);
 }
 
 /** Nothing can be shown: say why, and nothing else. */
