@@ -107,7 +107,7 @@ def test_payloads_as_id_and_author_of_a_release(page, hostile):
 def test_payloads_in_a_report_and_its_name(page):
     page.click("#tab-report")
     page.wait_for_selector("#report-card table")
-    assert page.inner_text("#report-title") == "<img src=x onerror=top.canary=1>"
+    assert page.inner_text("#report-title") == "Evaluation: <img src=x onerror=top.canary=1>"
     page.click("#report-show")
     expect(page.frame_locator("#report-frame iframe").locator("h1")).to_have_text("The letters")
     page.wait_for_timeout(300)

@@ -38,6 +38,10 @@ export class Card {
     this.node.setAttribute("aria-busy", "false");
   }
 
+  get failed() {
+    return !this.error.hidden;
+  }
+
   /** Show an error in the service's words; what was shown before is hidden, because it is no answer to this. */
   fail(error) {
     const code = error.code ? ` (${[error.type, `code ${error.code}`].filter(Boolean).join(", ")})` : "";

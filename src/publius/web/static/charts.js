@@ -7,7 +7,9 @@ import { number, percent } from "./format.js";
 const SHAPES = [
   "M0-4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0-4.5Z", "M-4-4H4V4H-4Z", "M0-5.5L5 4H-5Z", "M0-5.5L5.5 0L0 5.5L-5.5 0Z",
   "M0 5.5L5-4H-5Z", "M-1.6-5H1.6V-1.6H5V1.6H1.6V5H-1.6V1.6H-5V-1.6H-1.6Z",
+  "M-4.5-4.5H4.5L-4.5 4.5H4.5Z", "M-5 0L-2.5-4.5H2.5L5 0L2.5 4.5H-2.5Z", "M0-5.5L4 5L-5-1.5H5L-4 5Z",
 ];
+export const COLORS = 9; // and as many shapes
 
 const shape = (index, x, y, className) =>
   svg("path", { class: `marker ${className}`, d: SHAPES[index % SHAPES.length], transform: `translate(${x} ${y})` });
@@ -15,7 +17,7 @@ const shape = (index, x, y, className) =>
 /**
  * The drawing of lines over epsilon.
  *
- * `series`: [{name, color, points: [{x, y, low?, high?}]}]; a color is 1 to 8, each with a shape of its own, so that
+ * `series`: [{name, color, points: [{x, y, low?, high?}]}]; a color is 1 to COLORS, each with a shape of its own, so that
  * lines are told apart without color too. `levels`: [{name, y}] are dashed horizontals. `mark` is the x of the
  * current epsilon.
  */

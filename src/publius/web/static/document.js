@@ -67,9 +67,15 @@ export class DocumentView {
     this.#moved = 0;
     const sent = choice();
     const draw = await this.#card.wait(this.#channel.ask({ text: chosen("text"), ...sent }, JSON.stringify([key, sent.mechanism, sent.metric])));
-    if (draw === undefined) return;
+    if (draw === undefined) return this.#card.failed ? this.#noDraw() : undefined;
     this.#show(draw, key);
-    measured(started, draw.seconds);
+    return measured(started, draw.seconds);
+  }
+
+  /** A draw was refused: what was shown of another must not stand there as if it were of this choice. */
+  #noDraw() {
+    this.#histogramCard.empty("There is no draw.");
+    this.#promiseCard.empty("There is no draw, so nothing is promised.");
   }
 
   #show(draw, key) {

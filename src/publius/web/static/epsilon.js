@@ -2,7 +2,7 @@
 
 import { Channel } from "./api.js";
 import { Card } from "./card.js";
-import { legend, lines, valueAt } from "./charts.js";
+import { COLORS, legend, lines, valueAt } from "./charts.js";
 import { choice, chosen } from "./choice.js";
 import { allMechanisms, onMechanisms } from "./controls.js";
 import { Unfolding, byId, el, pairs, put, table } from "./dom.js";
@@ -85,7 +85,7 @@ export class EpsilonView {
   }
 
   #shown() {
-    return allMechanisms().map(({ name }, at) => ({ name, color: 1 + (at % 8), answer: this.#found.get(name) }))
+    return allMechanisms().map(({ name }, at) => ({ name, color: 1 + (at % COLORS), answer: this.#found.get(name) }))
       .filter(({ name, answer }) => answer && this.#ticked.has(name));
   }
 

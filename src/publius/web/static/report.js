@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { Card, announce } from "./card.js";
-import { legend, lines } from "./charts.js";
+import { COLORS, legend, lines } from "./charts.js";
 import { chosen } from "./choice.js";
 import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
@@ -53,7 +53,7 @@ export class ReportView {
   #show() {
     const { title, lines: found } = this.#shown;
     if (!found.length) return;
-    put(byId("report-title"), title);
+    put(byId("report-title"), `Evaluation: ${title}`);
     const charts = ["author", "topic"].map((task) => this.#chart(task, found)).filter(Boolean);
     put(this.#card.body,
       el("p", { class: "note" }, "The strongest of all adversaries tried decides. An interval is shown where one repeat was run; the report itself has them for all."),
@@ -66,7 +66,7 @@ export class ReportView {
     const names = [...new Set(scored.filter((line) => line.epsilon !== null).map((line) => line.mechanism))];
     if (!names.length) return null;
     const series = names.map((name, at) => ({
-      name, color: 1 + (at % 8),
+      name, color: 1 + (at % COLORS),
       points: scored.filter((line) => line.mechanism === name).sort((a, b) => a.epsilon - b.epsilon)
         .map((line) => ({ x: line.epsilon, y: line[task].accuracy, low: line[task].low, high: line[task].high })),
     }));

@@ -22,7 +22,9 @@ export class Tokens {
 
   /** Read `text`; `key` says which text and reading it is, so that a draw of another is not marked on it. */
   async read(text, key) {
-    const found = await this.#card.wait(this.#channel.ask({ text, ...choice() }, key));
+    const asked = choice();
+    if (asked.unknown === "reject") asked.unknown = "unk"; // where a release refuses, this is where to see why
+    const found = await this.#card.wait(this.#channel.ask({ text, ...asked }, key));
     if (found === undefined) return;
     this.#show(found);
     this.#key = key;

@@ -56,8 +56,8 @@ function labels(dots, width, height) {
   return drawn;
 }
 
-function places({ x, y, radius }, text) {
-  const wide = [...text].length * LETTER, gap = radius + 5;
+function places({ kind, x, y, radius }, text) {
+  const wide = [...text].length * (kind === "word" ? LETTER * 1.3 : LETTER), gap = radius + 5;
   const box = (left, middle, anchor, at) => ({ left, right: left + wide, top: middle - 8, bottom: middle + 8, x: at, y: middle + 4.5, anchor });
   return [
     box(x + gap, y, "start", x + gap), box(x - gap - wide, y, "end", x - gap),

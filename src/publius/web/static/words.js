@@ -59,7 +59,7 @@ export class WordsView {
 
   #outputTable({ word, outputs }) {
     const most = Math.max(...outputs.filter((output) => output.word !== word).map((output) => output.probability));
-    return table("Likely outputs", [["word", "text"], ["probability", "number"], ["beside each other", "text"], ["distance", "number"]],
+    return table("Likely outputs", [["word", "text"], ["probability", "number"], ["beside each other", "text wide"], ["distance", "number"]],
       outputs.map((output) => [this.#go(output.word, output.word === word), percent(output.probability), output.word === word ? "" : bar(output.probability / most), distance(output.distance)]));
   }
 
