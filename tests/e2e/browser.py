@@ -72,7 +72,7 @@ def opened(browser, running, **options):
     page.on("dialog", watch.dialog)
     context.on("request", watch.request)
     page.goto(f"http://{running.host}/#token={running.token}")
-    page.wait_for_selector("html[data-ready=true]")
+    page.wait_for_selector("html[data-ready=true]", timeout=180_000)  # vectors are prepared once
     yield page
     breaches = page.evaluate("window.breaches")
     canary = page.evaluate("typeof window.canary")

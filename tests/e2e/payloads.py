@@ -1,8 +1,9 @@
 """300 words that would run if a page took one of them for HTML, script, a template or an address."""
 
 ACTIONS = [
-    "window.canary=1", "canary=1", "top.canary=1", "self['canary']=1", "alert(1)", "confirm`1`", "Function('canary=1')()",
-    "eval('canary=1')", "setTimeout('canary=1')", "globalThis.canary=1", "parent.canary=1", "document.title='canary'",
+    "window.canary=1", "canary=1", "top.canary=1", "self['canary']=1", "alert(1)", "confirm`1`", "parent.canary=1",
+    "Function('canary=1')()", "eval('canary=1')", "setTimeout('canary=1')", "globalThis.canary=1",
+    "document.title='canary'",
 ]  # fmt: skip
 FRAMES = [
     "<script>{}</script>",

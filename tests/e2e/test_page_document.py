@@ -5,8 +5,8 @@ import sqlite3
 
 import pytest
 from browser import expect, give, opened, settled, tile, turn
-
 from explorer import explorer
+
 from publius.accounting import Ledger
 from toy import WORDS, sentence
 
@@ -190,7 +190,9 @@ def own(chromium_browser, toy_folder, tmp_path):
     """An explorer of its own: its releases and its ledger are looked at."""
     Ledger.create(tmp_path / "budget.ledger", budget=10_000)
     with (
-        explorer(tmp_path, "--embeddings", str(toy_folder), "--ledger", str(tmp_path / "budget.ledger")) as running,
+        explorer(
+            tmp_path, "--embeddings", str(toy_folder), "--ledger", str(tmp_path / "budget.ledger")
+        ) as running,
         opened(chromium_browser, running) as page,
     ):
         give(page, "document", TEXT)

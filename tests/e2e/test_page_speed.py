@@ -5,8 +5,8 @@ from statistics import median
 
 import pytest
 from browser import give, opened, settled
-
 from explorer import explorer
+
 from publius.embeddings import Embeddings
 
 MOVES = 20
@@ -21,13 +21,18 @@ def large(chromium_browser, tmp_path):
 
 
 def test_a_moved_epsilon_is_seen_soon(large, capsys):
-    give(large, "document", " ".join(word for word in Embeddings.load().vocabulary[500:1400] if word.isalpha()))
+    give(
+        large, "document", " ".join(word for word in Embeddings.load().vocabulary[500:1400] if word.isalpha())
+    )
     large.wait_for_selector("#draw .bag-list li")
     settled(large)
     large.evaluate("performance.clearMeasures()")
     for step in range(MOVES):
         move(large, 60 + 5 * step)
-    seen = large.evaluate("performance.getEntriesByName('publius-redraw').map(e => [e.duration, e.detail.kernel, e.detail.total])")
+    entries = "performance.getEntriesByName('publius-redraw')"
+    seen = large.evaluate(
+        f"{entries}.map(entry => [entry.duration, entry.detail.kernel, entry.detail.total])"
+    )
     whole, kernel, service = (median(times) for times in zip(*seen, strict=True))
     with capsys.disabled():
         print(
@@ -40,6 +45,7 @@ def test_a_moved_epsilon_is_seen_soon(large, capsys):
 def move(page, step):
     with page.expect_response("**/v1/draw"):
         page.locator("#epsilon").evaluate(
-            "(node, step) => { node.value = step; node.dispatchEvent(new Event('input', { bubbles: true })) }", step
+            "(node, step) => { node.value = step; node.dispatchEvent(new Event('input', { bubbles: true })) }",
+            step,
         )
     settled(page)

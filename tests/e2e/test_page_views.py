@@ -108,7 +108,10 @@ def test_the_plan_moves_what_differs(compared):
     assert tile(compared, "compare", "In both") == "2"
     compared.click("#compare-card summary")
     rows = [row.inner_text().split() for row in compared.locator("#compare-card tbody tr").all()]
-    assert {(row[0], row[1], row[2]) for row in rows} == {("river", "valley", "1"), ("mountain", "valley", "1")}
+    assert {(row[0], row[1], row[2]) for row in rows} == {
+        ("river", "valley", "1"),
+        ("mountain", "valley", "1"),
+    }
 
 
 def test_the_plan_adds_up_to_the_distance(compared):

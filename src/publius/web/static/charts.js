@@ -84,7 +84,7 @@ export function legend(series, text = () => "") {
       el("span", {}, each.name), el("span", { class: "soft" }, text(each)))));
 }
 
-/** The value of a line at `x`, between its points on the logarithmic scale; null outside. */
+/** The value of a line at `x`, between its points; null outside. An exponent, which is linear in epsilon, is exact. */
 export function valueAt(points, x) {
   const after = points.findIndex((point) => point.x >= x * (1 - 1e-9));
   if (after < 0 || !points.length) return null;
@@ -92,8 +92,7 @@ export function valueAt(points, x) {
   if (Math.abs(high.x / x - 1) < 1e-9) return high.y;
   if (after === 0) return null;
   const low = points[after - 1];
-  const part = Math.log(x / low.x) / Math.log(high.x / low.x);
-  return low.y + part * (high.y - low.y);
+  return low.y + ((x - low.x) / (high.x - low.x)) * (high.y - low.y);
 }
 
 /** The drawing of counts between edges; words that did not move (`kept`) are the separate first bar. */

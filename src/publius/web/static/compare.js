@@ -51,7 +51,7 @@ export class CompareView {
       this.#all = !this.#all;
       this.#draw(moving);
     } });
-    return el("section", {}, el("h3", {}, "The plan"), this.#caption, this.#figure.node, el("div", { class: "buttons" }, this.#more));
+    return el("section", { class: "chart" }, el("h3", {}, "The plan"), this.#caption, this.#figure.node, el("div", { class: "buttons" }, this.#more));
   }
 
   #caption;
