@@ -10,7 +10,7 @@ from publius.errors import PubliusError
 from publius.rng import RunKey
 
 MUTANTS = catalog()
-PROBES = {mutant.probe: mutant.name.split(":")[0] + ", " + mutant.caught_by for mutant in MUTANTS}
+PROBES = {mutant.probe: mutant for mutant in MUTANTS}
 
 
 def test_there_are_enough():
@@ -23,9 +23,9 @@ def test_caught_by_its_check(mutant):
     assert mutant.caught(RunKey.seeded(21))
 
 
-@pytest.mark.parametrize("probe", PROBES, ids=PROBES.values())
-def test_the_genuine_version_is_not_accused(probe):
-    assert failures(probe(GENUINE, RunKey.seeded(22))) == []
+@pytest.mark.parametrize("mutant", PROBES.values(), ids=lambda mutant: mutant.name)
+def test_the_genuine_version_is_not_accused(mutant):
+    assert failures(mutant.probe(mutant.genuine, RunKey.seeded(22))) == []
 
 
 def test_a_mutant_whose_check_does_not_exist_is_a_bug():

@@ -1,9 +1,11 @@
 """The torture of ``make torture``, small: each part runs, hits something, and finds nothing."""
 
 import importlib.util
+import time
 
 import pytest
 
+from publius.audit.forking import apart
 from publius.audit.outcomes import failures
 from publius.errors import PubliusError
 from torture import bench, canaries, malformed
@@ -15,6 +17,13 @@ from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory
 
 fork_only = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
+
+
+# Forks are made in a process of their own: pytest's has threads, whose locks a fork would take along.
+
+
+def hanging_child():
+    return run_child(lambda: time.sleep(60), timeout=0.3)
 
 
 def figure(found, name):
@@ -47,24 +56,22 @@ def test_a_release_without_its_last_bag_is_not_whole(format, tmp_path):
 
 @fork_only
 def test_kills():
-    assert figure(torture_kills(8), "kills") == 8
+    assert figure(apart(torture_kills, 8), "kills") == 8
 
 
 @fork_only
 def test_full_disk():
-    assert figure(torture_full_disk(15), "full disks") >= 8
+    assert figure(apart(torture_full_disk, 15), "full disks") >= 8
 
 
 @fork_only
 def test_memory_limit():
-    assert figure(torture_memory(8), "memory limits that hit") >= 1
+    assert figure(apart(torture_memory, 8), "memory limits that hit") >= 1
 
 
 @fork_only
 def test_a_child_that_hangs_is_killed():
-    import time
-
-    ended, result = run_child(lambda: time.sleep(60), timeout=0.3)
+    ended, result = apart(hanging_child)
     assert (ended, result) == (9, None)
 
 
@@ -97,12 +104,12 @@ def test_canaries_are_found_where_they_are_let_out(home, tmp_path):
 
 
 def test_concurrent_ledgers():
-    assert figure(torture_concurrent(3, 10), "passed") == 15
+    assert figure(apart(torture_concurrent, 3, 10), "passed") == 15
 
 
 @fork_only
 def test_ledger_kills():
-    assert figure(torture_ledger_kills(12), "ledger kills and full disks") >= 4
+    assert figure(apart(torture_ledger_kills, 12), "ledger kills and full disks") >= 4
 
 
 @pytest.mark.parametrize("parser", PARSERS)

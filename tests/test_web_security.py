@@ -3,6 +3,7 @@
 import pytest
 
 from publius.web.limits import Limits
+from publius.web.security import Guard
 from web_service import CANARY, PORT, TOKEN, fault, service
 
 HOST = f"127.0.0.1:{PORT}"
@@ -47,6 +48,12 @@ def test_other_origins_are_refused(client, origin):
 
 def test_our_own_origin_is_served(client):
     assert client.get("/v1/session", headers={"Origin": f"http://{HOST}"}).status_code == 200
+
+
+def test_the_usual_port_is_left_out_by_browsers():
+    scope = {"type": "http", "http_version": "1.1", "path": "/", "headers": [(b"host", b"localhost")]}
+    assert Guard(None, port=80, token=TOKEN)._refusal(scope) is None
+    assert Guard(None, port=81, token=TOKEN)._refusal(scope).status_code == 421
 
 
 @pytest.mark.parametrize(
@@ -173,6 +180,31 @@ def test_no_error_holds_what_was_sent(client, path, body, capfd, caplog):
     if found.status_code != 200:
         assert fault(found)[1] in (2, 65)
         assert CANARY not in found.text
+    out, err = capfd.readouterr()
+    assert CANARY not in out + err + caplog.text
+
+
+FIELDS = {
+    "obfuscate": ["documents", "mechanism"], "release": ["text", "stop_words", "other"], "account": ["metric", "x y"],
+    "guarantee": ["distance", "releases"], "words": ["word", "count"], "distance": ["a", "b", "unknown"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "field"), [(path, field) for path, fields in FIELDS.items() for field in fields]
+)
+def test_no_other_error_holds_what_was_sent(client, path, field, capfd, caplog):
+    text = f"{CANARY} {CANARY}"
+    one = {"id": "a", "text": text}
+    good = {"obfuscate": {"documents": [one]}, "release": one, "account": {"id": "a"}, "guarantee": {},
+            "words": {"word": text}, "distance": {"a": text, "b": text}}  # fmt: skip
+    for value in (text, [text], {CANARY: text}, None):
+        found = client.post(
+            f"/v1/{path}", json={**good[path], "unknown": "reject", field: value, "length": 5}
+        )
+        if found.status_code != 200:
+            assert fault(found)[1] in (2, 65)
+            assert CANARY not in found.text
     out, err = capfd.readouterr()
     assert CANARY not in out + err + caplog.text
 

@@ -38,7 +38,6 @@ def test_a_lane_runs_so_many_at_once():
     async def scenario():
         lane = Lane(2, Limits())
         await asyncio.gather(*(lane.run(work) for _ in range(20)))
-        lane.close()
 
     asyncio.run(scenario())
     assert max(most) == 2
@@ -53,9 +52,7 @@ def test_a_full_queue_is_refused():
         calls = [asyncio.create_task(lane.run(gate.wait)) for _ in range(4)]
         await asyncio.sleep(0.05)
         gate.set()
-        found = await asyncio.gather(*calls, return_exceptions=True)
-        lane.close()
-        return found
+        return await asyncio.gather(*calls, return_exceptions=True)
 
     found = asyncio.run(scenario())
     assert sum(isinstance(each, BusyError) for each in found) >= 1
@@ -73,7 +70,6 @@ def test_a_turn_that_does_not_come_is_refused():
             await lane.run(print)
         gate.set()
         await first
-        lane.close()
 
     asyncio.run(scenario())
 
@@ -85,7 +81,6 @@ def test_an_error_that_nobody_waits_for_is_not_logged(caplog):
         await asyncio.sleep(0.01)
         call.cancel()
         await asyncio.sleep(0.15)
-        lane.close()
 
     asyncio.run(scenario())
     assert "ZeroDivision" not in caplog.text
@@ -103,6 +98,9 @@ def test_mechanisms_are_kept_and_made_once(embeddings):
     for thread in threads:
         thread.join()
     assert len(set(map(id, found))) == 1
+    assert kept.is_ready("exponential", 1.5, "euclidean")
+    assert not kept.is_ready("exponential", 1.6, "euclidean")
+    assert kept.is_ready("laplace", 9.9, "manhattan")
     assert kept.get("laplace", 2.0).search is kept.get("laplace", 3.0).search
     for number in range(200):
         kept.get("vickrey", 1.0 + number)
@@ -210,3 +208,28 @@ def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_a_release_that_was_begun_is_finished_when_interrupted(running):
+    address, token, process = running
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    body = json.dumps(
+        {"documents": [{"id": f"d{i}", "text": sentence(i)} for i in range(20)], "length": 20_000}
+    )
+    slow = urllib.request.Request(f"{address}/v1/obfuscate", body.encode(), headers)
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(json.load(urllib.request.urlopen(slow))))
+    asking.start()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    asking.join()
+    assert (process.returncode, out, err) == (0, "", "")
+    assert len(answers[0]["releases"]) == 20
+
+
+def test_a_process_without_the_extra_says_which_one():
+    code = "import sys; sys.modules['fastapi'] = None; sys.argv[1:] = ['explore']; from publius.cli import main; main()"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "pip install 'publius[web]'" in found.stderr

@@ -38,6 +38,13 @@ def obfuscate(corpus: Path, output: Path, format: str = "jsonl", embeddings=EMBE
     return protect_corpus(open_corpus(corpus), plan(embeddings), output, format=format, workers=1)
 
 
+def warm(folder: Path) -> None:
+    """Import what a release of each format needs: a fork that finds it all there starts where the work does."""
+    corpus = write_corpus(folder / "warm.jsonl", 2)
+    for format in FORMATS:
+        obfuscate(corpus, folder / f"warm-{format}", format)
+
+
 def whole(output: Path, format: str, documents: int) -> bool:
     """Whether a released folder is complete: every document once, N words each, and the manifest."""
     manifest = json.loads((output / "manifest.json").read_text(encoding="utf-8"))

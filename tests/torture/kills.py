@@ -18,6 +18,7 @@ def torture_kills(count, seed=1):
     rng = seeded_rng(seed)
     landed, torn, stuck = 0, [], []
     with tempfile.TemporaryDirectory() as name:
+        bench.warm(Path(name))
         corpus = bench.write_corpus(Path(name) / "corpus.jsonl", _DOCUMENTS)
         lengths = {format: _duration(corpus, Path(name) / "probe", format) for format in bench.FORMATS}
         while landed < count:

@@ -25,6 +25,7 @@ def torture_full_disk(count, seed=2):
     rng = seeded_rng(seed)
     hits, torn, wrong, left = 0, [], [], []
     with tempfile.TemporaryDirectory() as name:
+        bench.warm(Path(name))
         corpus = bench.write_corpus(Path(name) / "corpus.jsonl", _DOCUMENTS)
         jobs = [(format, _release(corpus, format)) for format in bench.FORMATS] + [("store", _store)]
         for trial in range(count):

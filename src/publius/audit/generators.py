@@ -6,46 +6,41 @@ import copy
 import multiprocessing
 import os
 import pickle
-import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
+from publius.audit.forking import PROCESSES, in_processes
 from publius.audit.outcomes import Check, violations
 from publius.audit.subjects import Subject
 from publius.errors import EntropyError, PolicyError
 from publius.rng import Generator
 
 _BLOCK_BYTES: Final = 32
-_PROCESSES: Final = 4
 
 
 def _blocks(generator: Callable[[], Generator], count: int) -> list[bytes]:
     return [generator().bytes(_BLOCK_BYTES) for _ in range(count)]
 
 
-@contextmanager
-def fork_beside_threads() -> Iterator[None]:
-    """Without the warning that Python 3.12 and later give: here a fork beside threads is the point."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        yield
+def _first_block(generator: Callable[[], Generator]) -> None:
+    generator().bytes(_BLOCK_BYTES)
 
 
 def check_streams(subject: Subject, streams: int, methods: tuple[str, ...] = ("fork", "spawn")) -> Check:
     """The first blocks of ``streams`` generators made in forked and spawned processes and threads: none repeats."""
     methods = tuple(method for method in methods if method in multiprocessing.get_all_start_methods())
     each = -(-streams // (len(methods) + 1))
-    parts = 4 * _PROCESSES
+    parts = 4 * PROCESSES
     share = -(-each // parts)
-    _blocks(subject.generator, 1)  # the parent has drawn before: a fork must not inherit its place
+    tasks = [(subject.generator, share)] * parts
+    drawn = partial(_first_block, subject.generator)  # a fork must not inherit its parent's place
     found: list[bytes] = []
     for method in methods:
-        with fork_beside_threads(), multiprocessing.get_context(method).Pool(_PROCESSES) as pool:
-            tasks = [(subject.generator, share)] * parts
-            found += [block for part in pool.starmap(_blocks, tasks) for block in part]
-    with ThreadPoolExecutor(_PROCESSES) as threads:
+        found += [block for part in in_processes(_blocks, tasks, method, first=drawn) for block in part]
+    with ThreadPoolExecutor(PROCESSES) as threads:
         shares = threads.map(_blocks, [subject.generator] * parts, [share] * parts)
         found += [block for part in shares for block in part]
     return violations(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from publius.accounting import Charge
-from publius.audit.generators import fork_beside_threads
+from publius.audit.forking import PROCESSES, in_processes
 from publius.audit.mutants.rewired import Rewired
 from publius.audit.outcomes import Check, violations
 from publius.audit.release_path import toy_embeddings
@@ -22,7 +21,6 @@ from publius.errors import BudgetError, DataError, PolicyError, PubliusError, St
 
 LedgerCheck = Callable[[Subject, Path], Check]
 
-_PROCESSES: Final = 4
 NO_AMOUNTS: Final[tuple[Any, ...]] = (math.nan, math.inf, -1.0, 0.0, 5e-324, "1", None, True)
 
 
@@ -64,17 +62,14 @@ def _try(make: Callable[[Path, Any], Spender], path: Path, times: int) -> int:
 
 def check_concurrent(subject: Subject, folder: Path, spends: int = 6) -> Check:
     """Processes and threads that spend at once end exactly at the cap."""
-    path, total = folder / "ledger", 2 * _PROCESSES * spends
+    path, total = folder / "ledger", 2 * PROCESSES * spends
     cap = total // 2
     ledger = subject.ledger(path, cap)
     passed = 0
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    with fork_beside_threads(), multiprocessing.get_context(method).Pool(_PROCESSES) as pool:
-        jobs = [(subject.ledger, path, spends)] * _PROCESSES
-        passed += sum(pool.starmap(_try, jobs))
-    with ThreadPoolExecutor(_PROCESSES) as threads:
-        rounds = [spends] * _PROCESSES
-        passed += sum(threads.map(_try, [subject.ledger] * _PROCESSES, [path] * _PROCESSES, rounds))
+    passed += sum(in_processes(_try, [(subject.ledger, path, spends)] * PROCESSES))
+    with ThreadPoolExecutor(PROCESSES) as threads:
+        rounds = [spends] * PROCESSES
+        passed += sum(threads.map(_try, [subject.ledger] * PROCESSES, [path] * PROCESSES, rounds))
     off = abs(passed - cap) + (Fraction(ledger.document("d").spent) != cap)
     return violations("ledger: spends at once end exactly at the cap", total, off)
 

@@ -20,6 +20,7 @@ from publius.audit.outcomes import Check, Findings
 from publius.audit.pieces import Context, Piece, pieces
 from publius.audit.subjects import GENUINE
 from publius.embeddings import Embeddings
+from publius.engines.processes import end_with_parent
 from publius.errors import DataError
 from publius.files import AnyPath, read_bytes_limited, write_file
 from publius.mechanisms.base import AbstractMechanism
@@ -185,6 +186,7 @@ def _start(request: Request) -> None:
     global _context
     from threadpoolctl import threadpool_limits
 
+    end_with_parent()
     threadpool_limits(1)
     _context = request.context()
 

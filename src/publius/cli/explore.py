@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,6 +58,7 @@ def explore(
                 _open(address, Path(folder))
 
         serve(state, listener, token, started)
+    os._exit(0)  # releases are finished; a certificate that is being computed is not waited for
 
 
 def _open(address: str, folder: Path) -> None:

@@ -88,14 +88,18 @@ def _start_worker(plan: Plan) -> None:
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     threadpool_limits(1)
     plan.mechanism.threads = 1
     _worker = plan
 
 
-def _end_with_parent() -> None:
-    """A killed parent cannot tell its workers to stop, and they would wait for work for ever."""
+def end_with_parent() -> None:
+    """End this worker when its parent dies: a killed parent cannot tell it to, and it would wait for work for ever."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])

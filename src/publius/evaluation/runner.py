@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, final
 
 from publius.embeddings import Embeddings
+from publius.engines.processes import end_with_parent
 from publius.errors import DataError, PubliusError, UsageError
 from publius.evaluation.data import Dataset, Task
 from publius.evaluation.encoding import EncodedDataset
@@ -259,6 +260,7 @@ _worker: Setting | None = None
 
 def _start_worker(setting: Setting) -> None:
     global _worker
+    end_with_parent()
     _worker = setting
 
 

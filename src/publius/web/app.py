@@ -29,7 +29,7 @@ from publius.web import (
 )
 from publius.web.body import LimitedBody
 from publius.web.errors import Json, answer_to, invalid, refused
-from publius.web.lanes import Lane
+from publius.web.lanes import Lane, Work
 from publius.web.limits import Limits
 from publius.web.openapi import described
 from publius.web.reports import POLICY
@@ -41,15 +41,20 @@ _KINDS: Final = frozenset((".html", ".css", ".js", ".svg", ".png", ".ico", ".wof
 _QUICK, _LONG = 2, 1
 
 
-def make_app(state: State, *, port: int, token: str, limits: Limits | None = None) -> ASGIApp:
-    """The whole application behind its guards, for the address 127.0.0.1:``port`` and the ``token`` printed."""
+def make_app(
+    state: State, *, port: int, token: str, limits: Limits | None = None, work: Work | None = None
+) -> ASGIApp:
+    """The whole application behind its guards, for the address 127.0.0.1:``port`` and the ``token`` printed.
+
+    ``work`` is told what is being computed, so that it can be ended.
+    """
     limits = limits or Limits()
-    inner = LimitedBody(_application(state, limits), limits)
+    inner = LimitedBody(_application(state, limits, work or Work()), limits)
     return SafeAnswers(Guard(inner, port=port, token=token))
 
 
-def _application(state: State, limits: Limits) -> FastAPI:
-    service = _Service(state, limits)
+def _application(state: State, limits: Limits, work: Work) -> FastAPI:
+    service = _Service(state, limits, work)
     app = FastAPI(
         title="Publius",
         version=publius_version(),
@@ -71,18 +76,17 @@ def _application(state: State, limits: Limits) -> FastAPI:
 class _Service:
     """The views, each in the lane that suits it: what must be certified first does not stop the rest."""
 
-    def __init__(self, state: State, limits: Limits) -> None:
-        self._state, self._limits = state, limits
+    def __init__(self, state: State, limits: Limits, work: Work) -> None:
+        self._state, self._limits, self._work = state, limits, work
         self._quick, self._long = Lane(_QUICK, limits), Lane(_LONG, limits)
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
-        """Prepare what the page asks for first; end without beginning anything more."""
+        """Prepare what the page asks for first; at the end wait for releases that were begun, for nothing else."""
         prepared = asyncio.create_task(self._prepare())
         yield
         prepared.cancel()
-        self._quick.close()
-        self._long.close()
+        await self._work.ended()
 
     async def _prepare(self) -> None:
         with suppress(Exception):  # whoever asks for it gets the error
@@ -92,15 +96,21 @@ class _Service:
     async def _answer(self, view: Callable[..., dict[str, Any]], *arguments: Any) -> Response:
         """What the view says, or its error."""
         lane = self._long if self._is_long(view, *arguments) else self._quick
+        running = asyncio.create_task(lane.run(view, self._state, *arguments))
+        release = view in (views_release.obfuscate, views_release.release)
+        self._work.add(running, must_end=release)
         try:
-            return Json(await lane.run(view, self._state, *arguments))
+            return Json(await asyncio.shield(running))
+        except asyncio.CancelledError:
+            return refused(503, 74, "StorageError", "the explorer is ending: start it again")
         except Exception as error:
             return answer_to(error)
 
     def _is_long(self, view: Callable[..., dict[str, Any]], *arguments: object) -> bool:
         """Whether a mechanism may have to be certified, or many are asked for."""
         asked = arguments[0] if arguments else None
-        if isinstance(asked, requests.Choice) and not self._state.mechanisms.is_quick(asked.mechanism):
+        ready = self._state.mechanisms.is_ready
+        if isinstance(asked, requests.Choice) and not ready(asked.mechanism, asked.epsilon, asked.metric):
             return True
         return view in (views_public.mechanisms, views_curve.curve)
 

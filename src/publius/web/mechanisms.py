@@ -27,7 +27,7 @@ _PAIRS: Final = 10**10
 """Pairs of words times dimensions / 50 that are certified while somebody waits: 100,000 words of 50 dimensions."""
 _SOLVED: Final = 4 * 10**8
 """The same where a system of equations in all words is solved first."""
-_RUNGS: Final = 9
+_RUNGS: Final = 7
 
 
 @final
@@ -69,6 +69,10 @@ class Mechanisms:
     def is_quick(self, name: str) -> bool:
         """Whether it is made in a moment at any epsilon; the others are certified first."""
         return not issubclass(MECHANISMS[name], AbstractFinite) and name != ProjectedLaplace.name
+
+    def is_ready(self, name: str, epsilon: float, metric: str) -> bool:
+        """Whether it is made in a moment at this epsilon."""
+        return self.is_quick(name) or self._look((name, metric, epsilon)) is not None
 
     def unsuitable(self, name: str) -> str | None:
         """Why the mechanism is not offered on this vocabulary, or None."""

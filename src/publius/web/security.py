@@ -7,6 +7,7 @@ site knows and no browser adds by itself. There are no cookies and no CORS heade
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -30,6 +31,8 @@ HEADERS: Final = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+_NAMES: Final = ("127.0.0.1", "localhost")
+_HTTP_PORT: Final = 80  # browsers leave it out
 _VERSIONS: Final = ("1.0", "1.1")
 _OPEN: Final = ("/", "/health")
 _OPEN_FOLDERS: Final = ("/static/", "/report/")
@@ -59,6 +62,11 @@ class SafeAnswers:
         except Exception as error:  # nothing of it may reach a log (R17)
             if scope["type"] == "http" and not started:
                 await answer_to(error)(scope, receive, guarded)
+        except asyncio.CancelledError:
+            if scope["type"] == "http" and not started:
+                ending = refused(503, 74, "StorageError", "the explorer is ending: start it again", _CLOSE)
+                await ending(scope, receive, guarded)
+            raise
 
 
 def _with_defaults(given: Any) -> list[tuple[bytes, bytes]]:
@@ -75,7 +83,8 @@ class Guard:
     def __init__(self, app: ASGIApp, *, port: int, token: str) -> None:
         """``port`` is where we listen; ``token`` what was printed."""
         self._app = app
-        self._hosts = frozenset(f"{name}:{port}".encode() for name in ("127.0.0.1", "localhost"))
+        names = [f"{name}:{port}" for name in _NAMES] + ([*_NAMES] if port == _HTTP_PORT else [])
+        self._hosts = frozenset(name.encode() for name in names)
         self._origins = frozenset(b"http://" + host for host in self._hosts)
         self._expected = f"Bearer {token}".encode()
 

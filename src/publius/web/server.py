@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from publius.errors import StorageError
 from publius.rng import entropy
 from publius.web.app import make_app
+from publius.web.lanes import Work
 from publius.web.limits import HEAD_BYTES, Limits
 from publius.web.state import State
 
@@ -53,7 +54,8 @@ def serve(
     """Serve until a signal; ``started`` is called when requests are answered."""
     limits = limits or Limits()
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would log errors with their messages (R17)
-    app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits)
+    work = Work()
+    app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits, work=work)
     config = uvicorn.Config(
         app,
         http=_impatient(limits.head_seconds),
@@ -70,24 +72,29 @@ def serve(
         backlog=_BACKLOG,
         h11_max_incomplete_event_size=HEAD_BYTES,
         timeout_keep_alive=5,
-        timeout_graceful_shutdown=3,
+        timeout_graceful_shutdown=60,
     )
-    _Server(config, started).run([listener])
+    _Server(config, started, work).run([listener])
 
 
 @final
 class _Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed by mypy here
-    """A server that says when it has started."""
+    """A server that says when it has started, and at the end waits for releases only."""
 
-    def __init__(self, config: Any, started: Callable[[], None]) -> None:
+    def __init__(self, config: Any, started: Callable[[], None], work: Work) -> None:
         super().__init__(config)
-        self._say_started = started
+        self._say_started, self._work = started, work
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server.startup`."""
         await super().startup(sockets)
         if self.started:
             self._say_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """See `uvicorn.Server.shutdown`."""
+        self._work.give_up()
+        await super().shutdown(sockets)
 
 
 def _impatient(seconds: float) -> type[H11Protocol]:

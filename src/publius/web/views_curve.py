@@ -24,7 +24,7 @@ from publius.web.state import State
 from publius.web.views_document import row_distances
 
 _POINTS: Final = 12
-_DRAWS: Final = 2000  # words drawn at each point
+_DRAWS: Final = 1200  # words drawn at each point
 _ROWS: Final = 400  # distinct words whose exact rows are computed at each point
 _BLOCK: Final = 16
 
@@ -57,7 +57,7 @@ def _curve(state: State, name: str, metric: str, indices: IndexArray) -> dict[st
     if reason := state.mechanisms.unsuitable(name):
         return {"mechanism": name, "exact": exact, "points": [], "reason": reason}
     if exact:
-        points = [_exact(rung, indices) for rung in state.mechanisms.ladder(name, own)]
+        points = _exact(state.mechanisms.ladder(name, own), indices)
     else:
         made = (state.mechanisms.get(name, epsilon, own) for epsilon in epsilons(state, name, own))
         points = [_drawn(mechanism, indices) for mechanism in made]
@@ -78,27 +78,42 @@ def _drawn(mechanism: AbstractMechanism, indices: IndexArray) -> dict[str, Any]:
     return {**point, "unchanged_low": low, "unchanged_high": high, "draws": len(words)}
 
 
-def _exact(mechanism: AbstractFinite, indices: IndexArray) -> dict[str, Any]:
+def _exact(ladder: Sequence[AbstractFinite], indices: IndexArray) -> list[dict[str, Any]]:
     """From output probabilities, each distinct word once; of very many distinct words the most frequent ones."""
     distinct, counts = np.unique(indices, return_counts=True)
     kept = np.argsort(-counts, kind="stable")[:_ROWS]
-    stays, distances = _row_means(mechanism, distinct[kept])
     weights = counts[kept] / counts[kept].sum()
-    stay = float(weights @ stays)
-    point = {"epsilon": mechanism.epsilon, "unchanged": stay, "mean_distance": float(weights @ distances)}
-    return {**point, "unchanged_low": stay, "unchanged_high": stay, "words": len(kept)}
+    stays, distances = (values @ weights for values in _row_means(ladder, distinct[kept]))
+    return [
+        {
+            "epsilon": rung.epsilon,
+            "unchanged": stay,
+            "mean_distance": distance,
+            "unchanged_low": stay,
+            "unchanged_high": stay,
+            "words": len(kept),
+        }
+        for rung, stay, distance in zip(ladder, stays.tolist(), distances.tolist(), strict=True)
+    ]
 
 
-def _row_means(mechanism: AbstractFinite, words: IndexArray) -> tuple[Float64Array, Float64Array]:
-    """For each of ``words`` the probability to stay and the mean distance of its output, shape (words,) twice."""
-    vectors = mechanism.embeddings.vectors
-    stays, means = np.empty(len(words)), np.empty(len(words))
-    for start in range(0, len(words), _BLOCK):
+def _row_means(ladder: Sequence[AbstractFinite], words: IndexArray) -> tuple[Float64Array, Float64Array]:
+    """For each rung and each of ``words`` the probability to stay and the mean distance, (rungs, words) twice.
+
+    Distances cost the most by far and are the same on every rung.
+    """
+    stays, means = np.empty((len(ladder), len(words))), np.empty((len(ladder), len(words)))
+    rows = [rung.shape.rows(rung.constant.scale) for rung in ladder]
+    for start in range(0, len(words) if ladder else 0, _BLOCK):
         block = words[start : start + _BLOCK]
         part = slice(start, start + len(block))
-        probabilities = np.exp(mechanism.log_probabilities(block))
-        stays[part] = probabilities[np.arange(len(block)), block]
-        means[part] = (probabilities * mechanism.metric.pairwise(vectors[block], vectors)).sum(axis=1)
+        shape, vectors = ladder[0].shape, ladder[0].embeddings.vectors
+        inner = rows[0].distances.exact(shape.points.representatives(block), slice(None))
+        outer = inner if shape.inner is None else shape.metric.pairwise(vectors[block], vectors)
+        for rung, row in enumerate(rows):
+            probabilities = np.exp(row.log_probabilities_of(inner))
+            stays[rung, part] = probabilities[np.arange(len(block)), block]
+            means[rung, part] = np.einsum("ij,ij->i", probabilities, outer)
     return stays, means
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from publius.audit.mutants.finite import finite_mutants
 from publius.audit.mutants.generators import generator_mutants
 from publius.audit.mutants.ledgers import ledger_mutants
 from publius.audit.mutants.mutant import Mutant, Probe
@@ -11,11 +12,11 @@ from publius.audit.mutants.noises import noise_mutants
 from publius.audit.mutants.release_paths import release_mutants
 from publius.audit.mutants.searches import search_mutants
 from publius.audit.outcomes import Findings, failures, violations
-from publius.audit.subjects import GENUINE
 from publius.rng import RunKey
 
 FAMILIES = {
     "noise": noise_mutants,
+    "finite": finite_mutants,
     "search": search_mutants,
     "generator": generator_mutants,
     "release": release_mutants,
@@ -35,7 +36,7 @@ def check_mutants(family: str, key: RunKey) -> Findings:
     probes: dict[Probe, list[str]] = {}
     for mutant in mutants:
         if mutant.probe not in probes:
-            probes[mutant.probe] = failures(mutant.probe(GENUINE, key))
+            probes[mutant.probe] = failures(mutant.probe(mutant.genuine, key))
     accused = sum(map(len, probes.values()))
     checks = (
         violations(f"broken versions that escape: {family}", len(mutants), len(escaped)),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import final
 
 from publius.audit.outcomes import Check
-from publius.audit.subjects import Subject
+from publius.audit.subjects import GENUINE, Subject
 from publius.errors import PubliusError
 from publius.rng import RunKey
 
@@ -24,6 +24,7 @@ class Mutant:
         subject: the genuine subject with one part replaced.
         probe: the checks that look at this part.
         caught_by: the name of the one among them that must fail.
+        genuine: what it claims to be; the probe must not accuse that.
 
     """
 
@@ -31,6 +32,7 @@ class Mutant:
     subject: Subject
     probe: Probe
     caught_by: str
+    genuine: Subject = GENUINE
 
     def caught(self, key: RunKey) -> bool:
         """Whether the named check fails on this version; `PubliusError` when the probe has no such check."""
