@@ -10,7 +10,7 @@ pytest.importorskip("playwright", reason="a part of make e2e, which has its own 
 
 from playwright.sync_api import expect, sync_playwright
 
-__all__ = ["chromium", "expect", "give", "opened", "settled", "tile", "turn"]
+__all__ = ["chromium", "expect", "give", "opened", "settled", "tile", "turn", "unfold"]
 CHROMIUM = "/usr/bin/chromium"
 ARGUMENTS = [
     "--no-sandbox",
@@ -25,6 +25,7 @@ WATCH = """
   window.breaches = [];
   document.addEventListener("securitypolicyviolation", (event) => window.breaches.push(event.violatedDirective));
 """
+PAUSES = 450  # milliseconds, more than the longest pause of a view
 REFUSAL = "Failed to load resource: the server responded with a status of 4"
 
 
@@ -81,9 +82,15 @@ def opened(browser, running, **options):
 
 
 def settled(page):
-    """Nothing is waited for any more: no frame and no answer is outstanding."""
-    page.wait_for_load_state("networkidle")
+    """Nothing is waited for any more: the page's pauses after a key are over, and no card is busy."""
+    page.wait_for_timeout(PAUSES)
     expect(page.locator("[aria-busy=true]")).to_have_count(0, timeout=60_000)
+
+
+def unfold(page, summary):
+    """Open details, and wait for the table in them."""
+    page.click(summary)
+    page.locator("details[open] table").first.wait_for()
 
 
 def give(page, view, text, which=0):

@@ -4,7 +4,7 @@ import json
 import sqlite3
 
 import pytest
-from browser import expect, give, opened, settled, tile, turn
+from browser import expect, give, opened, settled, tile, turn, unfold
 from explorer import explorer
 
 from publius.accounting import Ledger
@@ -40,7 +40,7 @@ def test_not_by_color_alone(document, kind, property):
 
 
 def test_every_word_of_the_text_is_marked_as_it_was_drawn(document):
-    document.click("summary:text('Word by word')")
+    unfold(document, "summary:text('Word by word')")
     rows = document.locator("#tokens table tbody tr").all()
     pairs = [(row.locator("th").inner_text(), row.locator("td").first.inner_text()) for row in rows]
     words = document.locator("#tokens .tokens :is(.word, .unknown)")
@@ -119,7 +119,7 @@ def test_pictures_say_what_they_show(document):
         title, description = picture.locator("title").text_content(), picture.locator("desc").text_content()
         assert title
         assert description
-    document.click("#histogram summary")
+    unfold(document, "#histogram summary")
     counts = document.locator("#histogram td").all_inner_texts()
     assert sum(map(int, counts)) == 400
 
@@ -157,7 +157,7 @@ def test_an_answer_that_was_overtaken_is_dropped(document):
     expect(document.locator("#tokens .tokens")).to_contain_text("guitar")
     held[0].abort()
     settled(document)
-    document.click("summary:text('Word by word')")
+    unfold(document, "summary:text('Word by word')")
     assert document.locator("#tokens tbody th").first.inner_text() == "guitar"
 
 

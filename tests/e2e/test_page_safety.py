@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from browser import expect, give, opened, settled, turn
+from browser import expect, give, opened, settled, turn, unfold
 from explorer import explorer
 from payloads import PAYLOADS
 from results import write_result
@@ -52,7 +52,7 @@ def test_payloads_as_a_document(page):
     expect(page.locator("#tokens .tokens")).to_contain_text("onerror")
     settled(page)
     assert page.inner_text("#tokens .tokens") == text
-    page.click("summary:text('Word by word')")
+    unfold(page, "summary:text('Word by word')")
 
 
 def test_payloads_as_words_of_the_bag(page):
@@ -65,7 +65,7 @@ def test_payloads_as_words_of_the_bag(page):
         settled(page)
         shown |= set(page.locator(".bag-list .bag-word").all_inner_texts())
     page.click(".switch button:text('Count')")
-    page.click("summary:text('Word by word')")
+    unfold(page, "summary:text('Word by word')")
     assert len(shown & set(PAYLOADS)) > 250
 
 

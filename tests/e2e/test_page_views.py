@@ -1,7 +1,7 @@
 """The views of epsilon, words, two documents and a report, in a real browser against a real explorer."""
 
 import pytest
-from browser import expect, give, settled, tile, turn
+from browser import expect, give, settled, tile, turn, unfold
 
 from toy import WORDS, sentence
 
@@ -106,7 +106,7 @@ def compared(page):
 
 def test_the_plan_moves_what_differs(compared):
     assert tile(compared, "compare", "In both") == "2"
-    compared.click("#compare-card summary")
+    unfold(compared, "#compare-card summary")
     rows = [row.inner_text().split() for row in compared.locator("#compare-card tbody tr").all()]
     assert {(row[0], row[1], row[2]) for row in rows} == {
         ("river", "valley", "1"),
@@ -115,7 +115,7 @@ def test_the_plan_moves_what_differs(compared):
 
 
 def test_the_plan_adds_up_to_the_distance(compared):
-    compared.click("#compare-card summary")
+    unfold(compared, "#compare-card summary")
     work = [row.inner_text().split() for row in compared.locator("#compare-card tbody tr").all()]
     distance = sum(int(row[2]) * float(row[3]) for row in work) / 4
     assert float(tile(compared, "compare", "Earth Mover")) == pytest.approx(distance, abs=0.01)
@@ -191,3 +191,28 @@ def test_nothing_is_wider_than_the_window(page, width):
             give(page, "compare", sentence(2), which=1)
         settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_the_page_begins_while_other_mechanisms_are_prepared(page):
+    held = []
+    page.route(lambda url: url.endswith("/v1/mechanisms"), held.append)
+    page.reload()
+    page.wait_for_selector("html[data-ready=true]")
+    give(page, "document", sentence(1))
+    expect(page.locator("#draw .bag-list li").first).to_be_visible()
+    expect(page.locator("#preparing")).to_be_visible()
+    assert page.locator("#mechanism option").all_inner_texts() == ["laplace"]
+    held[0].continue_()
+    expect(page.locator("#mechanism option")).to_have_count(9)
+    assert page.input_value("#mechanism") == "laplace"
+    expect(page.locator("#preparing")).to_be_hidden()
+
+
+@pytest.mark.parametrize("mechanism", ["laplace", "exponential", "tight", "mahalanobis", "vickrey"])
+def test_every_kind_of_mechanism_can_be_drawn(page, mechanism):
+    give(page, "document", sentence(1))
+    page.select_option("#mechanism", mechanism)
+    expect(page.locator("#draw .bag-list li").first).to_be_visible()
+    settled(page)
+    counts = [int(text) for text in page.locator(".bag-list .bag-count").all_inner_texts()]
+    assert sum(counts) == 400

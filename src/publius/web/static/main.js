@@ -38,6 +38,7 @@ function setUp(session, mechanisms, embeddings) {
   const views = { document: new DocumentView(session, refreshSession), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
   let active = "document";
   const open = setUpTabs(document.querySelector("[role=tablist]"), (name) => {
+    if (active !== name) scrollTo(0, 0); // a view begins at its top
     active = name;
     views[name].refresh();
   });

@@ -6,7 +6,7 @@ import { COLORS, legend, lines } from "./charts.js";
 import { chosen } from "./choice.js";
 import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
-import { number, percent } from "./format.js";
+import { distance, number, percent } from "./format.js";
 import { summary } from "./summary.js";
 
 export class ReportView {
@@ -108,10 +108,18 @@ const seriesTable = (title, series) => table(title, [["mechanism", "text"], ["ep
   series.flatMap((each) => each.points.map((point) => [each.name, number(point.x), percent(point.y)])));
 
 function resultTable(found) {
-  const cell = (finding) => (finding ? [percent(finding.accuracy), finding.low === null ? null : el("small", {}, `${percent(finding.low)} – ${percent(finding.high)}`)].filter(Boolean) : "–");
-  return table("Results", [["mechanism", "text"], ["epsilon", "number"], ["authors named", "number"], ["by", "text"], ["topics named", "number"], ["by", "text"], ["words changed", "number"], ["mean distance", "number"], ["repeats", "number"]],
-    found.map((line) => [
-      line.epsilon === null ? "unprotected" : line.mechanism, line.epsilon === null ? "–" : number(line.epsilon), el("span", {}, cell(line.author)), line.author?.adversary ?? "–",
-      el("span", {}, cell(line.topic)), line.topic?.adversary ?? "–", percent(line.changed), number(line.mean_distance), String(line.repeats),
-    ]));
+  const repeated = found.some((line) => line.repeats > 1);
+  const columns = [["mechanism", "text"], ["epsilon", "number"], ["authors named", "number"], ["by", "text"], ["topics named", "number"], ["by", "text"],
+    ["words changed", "number"], ["mean distance", "number"], ...(repeated ? [["repeats", "number"]] : [])];
+  return table("Results", columns, found.map((line) => [
+    line.epsilon === null ? "unprotected" : line.mechanism, number(line.epsilon),
+    share(line.author), line.author?.adversary ?? "–", share(line.topic), line.topic?.adversary ?? "–",
+    percent(line.changed), distance(line.mean_distance), ...(repeated ? [String(line.repeats)] : []),
+  ]));
+}
+
+/** A share with its interval below. */
+function share(finding) {
+  if (!finding) return "–";
+  return el("span", {}, percent(finding.accuracy), finding.low === null ? null : el("small", {}, `${percent(finding.low)} – ${percent(finding.high)}`));
 }
