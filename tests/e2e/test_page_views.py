@@ -195,7 +195,7 @@ def test_nothing_is_wider_than_the_window(page, width):
 
 def test_the_page_begins_while_other_mechanisms_are_prepared(page):
     held = []
-    page.route(lambda url: url.endswith("/v1/mechanisms"), held.append)
+    page.route(lambda url: url.endswith("/v1/mechanisms"), lambda route: held.append(route))
     page.reload()
     page.wait_for_selector("html[data-ready=true]")
     give(page, "document", sentence(1))
