@@ -17,7 +17,7 @@ from publius.cli import explore as command
 from publius.errors import StorageError, UsageError
 from publius.web.lanes import BusyError, Lane
 from publius.web.limits import Limits
-from publius.web.mechanisms import Mechanisms
+from publius.web.mechanisms import Kept, Mechanisms
 from publius.web.reports import Reports
 from publius.web.server import listening_socket, new_token
 from toy import sentence
@@ -102,9 +102,18 @@ def test_mechanisms_are_kept_and_made_once(embeddings):
     assert not kept.is_ready("exponential", 1.6, "euclidean")
     assert kept.is_ready("laplace", 9.9, "manhattan")
     assert kept.get("laplace", 2.0).search is kept.get("laplace", 3.0).search
-    for number in range(200):
+
+
+def test_only_so_many_are_kept(embeddings):
+    kept = Mechanisms(embeddings)
+    for number in range(30):
         kept.get("vickrey", 1.0 + number)
-    assert len(kept._kept) < 60
+    assert len(kept._quick) == 8
+    assert kept.is_ready("vickrey", 30.0, "euclidean")
+    few = Kept(2)
+    for key in ("a", "b", "a", "c"):
+        few.get((key,), list)
+    assert [(key,) in few for key in "abc"] == [True, False, True]
 
 
 def test_what_takes_too_long_is_not_offered(embeddings):
@@ -113,7 +122,9 @@ def test_what_takes_too_long_is_not_offered(embeddings):
 
     kept = Mechanisms(Large())
     assert kept.unsuitable("laplace") is None
+    assert kept.unsuitable("vickrey") is None
     assert "takes too long" in kept.unsuitable("exponential")
+    assert "takes too long" in kept.unsuitable("projected-laplace")
     with pytest.raises(UsageError, match="not offered"):
         kept.get("tight", 1.0)
 

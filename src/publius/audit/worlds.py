@@ -112,3 +112,8 @@ def sharp_world(exponent: float = 2.5) -> World:
     gap = 2.0**-6
     vectors = np.array([[-gap], [0.0], [exponent], [exponent + gap]])
     return World(f"sharp-1d-eps1-d{exponent:g}", small_embeddings(vectors, "sharp"), 1.0)
+
+
+def pair_world(exponent: float = 2.5) -> World:
+    """Two words at distance ``exponent``/epsilon, and no others."""
+    return World(f"pair-1d-eps1-d{exponent:g}", small_embeddings(np.array([[0.0], [exponent]]), "pair"), 1.0)
