@@ -112,6 +112,8 @@ class _Service:
         ready = self._state.mechanisms.is_ready
         if isinstance(asked, requests.Choice) and not ready(asked.mechanism, asked.epsilon, asked.metric):
             return True
+        if view is views_public.one_mechanism:
+            return not self._state.mechanisms.is_quick(str(asked))
         return view in (views_public.mechanisms, views_curve.curve)
 
     def router(self) -> APIRouter:
@@ -131,9 +133,11 @@ class _Service:
 
     def _add_public(self, router: APIRouter) -> None:
         @router.get("/v1/mechanisms", responses=_form(answers.Mechanisms))
-        async def mechanisms() -> Response:
-            """The mechanisms, and useful epsilons on this vocabulary."""
-            return await self._answer(views_public.mechanisms)
+        async def mechanisms(name: requests.MechanismName | None = None) -> Response:
+            """The mechanisms, and useful epsilons on this vocabulary; or only the one of this name."""
+            if name is None:
+                return await self._answer(views_public.mechanisms)
+            return await self._answer(views_public.one_mechanism, name)
 
         @router.get("/v1/embeddings", responses=_form(answers.Embeddings))
         async def embeddings() -> Response:

@@ -29,6 +29,11 @@ def mechanisms(state: State) -> dict[str, Any]:
     return {"mechanisms": [_mechanism(state, name) for name in MECHANISMS]}
 
 
+def one_mechanism(state: State, name: str) -> dict[str, Any]:
+    """One of them: a page can begin with it while the others are certified."""
+    return {"mechanisms": [_mechanism(state, name)]}
+
+
 def _mechanism(state: State, name: str) -> dict[str, Any]:
     made = MECHANISMS[name]
     reason = state.mechanisms.unsuitable(name)
