@@ -172,7 +172,7 @@ def test_the_report_opens_in_a_tab_of_its_own(page):
 def test_without_a_document_every_view_says_what_to_do(page):
     for name in ("document", "epsilon", "words", "compare"):
         open_view(page, name)
-        assert page.locator(f"#view-{name} .empty").first.is_visible()
+        expect(page.locator(f"#view-{name} .empty").first).to_be_visible()
 
 
 WIDTHS = [320, 390, 768, 1024, 1280, 1920]
