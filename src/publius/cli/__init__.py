@@ -20,6 +20,7 @@ from publius.cli import (
     certify,
     compare,
     distance,
+    doctor,
     embeddings,
     evaluate,
     guarantee,
@@ -60,6 +61,7 @@ for noun in (certify, words, compare, distance, guarantee, utility, ledger, eval
     noun.register(app)
 bench.register(app)
 audit.register(app)
+doctor.register(app)
 
 
 class _Stopped(SystemExit):
