@@ -48,7 +48,7 @@ def unknown_words() -> None:
     axes.set(
         xlabel="epsilon a word (smaller protects more)", ylabel="named rightly, of 20 texts", ylim=(0, 20.5)
     )
-    axes.legend(fontsize=7)
+    figure.legend(fontsize=8, loc="outside upper center", ncols=2)
     _save(figure, "unknown-words")
 
 

@@ -1,0 +1,40 @@
+"""How the documentation site is built: ``make docs``. Offline: no outside script, style, font or inventory."""
+
+from publius import __version__
+
+project = "Publius"
+author = "The Publius developers"
+copyright = "The Publius developers"  # the name Sphinx wants
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["makers", "figures"]
+suppress_warnings: list[str] = []
+
+myst_enable_extensions = ["deflist"]
+myst_heading_anchors = 4
+
+default_role = "py:obj"
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_class_signature = "mixed"
+autoclass_content = "both"
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+python_use_unqualified_type_names = True
+
+# Backquoted words of docstrings are links where there is something to link to; types of other packages have no page.
+nitpick_ignore_regex = [
+    ("py:obj", r".*"),
+    ("py:class", r".*"),
+    ("py:data", r".*"),
+    ("py:func", r".*"),
+    ("py:exc", r".*"),
+]
+
+html_theme = "furo"
+html_title = f"Publius {version}"
+html_show_copyright = False
+html_show_sphinx = False
+html_copy_source = False
+html_show_sourcelink = False
