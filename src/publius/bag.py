@@ -83,7 +83,7 @@ class Bag:
 
     @property
     def size(self) -> int:
-        """How many words, repetitions counted: N."""
+        """N, the number of words, repetitions counted."""
         return self._size
 
     @property
