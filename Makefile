@@ -121,7 +121,7 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --resolution lowest-direct $(EXTRAS) pyproject.toml requirements/oldest.in -o requirements/oldest.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra plots pyproject.toml requirements/notebook.in -o requirements/notebook.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation pyproject.toml requirements/notebook.in -o requirements/notebook.txt
 
 clean:  ## remove what was built, not what was released
 	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
