@@ -27,6 +27,7 @@ python_use_unqualified_type_names = True
 nitpick_ignore_regex = [
     ("py:obj", r".*"),
     ("py:class", r"(numpy|collections|os|pathlib|fractions|typing)\..*"),
+    ("py:class", r"tuple\[.*"),
     ("py:class", r"publius\.(text\.Vocabulary|bag\.TokenizedVocabulary)"),  # protocols
 ]
 
