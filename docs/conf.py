@@ -21,6 +21,7 @@ autodoc_class_signature = "mixed"
 autoclass_content = "both"
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
+napoleon_use_ivar = True
 python_use_unqualified_type_names = True
 
 # Backquoted words of docstrings are links where there is something to link to; types of other packages have no page.
@@ -32,6 +33,8 @@ nitpick_ignore_regex = [
 ]
 
 html_theme = "furo"
+html_static_path = ["style"]
+html_css_files = ["tables.css"]
 html_title = f"Publius {version}"
 html_show_copyright = False
 html_show_sphinx = False
