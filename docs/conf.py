@@ -1,5 +1,7 @@
 """How the documentation site is built: ``make docs``. Offline: no outside script, style, font or inventory."""
 
+from typing import Any
+
 from publius import __version__
 
 project = "Publius"
@@ -28,7 +30,6 @@ python_use_unqualified_type_names = True
 nitpick_ignore_regex = [
     ("py:obj", r".*"),
     ("py:class", r"(numpy|collections|os|pathlib|fractions|typing)\..*"),
-    ("py:class", r"tuple\[.*"),
     ("py:class", r"publius\.(text\.Vocabulary|bag\.TokenizedVocabulary)"),  # protocols
 ]
 
@@ -40,3 +41,14 @@ html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
 html_show_sourcelink = False
+
+
+def _keep_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """The first line of an attribute's docstring may hold a colon: it is no type, as napoleon would have it."""
+    if what in ("attribute", "property"):
+        lines.insert(0, "")
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", _keep_colons, priority=400)

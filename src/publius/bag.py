@@ -83,7 +83,7 @@ class Bag:
 
     @property
     def size(self) -> int:
-        """N, the number of words, repetitions counted."""
+        """How many words, repetitions counted: N."""
         return self._size
 
     @property

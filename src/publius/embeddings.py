@@ -62,11 +62,11 @@ class Embeddings:
     vectors: Float32Array
     """Shape (V, n), read-only."""
     unknown_index: int
-    """The word at whose vector the unknown token stands, the nearest to the mean of all vectors."""
+    """The word at whose vector the unknown token stands: nearest to the mean of all vectors."""
     tokenizer: str
     """The profile of `text` that suits the vocabulary."""
     source: Mapping[str, Any]
-    """Where the vectors come from, such as format and limit."""
+    """Where the vectors come from: format, limit and the like."""
     folder: Path | None = None
     """The store they are mapped from; None when they are in memory."""
     _known_sha256: str | None = field(default=None)

@@ -55,7 +55,7 @@ class Guarantee:
 
     @property
     def epsilon_total(self) -> float:
-        """epsilon*N, in nats per unit of Earth Mover's distance."""
+        """epsilon*N: nats per unit of Earth Mover's distance."""
         return _written(exact_epsilon(self.epsilon) * (self.size or 1))
 
     def privacy_map(self, distance: float) -> float:
