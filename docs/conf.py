@@ -30,6 +30,7 @@ python_use_unqualified_type_names = True
 nitpick_ignore_regex = [
     ("py:obj", r".*"),
     ("py:class", r"(numpy|collections|os|pathlib|fractions|typing)\..*"),
+    ("py:class", r"tuple\[.*"),
     ("py:class", r"publius\.(text\.Vocabulary|bag\.TokenizedVocabulary)"),  # protocols
 ]
 
@@ -46,7 +47,7 @@ html_show_sourcelink = False
 def _keep_colons(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """The first line of an attribute's docstring may hold a colon: it is no type, as napoleon would have it."""
     if what in ("attribute", "property"):
-        lines.insert(0, "")
+        lines[:0] = ["..", ""]  # an empty comment
 
 
 def setup(app: Any) -> None:
