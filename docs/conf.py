@@ -13,7 +13,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["makers", "figures"]
 suppress_warnings: list[str] = []
 
-myst_enable_extensions = ["deflist"]
+myst_enable_extensions = ["deflist", "html_image"]
 myst_heading_anchors = 4
 
 default_role = "py:obj"
@@ -29,9 +29,9 @@ python_use_unqualified_type_names = True
 # Backquoted words of docstrings are links where there is something to link to; types of other packages have no page.
 nitpick_ignore_regex = [
     ("py:obj", r".*"),
-    ("py:class", r"(numpy|collections|os|pathlib|fractions|typing)\..*"),
+    ("py:class", r"(numpy|collections|os|pathlib|fractions|typing|pyarrow|sklearn|scipy)\..*"),
     ("py:class", r"tuple\[.*"),
-    ("py:class", r"publius\.(text\.Vocabulary|bag\.TokenizedVocabulary)"),  # protocols
+    ("py:class", r"publius\.(text\.Vocabulary|bag\.TokenizedVocabulary)|UnknownPolicy"),
 ]
 
 html_theme = "furo"

@@ -158,7 +158,7 @@ def stage(folder):
     """Files that the pages speak of, made of the demo's texts."""
     import json
 
-    from publius.cli.obfuscate import federalist_papers
+    from publius.samples import federalist_papers
     from toy import WORDS
 
     papers = sorted(federalist_papers().glob("*.txt"))[:4]

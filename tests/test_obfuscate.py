@@ -143,7 +143,7 @@ def test_folder_of_texts_is_numbered_never_named(tmp_path):
     ("arguments", "code", "said"),
     [
         (["--seed", "1"], 77, "--experiment"),
-        (["--order"], 77, "--experiment"),
+        (["--keep-between", "all"], 2, "--order"),
         (["--unknown", "keep"], 77, "experiment"),
         (["--unknown", "vanish"], 2, "unk, drop, reject"),
         (["--epsilon", "0"], 2, "epsilon"),

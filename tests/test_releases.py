@@ -14,7 +14,7 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.laplace import Laplace
 from publius.privacy import Guarantee
-from publius.releases import Experiment, Plan, Release, protect, release
+from publius.releases import Experiment, OrderedText, Plan, Release, protect, release
 from publius.rng import RunKey
 from publius.text import StopWords
 from toy import WORDS, sentence
@@ -22,9 +22,9 @@ from toy import WORDS, sentence
 NONE = StopWords.load("none")
 
 
-def plan_for(embeddings, *, length=20, unknown="unk", epsilon=2.0, experiment=None, labels=()):
+def plan_for(embeddings, *, length=20, unknown="unk", epsilon=2.0, **options):
     encoding = Encoding(length, unknown, NONE, embeddings.tokenizer)
-    return Plan(Laplace(embeddings, epsilon=epsilon), encoding, experiment=experiment, labels=labels)
+    return Plan(Laplace(embeddings, epsilon=epsilon), encoding, **options)
 
 
 def documents(count=6, words=30):
@@ -141,15 +141,15 @@ def test_seed_repeats_under_experiment_only(embeddings):
 
 
 @pytest.mark.parametrize(
-    ("experiment", "unknown", "warning"),
+    ("experiment", "unknown", "ordered", "warning"),
     [
-        (Experiment(), "unk", "NOT PRIVATE: EXPERIMENT"),
-        (Experiment(seed=0), "unk", "NOT PRIVATE: REPRODUCIBLE"),
-        (Experiment(ordered=True), "keep", "NOT PRIVATE: UNKNOWN WORDS PASS, ORDER KEPT"),
+        (Experiment(), "unk", None, "NOT PRIVATE: EXPERIMENT"),
+        (Experiment(seed=0), "unk", None, "NOT PRIVATE: REPRODUCIBLE"),
+        (Experiment(), "keep", OrderedText(), "NOT PRIVATE: UNKNOWN WORDS PASS, ORDER KEPT"),
     ],
 )
-def test_an_experiment_says_what_makes_it_weaker(embeddings, experiment, unknown, warning):
-    plan = plan_for(embeddings, unknown=unknown, experiment=experiment)
+def test_an_experiment_says_what_makes_it_weaker(embeddings, experiment, unknown, ordered, warning):
+    plan = plan_for(embeddings, unknown=unknown, experiment=experiment, ordered=ordered)
     manifest = plan.manifest(1)
     assert plan.warning == manifest["warning"] == warning
     assert manifest["private"] is False
@@ -157,7 +157,8 @@ def test_an_experiment_says_what_makes_it_weaker(embeddings, experiment, unknown
 
 
 def test_experiment_can_keep_order_and_unknown_words(embeddings):
-    plan = plan_for(embeddings, length=3, unknown="keep", epsilon=1e6, experiment=Experiment(ordered=True))
+    options = {"unknown": "keep", "experiment": Experiment(), "ordered": OrderedText()}
+    plan = plan_for(embeddings, length=3, epsilon=1e6, **options)
     made = protect([Document("a", "castle zzz river", {}, 1)], plan, RunKey.fresh())[0][0]
     assert made.words == ("castle", "zzz", "river")
 
@@ -209,7 +210,7 @@ def test_a_bag_is_released_at_its_own_size(embeddings):
     with pytest.raises(UsageError, match="own size"):
         release(Bag(["river"]), Laplace(embeddings, epsilon=1.0), length=2)
     with pytest.raises(UsageError, match="no order"):
-        release(Bag(["river"]), Laplace(embeddings, epsilon=1.0), experiment=Experiment(ordered=True))
+        release(Bag(["river"]), Laplace(embeddings, epsilon=1.0), ordered=OrderedText())
 
 
 def test_bag_with_words_outside_the_vocabulary_is_refused(embeddings):
@@ -263,7 +264,7 @@ def test_manifest_says_everything_and_nothing_else(embeddings):
     assert manifest["vocabulary_sha256"] == embeddings.sha256
     assert manifest["size_from"] == "given"
     assert set(manifest) == set(
-        "manifest_version publius_version private promise documents size size_from epsilon epsilon_total delta "
+        "manifest_version publius_version kind private promise documents size size_from epsilon epsilon_total delta "
         "evidence mechanism mechanism_parameters metric embeddings dimension vocabulary_size vocabulary_sha256 "
         "tokenizer stop_words stop_words_sha256 unknown unknown_token labels ordered randomness versions".split()
     )

@@ -10,12 +10,12 @@ from publius.bag import Bag
 from publius.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.releases import Release
-from publius.writers import RESERVED, WRITERS
+from publius.writers import RESERVED, WRITERS, Layout
 from toy import WORDS
 
 
 def write(format, folder, embeddings, releases, labels=(), warning=None):
-    with WRITERS[format](folder, embeddings, labels, warning) as writer:
+    with WRITERS[format](folder, Layout(embeddings, tuple(labels), warning)) as writer:
         for release in releases:
             writer.write(release)
 

@@ -8,10 +8,10 @@ import numpy as np
 from matplotlib import pyplot as plt
 
 from publius.bag import Bag
-from publius.cli.obfuscate import federalist_papers
 from publius.embeddings import Embeddings
 from publius.metrics import Euclidean
 from publius.privacy import Guarantee
+from publius.samples import federalist_papers
 from publius.transport import pairwise_distances
 
 DOCS = Path(__file__).parents[1]

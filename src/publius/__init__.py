@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from publius.mechanisms.laplace import Laplace
     from publius.mechanisms.registry import make_mechanism
     from publius.privacy import Guarantee
-    from publius.releases import Experiment, Plan, Release, release
+    from publius.releases import Experiment, OrderedText, Plan, Release, release
+    from publius.tables import protect_table
     from publius.transport import earth_movers_distance
 
 __version__ = "0.1.0"
@@ -35,6 +36,7 @@ _HOMES = {
     "Guarantee": "privacy",
     "Laplace": "mechanisms.laplace",
     "Ledger": "accounting",
+    "OrderedText": "releases",
     "Plan": "releases",
     "PolicyError": "errors",
     "PubliusError": "errors",
@@ -45,6 +47,7 @@ _HOMES = {
     "make_mechanism": "mechanisms.registry",
     "open_corpus": "corpus",
     "protect_corpus": "engines",
+    "protect_table": "tables",
     "release": "releases",
 }
 
@@ -59,6 +62,7 @@ __all__ = [
     "Guarantee",
     "Laplace",
     "Ledger",
+    "OrderedText",
     "Plan",
     "PolicyError",
     "PubliusError",
@@ -70,6 +74,7 @@ __all__ = [
     "make_mechanism",
     "open_corpus",
     "protect_corpus",
+    "protect_table",
     "release",
 ]
 

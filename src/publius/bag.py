@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Literal, NoReturn, Protocol, final, get_args
 
 from publius.errors import UnknownWordError, UsageError
-from publius.text import StopWords, Unknown, Vocabulary, lookup, profile_named
+from publius.text import Between, Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
 
 UNKNOWN = "<unk>"
 """The public token that stands for unknown words and fills short documents; no text has it as a word."""
@@ -173,24 +173,31 @@ class Encoded:
 
     ``words`` are in the order of the text, so they are for internal use: a release has no order. ``seen``
     counts the words looked up until N were found, stop words left out; ``unknown`` those of them outside the
-    vocabulary; ``padding`` the unknown tokens that fill a short document up to N.
+    vocabulary; ``padding`` the unknown tokens that fill a short document up to N. ``between`` is what was to be
+    kept unprotected for a text that keeps its order: pairs of how many of the words stand before it, and it.
     """
 
     words: tuple[str, ...] = field(repr=False)
     seen: int
     unknown: int
     padding: int
+    between: tuple[tuple[int, str], ...] = field(default=(), repr=False)
 
 
-def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Encoded:
+def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Between = "none") -> Encoded:
     """The words that stand for ``text``: the only way from a text to a bag, alone or in a batch.
 
-    No more of the text is cut into words than the first N need. Raises `UnknownWordError` under "reject".
+    No more of the text is cut into words than the first N need; ``keep`` changes none of them. Raises
+    `UnknownWordError` under "reject".
     """
-    found = lookup(text, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words)
+    found = lookup(text, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words, keep=keep)
     words: list[str] = []
+    between: list[tuple[int, str]] = []
     unknown = dropped = 0
     for word in found:
+        if type(word) is Kept:
+            between.append((len(words), str(word)))
+            continue
         if type(word) is not Unknown:
             words.append(word)
         else:
@@ -204,7 +211,8 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Encoded:
     if unknown and encoding.unknown == "reject":
         raise _rejected(unknown, len(words))
     padding = encoding.length - len(words) if encoding.length else 0
-    return Encoded((*words, *repeat(UNKNOWN, padding)), len(words) + dropped, unknown, padding)
+    padded = (*words, *repeat(UNKNOWN, padding))
+    return Encoded(padded, len(words) + dropped, unknown, padding, tuple(between))
 
 
 def _rejected(unknown: int, seen: int) -> UnknownWordError:

@@ -28,6 +28,10 @@ _TOLERANCE = 5e-4  # of the share unchanged, or relative of the mean distance
 _STEPS = 40
 _REFUSED = -math.inf  # instead of an excess, where a mechanism does not exist
 _BORDER = 0.01  # how closely the least dial at which it exists is looked for
+_SAMPLE = 24  # words that show where a picture should begin and end
+_ENDS = (0.02, 0.98)
+_STRIDE = 1.3
+_STRIDES = 20
 _CURVE = (0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.2)  # factors of the epsilon found
 
 Evaluate = Callable[[float], Distortion]
@@ -188,6 +192,35 @@ class _Axis:
                 continue
             points.append((epsilon, found.unchanged, found.mean_distance))
         return points
+
+
+def useful_range(name: str, embeddings: Embeddings, **parameters: Any) -> tuple[float, float, float]:
+    """Dials at which about 2 %, half and 98 % of a sample of the vocabulary stay, for a picture's axis.
+
+    The dial is epsilon, or the scale of a certified mechanism, which is less than a factor of 2 below its epsilon.
+    Found in steps; an end that is not reached is where looking for it stopped.
+    """
+    words = np.linspace(0, embeddings.size - 1, num=min(_SAMPLE, embeddings.size)).astype(np.int64)
+    axis = _Axis(name, embeddings, np.unique(words), 16, parameters)
+    start = _starting_dial(embeddings, finite=axis.finite)
+    down = _walked(axis, start, 1 / _STRIDE, lambda share: share <= _ENDS[0])
+    up = _walked(axis, start, _STRIDE, lambda share: share >= _ENDS[1])
+    shares = down | up
+    middle = min(shares, key=lambda dial: abs(shares[dial] - 0.5), default=start)
+    low, high = min(shares, default=start), max(shares, default=start)
+    return float(f"{low:.2g}"), float(f"{middle:.2g}"), float(f"{high:.2g}")
+
+
+def _walked(axis: _Axis, start: float, stride: float, reached: Callable[[float], bool]) -> dict[float, float]:
+    """Shares unchanged at dials from ``start`` by factors of ``stride``, to the first that is ``reached``."""
+    shares: dict[float, float] = {}
+    for step in range(_STRIDES):
+        dial = start * stride**step
+        with suppress(PolicyError):
+            shares[dial] = axis.at(dial).unchanged
+            if reached(shares[dial]):
+                break
+    return shares
 
 
 def _starting_dial(embeddings: Embeddings, *, finite: bool) -> float:

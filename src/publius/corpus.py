@@ -75,6 +75,20 @@ class BadDocument:
         return DocumentError(f"document {self.position}{named}: {self.reason}")
 
 
+def given_document(
+    id: str, text: str, position: int, *, subject: str | None = None
+) -> Document | BadDocument:
+    """A document that was handed over instead of read from a file, under the same rules; its account is its id."""
+    try:
+        _short(id, "the id", LONGEST_ID)
+        if subject is not None:
+            _short(subject, "the subject", LONGEST_ID)
+        _text({"text": text}, "text")
+    except DocumentError as refused:
+        return BadDocument(position, None, str(refused))
+    return Document(id, text, {}, position, id, subject)
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Range:
@@ -257,6 +271,24 @@ def open_corpus(
             f"the field {text_field!r} is the private text, so it cannot be the subject: name another"
         )
     return Corpus(path, paths, kind, named, text_field, tuple(keep), subject_field)
+
+
+def documents_of(
+    rows: Iterable[Mapping[str, object]],
+    *,
+    id_field: str = "id",
+    text_field: str = "text",
+    keep: Sequence[str] = (),
+    number: bool = False,
+    subject_field: str | None = None,
+) -> Iterator[Document | BadDocument]:
+    """Documents handed over as rows of fields instead of read from files, under the rules of `open_corpus`."""
+    named = None if number else id_field
+    _check_fields(named, text_field, keep)
+    reading = Corpus(Path(), (), ".jsonl", named, text_field, tuple(keep), subject_field)
+    used = IdSet()
+    for position, fields in enumerate(rows, start=1):
+        yield reading._document(position, Row("", fields), used)
 
 
 def _check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ it never holds a word of a document (privacy-engineering R17).
 
 from __future__ import annotations
 
+import os
 from typing import ClassVar
 
 
@@ -83,3 +84,15 @@ class PolicyError(PubliusError):
 
 class BudgetError(PolicyError):
     """A privacy budget would be overspent; nothing was released and nothing debited."""
+
+
+def place_of(error: BaseException) -> str:
+    """Type and place of a bug, without its message: a message may hold the text that was being worked on."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    if frame is None:
+        return f"{type(error).__name__} at unknown place"
+    return (
+        f"{type(error).__name__} at {os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
+    )

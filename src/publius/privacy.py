@@ -11,10 +11,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, final
+from typing import Any, Literal, final
 
 from publius.errors import PolicyError, UsageError
 from publius.noise import NOISES
+from publius.text import Between
 from publius.transport.distance import TransportPlan
 
 Evidence = Literal["proven", "certified", "none"]
@@ -38,6 +39,8 @@ class Guarantee:
         size: N, the public number of words of the bag; None for a single word.
         ordered: whether the words' order is seen. Then the distance of two documents is not the Earth Mover's
             distance times N but the larger sum of the distances word by word.
+        kept: what stands unprotected between ordered words. The guarantee then holds between documents that agree
+            in it, and says nothing about it.
     """
 
     epsilon: float
@@ -46,6 +49,7 @@ class Guarantee:
     delta: float = 0.0
     size: int | None = None
     ordered: bool = False
+    kept: Between = "none"
 
     def lifted(self, size: int) -> Guarantee:
         """The guarantee of a bag of ``size`` independent words: (epsilon*N)*E_d (the lifting theorem)."""
@@ -55,8 +59,15 @@ class Guarantee:
 
     @property
     def epsilon_total(self) -> float:
-        """epsilon*N: nats per unit of Earth Mover's distance."""
+        """epsilon*N: nats per unit of Earth Mover's distance, of the mean distance word by word when ordered."""
         return _written(exact_epsilon(self.epsilon) * (self.size or 1))
+
+    def in_order(self, kept: Between = "none") -> Guarantee:
+        """What holds when the words are released in order, with ``kept`` between them (theory.md section 2, vectors).
+
+        Each word's output depends on that word alone, so the exponents add up position by position.
+        """
+        return replace(self, ordered=True, kept=kept)
 
     def privacy_map(self, distance: float) -> float:
         """The exponent between two documents at ``distance``: epsilon*N*E, rounded up.
@@ -120,7 +131,7 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     parts = list(guarantees)
     if not parts:
         raise UsageError("there is nothing to compose: give at least one guarantee")
-    if len({(part.metric, part.size, part.ordered) for part in parts}) > 1:
+    if len({(part.metric, part.size, part.ordered, part.kept) for part in parts}) > 1:
         raise PolicyError(
             "guarantees in different metrics, sizes or orders have no common epsilon: add exponents"
         )
@@ -181,6 +192,50 @@ def laplace_delta(metric: str, dimension: int | None, words: Iterable[tuple[floa
     return min(1.0, total * _INACCURACY)
 
 
+def laplace_bound(
+    promised: Guarantee, distance: float, dimension: int | None, diameter: float = math.inf
+) -> Bound:
+    """The bound of a release by the Laplace mechanism between two documents that are ``distance`` apart.
+
+    ``promised`` is lifted to N words; ``dimension`` None takes the worst; ``diameter`` is at least the largest
+    distance of two words. Raises `UsageError` for a distance whose exponent is beyond all numbers.
+    """
+    exponent = promised.privacy_map(distance)
+    if math.isinf(exponent):
+        raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+    farthest = min(exponent, promised.epsilon * diameter)
+    return Bound(exponent, laplace_delta(promised.metric, dimension, [(promised.size or 1, farthest)]))
+
+
+def laplace_bound_between(promised: Guarantee, plan: TransportPlan, dimension: int) -> Bound:
+    """As `laplace_bound` for two documents whose transport was computed, so that each word's move is known."""
+    size = promised.size or 1
+    moved = [(size * move.mass, promised.epsilon * move.distance) for move in plan.moves]
+    return Bound(promised.between(plan), laplace_delta(promised.metric, dimension, moved))
+
+
+def statement(
+    promised: Guarantee, distance: float, bound: Bound, *, releases: int = 1, candidates: int | None = None
+) -> dict[str, Any]:
+    """What a number of releases promises between two documents, as ``publius guarantee --json`` prints it."""
+    total = bound.repeated(releases)
+    facts: dict[str, Any] = {
+        "epsilon": promised.epsilon,
+        "size": promised.size,
+        "distance": distance,
+        "metric": promised.metric,
+        "releases": releases,
+        "exponent": total.exponent,
+        "factor": factor(total.exponent),
+        "log10_factor": log10_factor(total.exponent),
+        "delta": total.delta,
+    }
+    if candidates is not None:
+        facts["prior"] = 1 / candidates
+        facts["posterior_at_most"] = posterior_at_most(total.exponent, candidates)
+    return facts
+
+
 def factor(exponent: float) -> float | None:
     """exp(``exponent``), rounded up: how many times as probable an output can be. None beyond float64's range."""
     try:
@@ -225,6 +280,8 @@ def promise(guarantee: Guarantee, *, private: bool) -> str:
             "NOT PRIVATE. This is the output of an experiment: it promises nothing about the documents it was "
             "made from and must not be released."
         )
+    if guarantee.ordered:
+        return _ordered_promise(guarantee)
     n, total, delta = guarantee.size or 1, _shown(guarantee.epsilon_total, 6), _shown(guarantee.delta, 2)
     return (
         f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
@@ -234,6 +291,47 @@ def promise(guarantee: Guarantee, *, private: bool) -> str:
         "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
         "exponent is easily thousands of nats and then bounds nothing in practice. The topic is not hidden. Each "
         "further release of a document adds its exponent to this one's."
+    )
+
+
+_KEPT: dict[Between, str] = {
+    "none": "",
+    "stop-words": "the stop words",
+    "punctuation": "the punctuation",
+    "all": "the stop words and the punctuation",
+}
+
+
+def _ordered_promise(guarantee: Guarantee) -> str:
+    n, delta = guarantee.size or 1, _shown(guarantee.delta, 2)
+    agreeing = f" that agree in {_KEPT[guarantee.kept]} kept" if guarantee.kept != "none" else ""
+    return (
+        "ORDERED TEXT: this is not a bag-of-words and has no Earth Mover's privacy. "
+        f"Take any two sequences of {n} words{agreeing}, and let S be the sum of the distances "
+        f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
+        f"Whatever is seen in this release is at most exp({_shown(guarantee.epsilon, 6)} * S) times as probable "
+        f"under one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word), but for a "
+        f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
+        "same words promises: two texts of the same words in another order are far apart. "
+        + _nothing_for(guarantee.kept)
+        + "The topic is not hidden, nor is the order in which it unfolds. Each further release of a document adds its "
+        "exponent to this one's."
+    )
+
+
+def _nothing_for(kept: Between) -> str:
+    """What is kept between the words is promised nothing; a bag's silence about style would be a lie here."""
+    if kept == "none":
+        return ""
+    what = _KEPT[kept]
+    style = (
+        " Stop words are among the strongest marks of an author's style, and nothing of the style in them is hidden."
+        if kept in ("stop-words", "all")
+        else ""
+    )
+    return (
+        f"NOTHING is promised for what is kept: {what} stand as in the document, at their places between the "
+        f"words; their number, and where they end, show how long the document is.{style} "
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, Final, final, get_args
 
 import numpy as np
 
@@ -22,9 +22,11 @@ from publius.mechanisms.base import AbstractMechanism
 from publius.neighbors import IndexArray
 from publius.privacy import Guarantee, promise
 from publius.rng import RunKey
-from publius.text import StopWords
+from publius.text import Between, StopWords
 
 MANIFEST_VERSION = 1
+BAG: Final = "bag-of-words"
+ORDERED_TEXT: Final = "ordered-text"
 NO_WORDS = "no word is left to protect once stop words, and unknown words under the policy drop, are left out"
 
 
@@ -35,16 +37,37 @@ class Experiment:
 
     Attributes:
         seed: makes the noise reproducible; with the seed known it can be taken away again.
-        ordered: keeps the words in the order of the text.
 
     """
 
     seed: int | None = None
-    ordered: bool = False
 
     def __post_init__(self) -> None:
         if self.seed is not None and (type(self.seed) is not int or self.seed < 0):
             raise UsageError(f"a seed must be a whole number from 0, not {self.seed!r}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OrderedText:
+    """A release of its own kind: the protected words in the order of the text, instead of a bag of them.
+
+    Its guarantee is the weaker one for sequences (`Guarantee.in_order`); it is no Earth Mover's privacy.
+
+    Attributes:
+        keep: what stands unprotected between the words, for which nothing is promised: "none", "stop-words",
+            "punctuation" (a few plain marks), or "all" of it.
+
+    """
+
+    keep: Between = "none"
+
+    def __post_init__(self) -> None:
+        if self.keep not in get_args(Between):
+            raise UsageError(
+                f"nothing that can be kept between words is called {self.keep!r}: "
+                f"choose one of {', '.join(get_args(Between))}"
+            )
 
 
 @final
@@ -61,6 +84,7 @@ class Plan:
     length_from_documents: bool = False
     experiment: Experiment | None = None
     labels: tuple[str, ...] = ()
+    ordered: OrderedText | None = None
 
     def __post_init__(self) -> None:
         if self.encoding.length is None:
@@ -87,8 +111,14 @@ class Plan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The mechanism's guarantee, lifted to bags of N words."""
-        return self.mechanism.guarantee.lifted(self.size)
+        """The mechanism's guarantee, lifted to bags of N words, or for N words in order."""
+        lifted = self.mechanism.guarantee.lifted(self.size)
+        return lifted if self.ordered is None else lifted.in_order(self.ordered.keep)
+
+    @property
+    def kind(self) -> str:
+        """What is released: `BAG` or `ORDERED_TEXT`."""
+        return BAG if self.ordered is None else ORDERED_TEXT
 
     @property
     def warning(self) -> str | None:
@@ -98,7 +128,7 @@ class Plan:
         reasons = [
             ("REPRODUCIBLE", self.experiment.seed is not None),
             ("UNKNOWN WORDS PASS", self.encoding.unknown == "keep"),
-            ("ORDER KEPT", self.experiment.ordered),
+            ("ORDER KEPT", self.ordered is not None),
             ("NO GUARANTEE", self.mechanism.guarantee.evidence == "none"),
         ]
         return "NOT PRIVATE: " + (", ".join(text for text, holds in reasons if holds) or "EXPERIMENT")
@@ -126,10 +156,11 @@ class Plan:
         embeddings, guarantee = self.mechanism.embeddings, self.guarantee
         return {
             "manifest_version": MANIFEST_VERSION,
-            "publius_version": _version(),
+            "publius_version": publius_version(),
             "private": self.experiment is None,
             **({"warning": self.warning} if self.warning else {}),
             "promise": promise(guarantee, private=self.experiment is None),
+            "kind": self.kind,
             "documents": documents,
             "size": self.size,
             "size_from": "the shortest of the documents" if self.length_from_documents else "given",
@@ -150,7 +181,8 @@ class Plan:
             "unknown": self.encoding.unknown,
             "unknown_token": UNKNOWN,
             "labels": list(self.labels),
-            "ordered": bool(self.experiment and self.experiment.ordered),
+            "ordered": self.ordered is not None,
+            **({"kept_between": self.ordered.keep} if self.ordered else {}),
             "randomness": "seeded ChaCha20"
             if self.run_is_seeded
             else "ChaCha20 keyed by the operating system",
@@ -174,7 +206,8 @@ class Release:
         guarantee: what holds for it; None for an experiment.
         labels: public labels kept with it.
         warning: NOT PRIVATE and why, for an experiment.
-        words: in an experiment that keeps the order, the words in order.
+        words: in ordered text, the words in order, with what is kept between them.
+        kept: the places (from 0) of those of ``words`` that are kept unprotected.
 
     """
 
@@ -184,10 +217,12 @@ class Release:
     labels: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     warning: str | None = None
     words: tuple[str, ...] | None = field(default=None, repr=False)
+    kept: tuple[int, ...] = field(default=(), repr=False)
 
     def __reduce__(self) -> tuple[type[Release], tuple[Any, ...]]:
         """A worker's releases go to the parent process by pickle."""
-        return Release, (self.id, self.bag, self.guarantee, dict(self.labels), self.warning, self.words)
+        facts = (self.id, self.bag, self.guarantee, dict(self.labels), self.warning)
+        return Release, (*facts, self.words, self.kept)
 
 
 @final
@@ -253,20 +288,22 @@ def release(
     unknown: UnknownPolicy = "unk",
     stop_words: str = "english",
     experiment: Experiment | None = None,
+    ordered: OrderedText | None = None,
     ledger: Ledger | None = None,
     subject: str | None = None,
 ) -> Release:
     """Release one document: a text of which the first ``length`` words count, or a `Bag` of known size.
 
-    A bag's own size is N; it is public, so choose it without looking at the document. A ``ledger`` is debited for
-    ``id``, and for its ``subject``, before anything is drawn. Raises `PolicyError` where the promise would break,
-    `BudgetError` when the budget is spent, `UsageError` for a text without length, `DataError` for one without words.
+    With ``ordered`` a text's words keep their order, under a weaker guarantee. A bag's own size is N; it is
+    public, so choose it without looking at the document. A ``ledger`` is debited for ``id``, and for its
+    ``subject``, before anything is drawn. Raises `PolicyError` where the promise would break, `BudgetError` when
+    the budget is spent, `UsageError` for a text without length, `DataError` for one without words.
     """
     size = length if isinstance(document, str) else document.size
     if isinstance(document, Bag):
-        _check_bag(document, length, experiment)
+        _check_bag(document, length, ordered)
     encoding = Encoding(size, unknown, StopWords.load(stop_words), mechanism.embeddings.tokenizer)
-    plan = Plan(mechanism, encoding, experiment=experiment)
+    plan = Plan(mechanism, encoding, experiment=experiment, ordered=ordered)
     key = plan.run_key()
     rng = key.rng(id)
     if ledger is not None:
@@ -280,10 +317,10 @@ def release(
     return results[0]
 
 
-def _check_bag(bag: Bag, length: int | None, experiment: Experiment | None) -> None:
+def _check_bag(bag: Bag, length: int | None, ordered: OrderedText | None) -> None:
     if length not in (None, bag.size):
         raise UsageError(f"the bag has {bag.size} words, not {length}: a bag is released at its own size")
-    if experiment is not None and experiment.ordered:
+    if ordered is not None:
         raise UsageError("a bag has no order to keep: give the text")
 
 
@@ -300,7 +337,8 @@ class _Ready:
 def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
     embeddings = plan.mechanism.embeddings
     try:
-        encoded = words_of(document.text, embeddings, plan.encoding)
+        keep = plan.ordered.keep if plan.ordered else "none"
+        encoded = words_of(document.text, embeddings, plan.encoding, keep)
     except UnknownWordError as error:
         return BadDocument(document.position, document.id, str(error))
     if encoded.padding == plan.size:
@@ -322,21 +360,39 @@ def _randomize(batch: Sequence[tuple[str, _Ready]], plan: Plan, key: RunKey) -> 
     return np.split(outputs, np.cumsum([len(ready.indices) for _, ready in batch])[:-1])
 
 
+def _interleaved(
+    words: Sequence[str], between: Sequence[tuple[int, str]]
+) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The words with what is kept at its places between them, and those places in the result."""
+    merged: list[str] = []
+    places: list[int] = []
+    done = 0
+    for before, kept in between:
+        merged += words[done:before]
+        done = before
+        places.append(len(merged))
+        merged.append(kept)
+    return (*merged, *words[done:]), tuple(places)
+
+
 def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan) -> Release:
-    bag = plan.mechanism.bag(outputs)
-    if plan.experiment is None:
-        return Release(document.id, bag, plan.guarantee, document.labels)
+    if plan.experiment is None and plan.ordered is None:
+        return Release(document.id, plan.mechanism.bag(outputs), plan.guarantee, document.labels)
     vocabulary = plan.mechanism.embeddings.vocabulary
     protected = iter([vocabulary[index] for index in outputs.tolist()])
-    words = tuple(
+    words = [
         next(protected) if known else word
         for word, known in zip(ready.encoded.words, ready.known, strict=True)
-    )
-    ordered = words if plan.experiment.ordered else None
-    return Release(document.id, Bag(words), None, document.labels, plan.warning, ordered)
+    ]
+    guarantee = plan.guarantee if plan.experiment is None else None
+    facts = (document.id, Bag(words), guarantee, document.labels, plan.warning)
+    if plan.ordered is None:
+        return Release(*facts)
+    return Release(*facts, *_interleaved(words, ready.encoded.between))
 
 
-def _version() -> str:
+def publius_version() -> str:
+    """Of the installed package."""
     from importlib.metadata import version
 
     return version("publius")

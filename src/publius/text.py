@@ -37,6 +37,12 @@ _WORD = regex.compile(
     r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*+"
     r"(?:(?:['\-\u200c\u200d]|(?<=\p{Nd})[.,](?=\p{Nd}))[\p{L}\p{N}][\p{L}\p{N}\p{M}]*+)*+"
 )
+# Marks of sentences and phrases, in their plain form; any other character between words is never kept.
+_MARKS = {**{mark: mark for mark in ".,;:!?()-\"'"}, "\u2026": "...", "\u2013": "-", "\u2014": "-", "\u201c": '"',
+          "\u201d": '"', "\u2018": "'"}  # fmt: skip
+_PLAIN_MARKS = frozenset(_MARKS.values())
+_WORD_OR_MARK = regex.compile(f"{_WORD.pattern}|[{regex.escape(''.join(_MARKS))}]")
+_LOOSE_MARK = regex.compile(r" ([.,;:!?)])| ?(\.\.\.)|(\() ")
 _CLITIC = regex.compile(r"(?<=.)(?:n't|'s|'ll|'re|'ve|'d|'m)\Z", regex.DOTALL)
 _NOT_IN_WORD = regex.compile(r"[\s\p{Cc}]")
 _SPACE = regex.compile(r"\s")
@@ -106,14 +112,19 @@ def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
     )
 
 
-def _surface(text: str) -> Iterator[str]:
+def found_words(normalized: str) -> Iterator[tuple[int, int]]:
+    """Where the words stand in a text that was put through `normalize`, clitics and hyphens uncut."""
+    return (found.span() for found in _WORD.finditer(normalized))
+
+
+def _surface(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[str]:
     """Words as they stand, clitics and hyphens uncut."""
     start = 0
     while start < len(text):
         # White space is in no word, takes no accent and ends every rule of case: a cut there changes nothing.
         space = _SPACE.search(text, start + _CHUNK)
         end = space.start() if space else len(text)
-        yield from _WORD.findall(normalize(text[start:end]))
+        yield from pattern.findall(normalize(text[start:end]))
         start = end
 
 
@@ -155,6 +166,25 @@ def _fallbacks(profile: Profile) -> tuple[Splitter, ...]:
     return (*clitics, _split_apostrophes, _split_hyphens, *masks)
 
 
+Between = Literal["none", "stop-words", "punctuation", "all"]
+"""What of a text may stand unchanged between its protected words."""
+
+
+@final
+class Kept(str):
+    """A stop word or a mark of punctuation, for the order-keeping text that keeps it unprotected."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Kept()"
+
+
+def joined(words: Iterable[str]) -> str:
+    """``words`` and plain marks as one line to read: marks close to their words, quotation marks left alone."""
+    return str(_LOOSE_MARK.sub(r"\1\2\3", " ".join(words)))
+
+
 @final
 class Unknown(str):
     """A word outside the vocabulary, as it stands in the text: never for output."""
@@ -179,33 +209,60 @@ def resolve(
     return (None if type(word) is Unknown else word for word in found)
 
 
-def lookup(text: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> Iterator[str]:
-    """As `resolve`, but an unknown word is an `Unknown` with its form, for experiments that keep it."""
+def lookup(
+    text: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords, keep: Between = "none"
+) -> Iterator[str]:
+    """As `resolve`, but an unknown word is an `Unknown` with its form, for experiments that keep it.
+
+    What ``keep`` names comes too, as `Kept`, in its place between the same words.
+    """
     fallbacks = _fallbacks(profile_named(profile))
-    return _lookup(_surface(text), vocabulary, stop_words.words, fallbacks)
+    tokens = _surface(text, _WORD_OR_MARK if keep in ("punctuation", "all") else _WORD)
+    found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
+    if keep != "punctuation":
+        return found
+    return (word for word in found if type(word) is not Kept or word in _PLAIN_MARKS)
+
+
+def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
+    """What `lookup` makes of one word as it stands in the normalized text: nothing of a stop word."""
+    return list(_lookup([token], vocabulary, stop_words.words, _fallbacks(profile_named(profile))))
 
 
 def _lookup(
-    tokens: Iterable[str], vocabulary: Vocabulary, stop_words: frozenset[str], fallbacks: tuple[Splitter, ...]
+    tokens: Iterable[str],
+    vocabulary: Vocabulary,
+    stop_words: frozenset[str],
+    fallbacks: tuple[Splitter, ...],
+    kept: bool = False,
 ) -> Iterator[str]:
+    """Words of the vocabulary, `Unknown` ones, and where asked for what is no word of a bag: `Kept`."""
     for token in tokens:
-        if token in stop_words:
-            continue
-        if token in vocabulary:
+        if kept and token in _MARKS:  # first: a vocabulary may have marks too
+            yield Kept(_MARKS[token])
+        elif token in stop_words:
+            if kept:
+                yield Kept(token)
+        elif token in vocabulary:
             yield token
         else:
-            yield from _lookup_pieces(token, vocabulary, stop_words, fallbacks)
+            yield from _lookup_pieces(token, vocabulary, stop_words, fallbacks, kept)
 
 
 def _lookup_pieces(
-    token: str, vocabulary: Vocabulary, stop_words: frozenset[str], fallbacks: tuple[Splitter, ...]
+    token: str,
+    vocabulary: Vocabulary,
+    stop_words: frozenset[str],
+    fallbacks: tuple[Splitter, ...],
+    kept: bool,
 ) -> list[str]:
     """A word that the vocabulary lacks: its pieces by the first fallback that finds any of them there."""
     for depth, split in enumerate(fallbacks if len(token) <= LONGEST_SPLIT else (), start=1):
         parts = split(token)
         if parts != [token]:
-            found = list(_lookup(parts, vocabulary, stop_words, fallbacks[depth:]))
-            if not found or any(type(word) is not Unknown for word in found):
+            found = list(_lookup(parts, vocabulary, stop_words, fallbacks[depth:], kept))
+            words = [word for word in found if type(word) is not Kept] if kept else found
+            if not words or any(type(word) is not Unknown for word in words):
                 return found
     return [Unknown(token)]
 

@@ -1,7 +1,7 @@
 """Releases to files: JSONL, CSV, Parquet, Matrix Market. A writer sees only released bags (R21).
 
-Words come in vocabulary order and nothing else about their order is written (R11). An experiment's warning is on
-every artefact (R10).
+Words come in vocabulary order and nothing else about their order is written (R11), except of ordered text, which is
+marked so in every record. An experiment's warning is on every artefact (R10).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import csv
 import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -20,23 +20,30 @@ from publius.bag import Bag
 from publius.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.records import import_parquet
-from publius.releases import Plan, Release
+from publius.releases import ORDERED_TEXT, Plan, Release
+from publius.text import joined
 
 if TYPE_CHECKING:
     import pyarrow
 
 COMPRESSION: Final = "zstd"
-RESERVED = ("id", "size", "bag", "word", "count", "words", "counts", "warning", "private")
+RESERVED = (
+    "id", "size", "kind", "bag", "word", "count", "words", "counts", "kept", "text", "position", "warning", "private",
+)  # fmt: skip
 
 
 @final
 @dataclass(frozen=True)
 class Layout:
-    """How releases are written: words in vocabulary order, exactly the labels asked for, an experiment's warning."""
+    """How releases are written: words in vocabulary order, exactly the labels asked for, an experiment's warning.
+
+    ``ordered`` is for ordered text: each record says so, and has the words as they follow each other too.
+    """
 
     embeddings: Embeddings
-    labels: tuple[str, ...]
-    warning: str | None
+    labels: tuple[str, ...] = ()
+    warning: str | None = None
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         if clash := sorted(set(self.labels) & set(RESERVED)):
@@ -45,7 +52,7 @@ class Layout:
     @classmethod
     def of(cls, plan: Plan) -> Self:
         """The layout of a plan's releases; `UsageError` when a kept field has a name of the release's own."""
-        return cls(plan.mechanism.embeddings, plan.labels, plan.warning)
+        return cls(plan.mechanism.embeddings, plan.labels, plan.warning, plan.ordered is not None)
 
     def counts(self, release: Release) -> dict[str, int]:
         """The bag's words in vocabulary order; words outside it (an experiment's) last."""
@@ -58,29 +65,46 @@ class Layout:
         return dict(sorted(release.bag.counts.items(), key=place))
 
     def record(self, release: Release) -> dict[str, Any]:
-        """Id, size, an experiment's warning, and exactly the labels that were asked for."""
+        """Id, size, the kind of ordered text, an experiment's warning, and exactly the labels that were asked for."""
+        if (release.words is not None) != self.ordered:
+            raise UsageError("a release is of another kind than the plan: bags and ordered text do not mix")
         if set(release.labels) != set(self.labels):
             raise UsageError("a release has other labels than the plan keeps: give both the same fields")
         warning = {"warning": self.warning} if self.warning else {}
         labels = {label: release.labels[label] for label in self.labels}
-        return {"id": release.id, "size": release.bag.size, **warning, **labels}
+        kind = {"kind": ORDERED_TEXT} if self.ordered else {}
+        return {"id": release.id, "size": release.bag.size, **kind, **warning, **labels}
 
     def json_line(self, release: Release) -> bytes:
-        """The line of ``bags.jsonl``: id, size, bag, the kept fields."""
+        """The line of ``bags.jsonl``: id, size, bag, the kept fields; of ordered text also words, kept and text."""
         record = self.record(release)
         body = {"id": record.pop("id"), "size": record.pop("size"), "bag": self.counts(release), **record}
-        if release.words is not None:
-            body["words"] = list(release.words)
-        return json_line(body)
+        return json_line({**body, **self._in_order(release)})
+
+    def _in_order(self, release: Release) -> dict[str, Any]:
+        """The words of ordered text as they follow each other, the places of those kept, and all as one line."""
+        if release.words is None:
+            return {}
+        return {"words": list(release.words), "kept": list(release.kept), "text": joined(release.words)}
 
     def schema(self) -> pyarrow.Schema:
-        """The columns of Parquet: id, size, the kept fields, words and counts; `MissingExtraError` without pyarrow."""
+        """The columns of Parquet: id, size, the kept fields, words and counts; `MissingExtraError` without pyarrow.
+
+        Ordered text has words, kept and text instead of words and counts.
+        """
         pa = import_parquet()[0]
-        warning = [("warning", pa.string())] if self.warning else []
-        fields = [("id", pa.string()), ("size", pa.int64()), *warning]
+        marks = {name: text for name, text in self._marks().items() if text is not None}
+        fields = [("id", pa.string()), ("size", pa.int64()), *((name, pa.string()) for name in marks)]
         fields += [(label, pa.string()) for label in self.labels]
-        fields += [("words", pa.list_(pa.string())), ("counts", pa.list_(pa.int64()))]
-        return pa.schema(fields, metadata={"warning": self.warning} if self.warning else None)
+        fields += [("words", pa.list_(pa.string()))]
+        if self.ordered:
+            fields += [("kept", pa.list_(pa.int64())), ("text", pa.string())]
+        else:
+            fields += [("counts", pa.list_(pa.int64()))]
+        return pa.schema(fields, metadata=marks or None)
+
+    def _marks(self) -> dict[str, str | None]:
+        return {"kind": ORDERED_TEXT if self.ordered else None, "warning": self.warning}
 
     def rows(self, releases: Sequence[Release]) -> pyarrow.RecordBatch:
         """Releases as rows of `schema`."""
@@ -88,7 +112,7 @@ class Layout:
         for release in releases:
             counts = self.counts(release)
             labels = {label: _text(value) for label, value in release.labels.items()}
-            columns = {"words": list(counts), "counts": list(counts.values())}
+            columns = self._in_order(release) or {"words": list(counts), "counts": list(counts.values())}
             records.append({**self.record(release), **labels, **columns})
         return import_parquet()[0].RecordBatch.from_pylist(records, schema=self.schema())
 
@@ -107,7 +131,8 @@ def release_of(line: bytes, plan: Plan) -> Release:
         None if plan.experiment else plan.guarantee,
         {label: record[label] for label in plan.labels},
         record.get("warning"),
-        tuple(record["words"]) if "words" in record else None,
+        tuple(record["words"]) if plan.ordered else None,
+        tuple(record["kept"]) if plan.ordered else (),
     )
 
 
@@ -119,14 +144,23 @@ class AbstractWriter(ABC):
     """Writes releases to a folder, one after another; use it as a context manager."""
 
     format: ClassVar[str]
+    keeps_order: ClassVar[bool] = True
 
-    def __init__(
-        self, folder: Path, embeddings: Embeddings, labels: Sequence[str], warning: str | None
-    ) -> None:
-        """Write into ``folder``; ``labels`` are the kept fields; ``warning`` marks an experiment."""
+    def __init__(self, folder: Path, layout: Layout) -> None:
+        """Write into ``folder`` as ``layout`` says."""
+        self.check(layout)
         self.folder = folder
-        self.layout = Layout(embeddings, tuple(labels), warning)
+        self.layout = layout
         self._open()
+
+    @final
+    @classmethod
+    def check(cls, layout: Layout) -> None:
+        """`UsageError` when ``layout`` has what this format cannot hold."""
+        if layout.ordered and not cls.keeps_order:
+            raise UsageError(
+                f"the {cls.format} format has no order: choose jsonl, csv or parquet for ordered text"
+            )
 
     @abstractmethod
     def _open(self) -> None: ...
@@ -172,7 +206,8 @@ class JsonLines(AbstractWriter):
 class Csv(AbstractWriter):
     """``bags.csv``: one row a word with id, size, the kept fields, word and count.
 
-    A cell that a spreadsheet would run as a formula gets an apostrophe in front.
+    Ordered text has a row a place instead: position (from 1), word, and whether it is kept (0 or 1). A cell that a
+    spreadsheet would run as a formula gets an apostrophe in front.
     """
 
     format = "csv"
@@ -180,16 +215,25 @@ class Csv(AbstractWriter):
     def _open(self) -> None:
         self._file = open(self.folder / "bags.csv", "w", encoding="utf-8", newline="")  # noqa: SIM115
         self._rows = csv.writer(self._file, lineterminator="\r\n")
+        kind = ["kind"] if self.layout.ordered else []
         warning = ["warning"] if self.layout.warning else []
-        self._rows.writerow(
-            ["id", "size", *warning, *map(_spreadsheet_safe, self.layout.labels), "word", "count"]
-        )
+        last = ["position", "word", "kept"] if self.layout.ordered else ["word", "count"]
+        labels = map(_spreadsheet_safe, self.layout.labels)
+        self._rows.writerow(["id", "size", *kind, *warning, *labels, *last])
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
         head = [_spreadsheet_safe(value) for value in self.layout.record(release).values()]
-        for word, count in self.layout.counts(release).items():
-            self._rows.writerow([*head, _spreadsheet_safe(word), count])
+        for cells in self._cells(release):
+            self._rows.writerow([*head, *map(_spreadsheet_safe, cells)])
+
+    def _cells(self, release: Release) -> Iterator[Sequence[Any]]:
+        if release.words is None:
+            yield from self.layout.counts(release).items()
+            return
+        kept = set(release.kept)
+        for place, word in enumerate(release.words):
+            yield place + 1, word, int(place in kept)
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""
@@ -238,9 +282,13 @@ class Parquet(AbstractWriter):
 
 @final
 class MatrixMarket(AbstractWriter):
-    """``bags.mtx`` (documents x vocabulary, integer coordinates), ``vocabulary.txt``, ``documents.jsonl``."""
+    """``bags.mtx`` (documents x vocabulary, coordinates), ``vocabulary.txt``, ``documents.jsonl``.
+
+    The counts are whole numbers under a header that says real: gensim reads no other.
+    """
 
     format = "mtx"
+    keeps_order = False
     _WIDTH: ClassVar[int] = 20  # room for each number of the size line, which is known only at the end
 
     def _open(self) -> None:
@@ -248,7 +296,7 @@ class MatrixMarket(AbstractWriter):
         self._documents: BinaryIO = open(self.folder / "documents.jsonl", "wb")  # noqa: SIM115
         self._rows = self._entries = 0
         warning = f"% {self.layout.warning}\n" if self.layout.warning else ""
-        self._matrix.write(f"%%MatrixMarket matrix coordinate integer general\n{warning}".encode())
+        self._matrix.write(f"%%MatrixMarket matrix coordinate real general\n{warning}".encode())
         self._size_line_at = self._matrix.tell()
         self._write_size_line()
 

@@ -25,7 +25,7 @@ from publius.engines.spark import SparkRunner, _settings
 from publius.engines.working import working_path
 from publius.errors import DocumentError, PubliusError
 from publius.mechanisms.laplace import Laplace
-from publius.releases import Experiment, Plan
+from publius.releases import Experiment, OrderedText, Plan
 from publius.rng import RunKey
 from publius.text import StopWords
 from spark.standalone import Standalone
@@ -87,6 +87,17 @@ def test_spark_gives_the_same_bags_as_local_processes(session, plan, tmp_path):
     assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
     manifests = [(tmp_path / name / "manifest.json").read_bytes() for name in ("local", "spark")]
     assert manifests[0] == manifests[1]
+
+
+def test_ordered_text_keeps_its_words(session, plan, tmp_path):
+    from dataclasses import replace
+
+    corpus = write_corpus(tmp_path / "corpus.jsonl", 300)
+    ordered = replace(plan, ordered=OrderedText("all"))
+    protect_corpus(corpus, ordered, tmp_path / "local", format="parquet", workers=1)
+    protect_corpus(corpus, ordered, tmp_path / "spark", engine="spark")
+    assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
+    assert {len(words) for words in table(tmp_path / "spark")["words"].to_pylist()} == {20}
 
 
 def test_a_folder_of_parquet_and_a_fresh_secret(session, plan, tmp_path):

@@ -33,6 +33,7 @@ PLACES = (
     "huge epsilon",
     "not UTF-8",
     "failing",
+    "ordered",
 )
 
 
@@ -91,6 +92,7 @@ def command(folder: Path, source: Path, policy: str, format: str, place: str) ->
     if place == "ledger":
         run(["ledger", "init", str(folder / "ledger"), "--budget", "100"])
         return [*arguments, "--ledger", str(folder / "ledger"), "--skip-bad"]
+    arguments += ["--order", "--keep-between", "all"] if place == "ordered" else []
     arguments += [] if place == "failing" else ["--number"]
     if place == "failing":
         arguments += ["--text-field", FIELD]

@@ -22,8 +22,9 @@ def run_child(call, *, before=None, kill_after=None, timeout=60.0):
     alarm.start()
     with os.fdopen(reading, "rb") as pipe:
         said = pipe.read()
-    _, status = os.waitpid(child, 0)
     alarm.cancel()
+    alarm.join()  # before the child is reaped: its number may be another process's then
+    _, status = os.waitpid(child, 0)
     return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, pickle.loads(said) if said else None
 
 

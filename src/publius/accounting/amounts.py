@@ -9,7 +9,7 @@ from typing import Final, Literal
 from publius.errors import DataError, PolicyError, UsageError
 from publius.privacy import Guarantee, exact_epsilon
 
-Unit = Literal["epsilon-n", "epsilon"]
+Unit = Literal["epsilon-n", "epsilon", "epsilon-n-ordered"]
 Amount = int | float | Fraction
 
 _SMALLEST: Final = Fraction(2) ** -1022  # below are float64's subnormal numbers, which lose digits
@@ -20,11 +20,20 @@ _LONGEST_TEXT: Final = 6000
 def price(guarantee: Guarantee, unit: Unit) -> Fraction:
     """What a release under ``guarantee`` costs in ``unit``: epsilon, or epsilon*N.
 
-    Raises `PolicyError` for a guarantee without evidence or without a size: no budget covers its cost.
+    "epsilon-n-ordered" counts nats per unit of the mean distance word by word. That is at least the Earth Mover's
+    distance, so a bag costs its epsilon*N there too. The other way round no finite price would do: documents of the
+    same words in another order are at Earth Mover's distance 0, and ordered text tells them apart.
+
+    Raises `PolicyError` for a guarantee without evidence or without a size, and for ordered text in a unit of bags.
     """
     if guarantee.evidence == "none" or guarantee.size is None:
         raise PolicyError("a release without a guarantee cannot be charged to a budget: no budget covers it")
-    return exact_epsilon(guarantee.epsilon) * (guarantee.size if unit == "epsilon-n" else 1)
+    if guarantee.ordered and unit != "epsilon-n-ordered":
+        raise PolicyError(
+            f"a ledger in {unit} counts Earth Mover's distances, and no amount of them covers ordered text: "
+            "make a ledger with --unit epsilon-n-ordered, which covers bags too"
+        )
+    return exact_epsilon(guarantee.epsilon) * (1 if unit == "epsilon" else guarantee.size)
 
 
 def exact_amount(value: object, what: str = "an amount") -> Fraction:

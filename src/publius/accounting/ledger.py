@@ -83,7 +83,7 @@ class Ledger:
 
     Attributes:
         path: the file.
-        unit: "epsilon-n" or "epsilon".
+        unit: "epsilon-n", "epsilon" or "epsilon-n-ordered".
         budget: the most that may be spent on one document.
         subject_budget: the most that may be spent on one subject.
         hides_ids: whether ids are kept as HMAC-SHA256 under the key in the file beside it, ``PATH.key``.

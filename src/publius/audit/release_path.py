@@ -23,7 +23,7 @@ from publius.bag import UNKNOWN, Encoding
 from publius.corpus import BadDocument, Document
 from publius.embeddings import Embeddings
 from publius.errors import EntropyError, PolicyError
-from publius.releases import Experiment, Plan, Release
+from publius.releases import Experiment, OrderedText, Plan, Release
 from publius.rng import RunKey
 from publius.text import StopWords
 
@@ -295,10 +295,11 @@ def check_manifest_is_public(subject: Subject, key: RunKey) -> Check:
 def check_marked(subject: Subject, key: RunKey) -> Check:
     """An experiment is marked NOT PRIVATE in its manifest, its releases and every file (R10)."""
     embeddings = toy_embeddings()
-    experiments = (Experiment(seed=3), Experiment(ordered=True), Experiment())
+    experiments = ({"experiment": Experiment(seed=3)}, {"experiment": Experiment(), "ordered": OrderedText()},
+                   {"experiment": Experiment()})  # fmt: skip
     unmarked = 0
     for experiment in experiments:
-        plan = make_plan(subject, embeddings, 1.0, 10, experiment=experiment)
+        plan = make_plan(subject, embeddings, 1.0, 10, **experiment)
         releases = _released(subject, make_documents(embeddings, 2, 10, key), plan, key)
         manifest = subject.manifest(plan, 2)
         said = [str(manifest.get("warning")), str(manifest["promise"]), *(str(r.warning) for r in releases)]

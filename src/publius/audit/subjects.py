@@ -24,7 +24,7 @@ from publius.neighbors import IndexArray, NearestWords
 from publius.noise import AbstractNoise, EuclideanLaplace
 from publius.releases import Plan, Release, Tally, protect, release
 from publius.rng import Generator, RunKey, system_rng
-from publius.writers import WRITERS, AbstractWriter
+from publius.writers import WRITERS, AbstractWriter, Layout
 
 Outcome = tuple[list[Release | BadDocument], Tally]
 
@@ -82,7 +82,7 @@ def _ledger(path: Path, budget: Amount | None) -> Spender:
 
 
 def _writer(plan: Plan, folder: Path) -> AbstractWriter:
-    return WRITERS["jsonl"](folder, plan.mechanism.embeddings, plan.labels, plan.warning)
+    return WRITERS["jsonl"](folder, Layout.of(plan))
 
 
 @final

@@ -23,13 +23,15 @@ from publius.cli import (
     doctor,
     embeddings,
     evaluate,
+    explore,
     guarantee,
     ledger,
     obfuscate,
+    reconstruct,
     utility,
     words,
 )
-from publius.errors import PubliusError, StorageError
+from publius.errors import PubliusError, StorageError, place_of
 
 app = typer.Typer(
     name="publius",
@@ -57,8 +59,9 @@ def _top(
 
 obfuscate.register(app)
 embeddings.register(app)
-for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate):
+for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
     noun.register(app)
+reconstruct.register(app)
 bench.register(app)
 audit.register(app)
 doctor.register(app)
@@ -101,7 +104,7 @@ def main() -> None:
         _fail(f"reading or writing failed ({os.strerror(error.errno or errno.EIO)})", StorageError.exit_code)
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
         _fail(
-            f"internal error: {_where(error)}. Please report it; no document text is shown.",
+            f"internal error: {place_of(error)}. Please report it; no document text is shown.",
             PubliusError.exit_code,
         )
 
@@ -110,16 +113,3 @@ def _fail(message: str, code: int) -> NoReturn:
     with suppress(OSError):
         typer.echo(f"publius: {message}", err=True)
     sys.exit(code)
-
-
-def _where(error: BaseException) -> str:
-    """Type and place of a bug, without its message: a message may hold the text that was being worked on."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    place = (
-        f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
-        if frame
-        else "unknown place"
-    )
-    return f"{type(error).__name__} at {place}"

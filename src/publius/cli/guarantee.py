@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isinf
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,7 +49,7 @@ def guarantee(
     """What a release by the Laplace mechanism promises between two documents."""
     from publius.metrics import metric_named
     from publius.noise import checked_epsilon
-    from publius.privacy import Guarantee
+    from publius.privacy import Guarantee, statement
 
     promised = Guarantee(checked_epsilon(epsilon), metric_named(metric).name, "proven").lifted(length)
     if (distance is None) == (between is None):
@@ -59,7 +58,7 @@ def guarantee(
         distance, bound = _between(promised, between, embeddings, stop_words, text=text)
     elif distance is not None:
         bound = _at(promised, distance, embeddings, dimension)
-    facts = _facts(promised, distance or 0.0, bound.repeated(releases), releases, candidates)
+    facts = statement(promised, distance or 0.0, bound, releases=releases, candidates=candidates)
     if json:
         print_json(facts)
     else:
@@ -69,18 +68,13 @@ def guarantee(
 def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension: int | None) -> Bound:
     from publius.embeddings import Embeddings
     from publius.metrics import metric_named
-    from publius.privacy import Bound, laplace_delta
+    from publius.privacy import laplace_bound
 
-    exponent = farthest = promised.privacy_map(distance)
-    if isinf(exponent):
-        raise UsageError("the exponent is beyond all numbers: give a smaller distance")
-    if embeddings is not None:
-        vectors = Embeddings.load(embeddings)
-        dimension = vectors.dimension
-        diameter = metric_named(promised.metric).diameter_bound(vectors.vectors)
-        farthest = min(exponent, promised.epsilon * diameter)
-    delta = laplace_delta(promised.metric, dimension, [(promised.size or 1, farthest)])
-    return Bound(exponent, delta)
+    if embeddings is None:
+        return laplace_bound(promised, distance, dimension)
+    vectors = Embeddings.load(embeddings)
+    diameter = metric_named(promised.metric).diameter_bound(vectors.vectors)
+    return laplace_bound(promised, distance, vectors.dimension, diameter)
 
 
 def _between(
@@ -88,38 +82,13 @@ def _between(
 ) -> tuple[float, Bound]:
     from publius.bag import Bag
     from publius.embeddings import Embeddings
-    from publius.privacy import Bound, laplace_delta
+    from publius.privacy import laplace_bound_between
     from publius.transport import transport_plan
 
     vectors = Embeddings.load(embeddings)
-    size = promised.size or 1
-    first, second = encoded_pair(*between, vectors, stop_words, str(size), text=text)
+    first, second = encoded_pair(*between, vectors, stop_words, str(promised.size or 1), text=text)
     plan = transport_plan(Bag(first.words), Bag(second.words), vectors, promised.metric)
-    moved = [(size * move.mass, promised.epsilon * move.distance) for move in plan.moves]
-    delta = laplace_delta(promised.metric, vectors.dimension, moved)
-    return plan.distance_upper, Bound(promised.between(plan), delta)
-
-
-def _facts(
-    promised: Guarantee, distance: float, bound: Bound, releases: int, candidates: int | None
-) -> dict[str, Any]:
-    from publius.privacy import factor, log10_factor, posterior_at_most
-
-    facts: dict[str, Any] = {
-        "epsilon": promised.epsilon,
-        "size": promised.size,
-        "distance": distance,
-        "metric": promised.metric,
-        "releases": releases,
-        "exponent": bound.exponent,
-        "factor": factor(bound.exponent),
-        "log10_factor": log10_factor(bound.exponent),
-        "delta": bound.delta,
-    }
-    if candidates is not None:
-        facts["prior"] = 1 / candidates
-        facts["posterior_at_most"] = posterior_at_most(bound.exponent, candidates)
-    return facts
+    return plan.distance_upper, laplace_bound_between(promised, plan, vectors.dimension)
 
 
 def _print(facts: dict[str, Any]) -> None:

@@ -30,7 +30,11 @@ def init(
     file: Annotated[Path, typer.Argument(help="New file; an existing one is never replaced.")],
     budget: Annotated[float, typer.Option(help="Most that may be spent on a document.")],
     unit: Annotated[
-        str, typer.Option(help="epsilon-n (nats per unit of Earth Mover's distance) or epsilon.")
+        str,
+        typer.Option(
+            help="epsilon-n (nats per unit of Earth Mover's distance), epsilon, or epsilon-n-ordered (per unit of "
+            "the mean distance word by word: for ordered text, and bags too)."
+        ),
     ] = "epsilon-n",
     subject_budget: Annotated[
         float | None, typer.Option(help="Most that may be spent on an author. Default: the budget.")

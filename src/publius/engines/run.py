@@ -96,7 +96,7 @@ def protect_corpus(
         raise UsageError("the runner was started with another plan: start one with this plan")
     if format is not None and format not in WRITERS:
         raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
-    Layout.of(plan)  # refuses names that clash, before any work
+    WRITERS[format or "jsonl"].check(Layout.of(plan))  # names that clash, order without room: before any work
     request = Request(
         corpus, plan, batch_size or default_batch_size(plan), skip_bad, Bill(ledger, plan), progress, notice
     )

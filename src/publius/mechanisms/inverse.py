@@ -64,13 +64,13 @@ class Rows:
     truncation: float = math.inf
     floor: float = 0.0
 
-    def exponents(self, words: IndexArray) -> Float64Array:
-        """-min(s delta(x, w), tau) by differences, shape (words, V)."""
-        return -np.minimum(self.scale * self.distances.exact(words, slice(None)), self.truncation)
-
     def log_probabilities(self, words: IndexArray) -> Float64Array:
         """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
-        logs = self.exponents(words)
+        return self.log_probabilities_of(self.distances.exact(words, slice(None)))
+
+    def log_probabilities_of(self, distances: Float64Array) -> Float64Array:
+        """The same for inputs whose ``distances`` delta(x, w) are known, shape (words, V)."""
+        logs = -np.minimum(self.scale * distances, self.truncation)
         prior = np.log(self.prior)
         logs += prior
         top = logs.max(axis=1, keepdims=True)

@@ -36,13 +36,25 @@ class Laplace(AbstractMechanism):
         """
         self.embeddings = embeddings
         self.metric = metric_named(metric)
-        self._noise = NOISES[metric](embeddings.dimension, epsilon)
-        self.epsilon = self._noise.epsilon
         self.threads = threads or os.cpu_count() or 1
-        farthest = self.epsilon * self.metric.diameter_bound(embeddings.vectors)
-        delta = self._noise.truncation_delta(farthest)
-        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
+        self._diameter = self.metric.diameter_bound(embeddings.vectors)
         self._search: NearestWords | None = None
+        self._set_epsilon(epsilon)
+
+    def _set_epsilon(self, epsilon: float) -> None:
+        self._noise = NOISES[self.metric.name](self.embeddings.dimension, epsilon)
+        self.epsilon = self._noise.epsilon
+        delta = self._noise.truncation_delta(self.epsilon * self._diameter)
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
+
+    def at(self, epsilon: float) -> Laplace:
+        """The same mechanism at another ``epsilon``, with the same search: what depends on the vectors is kept."""
+        other = object.__new__(Laplace)
+        kept = {"embeddings", "metric", "threads", "_diameter"}
+        other.__dict__.update({key: value for key, value in self.__dict__.items() if key in kept})
+        other._search = self.search
+        other._set_epsilon(epsilon)
+        return other
 
     @property
     def guarantee(self) -> Guarantee:

@@ -8,6 +8,7 @@ from publius.transport.distance import (
     vector_transport,
 )
 from publius.transport.pairwise import NearestDocuments, Neighbor, pairwise_distances
+from publius.transport.sequence import word_by_word_distance
 
 __all__ = [
     "Move",
@@ -18,4 +19,5 @@ __all__ = [
     "pairwise_distances",
     "transport_plan",
     "vector_transport",
+    "word_by_word_distance",
 ]

@@ -31,6 +31,7 @@ from publius.corpus import BadDocument, Document
 from publius.errors import EntropyError
 from publius.releases import Experiment, Plan, Release, Tally, protect
 from publius.rng import RunKey, seeded_rng
+from publius.writers import WRITERS, AbstractWriter, Layout
 
 _DOCUMENTS: Final = 400
 
@@ -69,6 +70,16 @@ def _in_order(release: Release, document: Document, plan: Plan) -> Release:
     place = {word: words.index(word) for word in release.bag.counts if word in words}
     ordered = sorted(release.bag.words(), key=lambda word: place.get(word, len(words)))
     return replace(release, words=tuple(ordered))
+
+
+def _with_order() -> Subject:
+    """Releases with the words in order, and a writer that writes them."""
+    return replace(GENUINE, protect=_changed(_in_order), writer=_ordered)
+
+
+def _ordered(plan: Plan, folder: Path) -> AbstractWriter:
+    """Writes order for a plan of bags; the genuine writer refuses such releases."""
+    return WRITERS["jsonl"](folder, replace(Layout.of(plan), ordered=True))
 
 
 def _shown(release: Release, document: Document, plan: Plan) -> Release:
@@ -242,7 +253,6 @@ def release_mutants() -> list[Mutant]:
         "unknown words pass": (_unknown_pass, "release: words of the vocabulary only"),
         "as short as the document": (_shorter, "release: exactly N words"),
         "keeps its document": (_with_text, "release: no reference to its document"),
-        "order of the text kept": (_in_order, "release: the order of the words changes no byte"),
         "text in a repr": (_shown, "release: no word in a repr"),
     }
     laws: dict[str, tuple[Callable[..., Outcome], str]] = {
@@ -264,6 +274,7 @@ def release_mutants() -> list[Mutant]:
         ("writer does not mark experiments", replace(GENUINE, writer=_Silent), probe_statements, _MARKED),
         ("releases of experiments unmarked", replace(GENUINE, protect=_changed(_unmarked)), probe_statements, _MARKED),
         ("digest of the documents in the manifest", _with_digest(), probe_statements, _PUBLIC),
+        ("order of the text kept", _with_order(), probe_contents, _ORDER),
         ("unknown words allowed to pass", replace(GENUINE, plan=_lenient), probe_statements, _REFUSED),
     ]  # fmt: skip
     statements: dict[str, tuple[Callable[[Plan, int], dict[str, Any]], str]] = {
@@ -292,6 +303,7 @@ def _fixed_seed(inner: Any, count: int, rng: Any) -> Any:
     return inner.noise(count, seeded_rng(42))
 
 
+_ORDER: Final = "release: the order of the words changes no byte"
 _SHARED: Final = "release: two releases never share their noise"
 _COMPANY: Final = "release: other documents change nothing"
 _ENTROPY: Final = "release: stops when the entropy source fails"

@@ -1,0 +1,76 @@
+"""``publius explore``: the explorer's page and service on this machine."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+
+from publius.cli.mechanism import Vectors
+from publius.errors import MissingExtraError
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("explore")(explore)
+
+
+def explore(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1. Default: a free one.")] = 0,
+    embeddings: Vectors = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Budget to debit before each release; see publius ledger.")
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Folder in which each release gets a new folder.")] = Path(
+        "publius-releases"
+    ),
+    report: Annotated[
+        list[Path] | None, typer.Option(help="Result folder of publius evaluate to show; repeatable.")
+    ] = None,
+) -> None:
+    """Open a page that shows what an epsilon does to a document, and serve programs; until interrupted."""
+    from publius.accounting import Ledger
+    from publius.embeddings import Embeddings
+
+    try:
+        from publius.web.server import HOST, listening_socket, new_token, serve
+        from publius.web.state import State
+    except ModuleNotFoundError as error:
+        if error.name not in ("fastapi", "uvicorn", "starlette", "pydantic", "h11"):
+            raise
+        raise MissingExtraError(error.name, "web") from None
+    book = None if ledger is None else Ledger(ledger)
+    state = State(Embeddings.load(embeddings), ledger=book, releases=output, reports=report or ())
+    token = new_token()
+    listener = listening_socket(port)
+    address = f"http://{HOST}:{listener.getsockname()[1]}/#token={token}"
+
+    with suppress(KeyboardInterrupt, SystemExit), listener, TemporaryDirectory(prefix="publius-") as folder:
+
+        def started() -> None:
+            typer.echo(address)
+            if not no_browser:
+                _open(address, Path(folder))
+
+        serve(state, listener, token, started)
+    os._exit(0)  # releases are finished; a certificate that is being computed is not waited for
+
+
+def _open(address: str, folder: Path) -> None:
+    """Show the address in the browser by way of a private file: every user sees the arguments of a process."""
+    import webbrowser
+    from threading import Thread
+
+    from publius.files import write_file
+
+    page = folder / "publius.html"
+    with write_file(page, 0o600) as file:
+        file.write(
+            f'<!doctype html><title>Publius</title><meta http-equiv="refresh" content="0;url={address}">'.encode()
+        )
+    Thread(target=webbrowser.open, args=(page.as_uri(),), daemon=True).start()

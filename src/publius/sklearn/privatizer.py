@@ -1,0 +1,206 @@
+"""`BagPrivatizer`: the release path as a transformer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final, Self, final
+
+import numpy as np
+
+from publius.bag import Encoding, UnknownPolicy, words_of
+from publius.embeddings import Embeddings
+from publius.errors import MissingExtraError, UnknownWordError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.registry import make_mechanism
+from publius.neighbors import IndexArray
+from publius.privacy import promise
+from publius.releases import Plan
+from publius.rng import system_rng
+from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
+from publius.text import StopWords
+
+try:
+    from scipy.sparse import csr_matrix
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted
+except ImportError:
+    raise MissingExtraError("scikit-learn", "sklearn") from None
+
+_OUTSIDE: Final = -1
+_STOP_WORD: Final = -2
+
+
+@final
+class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Documents become protected bags of exactly ``length`` words: the release path as a transformer.
+
+    Input is an iterable of texts, encoded as in a release (the first N words count), or a matrix of counts, dense or
+    CSR, of shape (documents, words). A matrix has no order, so the N words of a row that has more are its first in
+    one public order: that of the SHA-256 digests of the words. The choice depends on nothing but the row, changes by
+    at most one word when one word of the row changes, and not with the order of the columns. A row with fewer is
+    filled up with the public unknown token, as a text is; unknown words come last, so they only fill up too.
+    Stop words are left out. The guarantee is that of a release: for any two documents, epsilon*N times the Earth
+    Mover's distance of what they are encoded as (the lifting theorem, theory.md section 2).
+
+    Output is a CSR matrix of counts, one column for each word of the vocabulary; its rows add up to N.
+
+    Attributes:
+        embeddings: an `Embeddings`, or what `Embeddings.load` takes; None for the packaged vectors.
+        mechanism: name of the word mechanism.
+        epsilon: per unit of word distance.
+        length: N, the public number of words of every bag.
+        metric: of the mechanism.
+        parameters: further parameters of the mechanism, such as ``{"project": 25}``.
+        unknown: "unk", "drop" or "reject", as in a release.
+        stop_words: as in a release.
+        feature_names: the words of the columns of a matrix. None: the names of a data frame's columns, or the
+            vocabulary where the width is the same. "vocabulary": its first words, for a matrix of any smaller width.
+        plan_: after fitting, every public decision; ``plan_.manifest(documents)`` states them.
+        guarantee_: after fitting, the guarantee of one call of ``transform``.
+        promise_: the same in words.
+
+    """
+
+    def __init__(
+        self,
+        embeddings: Embeddings | str | None = None,
+        mechanism: str = "laplace",
+        epsilon: float = 10.0,
+        length: int = 400,
+        *,
+        metric: str = "euclidean",
+        parameters: dict[str, Any] | None = None,
+        unknown: UnknownPolicy = "unk",
+        stop_words: str = "english",
+        feature_names: Sequence[str] | str | None = None,
+    ) -> None:
+        self.embeddings, self.mechanism, self.epsilon, self.length = embeddings, mechanism, epsilon, length
+        self.metric, self.parameters, self.unknown = metric, parameters, unknown
+        self.stop_words, self.feature_names = stop_words, feature_names
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the parameters and note what the columns are; nothing is learned from the documents.
+
+        Raises `UsageError` for parameters or names that do not fit, `PolicyError` where the promise would break.
+        """
+        vectors = vectors_of(self.embeddings)
+        mechanism = make_mechanism(
+            self.mechanism, vectors, epsilon=self.epsilon, metric=self.metric, **(self.parameters or {})
+        )
+        encoding = Encoding(self.length, self.unknown, StopWords.load(self.stop_words), vectors.tokenizer)
+        self.plan_ = Plan(mechanism, encoding)
+        self.guarantee_ = self.plan_.guarantee
+        self.promise_ = promise(self.guarantee_, private=True)
+        texts, counts = texts_or_counts(self, X, reset=True)
+        if counts is not None:
+            names = column_names(self, counts.shape[1], vectors)
+            self.columns_: IndexArray | None = _columns(names, vectors, encoding.stop_words)
+        elif texts is not None:
+            self.columns_ = None
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Protect ``X`` with fresh noise: CSR of shape (documents, V). Each call is a release and costs anew.
+
+        Raises `DataError` for what is neither text nor counts, `UnknownWordError` under "reject".
+        """
+        check_is_fitted(self)
+        texts, counts = texts_or_counts(self, X, reset=False)
+        rows = self._of_texts(texts) if counts is None else self._of_counts(counts)
+        return _as_counts(_randomized(rows, self.plan_.mechanism, self.length), self.plan_.mechanism)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The words of the output's columns: the vocabulary."""
+        check_is_fitted(self)
+        return np.asarray(self.plan_.mechanism.embeddings.vocabulary, dtype=object)
+
+    def _of_texts(self, texts: Sequence[str] | None) -> list[IndexArray]:
+        mechanism, rows = self.plan_.mechanism, []
+        for position, text in enumerate(texts or (), start=1):
+            try:
+                encoded = words_of(text, mechanism.embeddings, self.plan_.encoding)
+            except UnknownWordError as error:
+                raise UnknownWordError(f"document {position}: {error}") from None
+            rows.append(mechanism.indices(list(encoded.words)))
+        return rows
+
+    def _of_counts(self, counts: Any) -> list[IndexArray]:
+        if self.columns_ is None:
+            raise UsageError(
+                "fitted on texts, and a matrix has columns: fit on a matrix with the same columns"
+            )
+        unknown = counts[:, np.flatnonzero(self.columns_ == _OUTSIDE)].sum()
+        if unknown and self.unknown == "reject":
+            raise UnknownWordError(
+                f"{unknown:,} words are outside the vocabulary: choose the policy unk or drop, or embeddings that "
+                "hold them"
+            )
+        ranks = _public_ranks(self.columns_, self.plan_.mechanism.embeddings)
+        filler = self.plan_.mechanism.embeddings.unknown_index
+        return [
+            _first_words(counts, row, self.columns_, ranks, self.length, filler)
+            for row in range(counts.shape[0])
+        ]
+
+    def __sklearn_tags__(self) -> Any:
+        """Text or counts in; the output is random by design."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.sparse = tags.input_tags.positive_only = True
+        tags.non_deterministic = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _columns(names: Sequence[str], embeddings: Embeddings, stop_words: StopWords) -> IndexArray:
+    """The vocabulary index of each column; `_OUTSIDE` for unknown words, `_STOP_WORD` for stop words."""
+
+    def place(name: str) -> int:
+        index = embeddings.index(name)
+        return _STOP_WORD if name in stop_words else _OUTSIDE if index is None else index
+
+    return np.array([place(name) for name in names], np.int64)
+
+
+def _public_ranks(columns: IndexArray, embeddings: Embeddings) -> IndexArray:
+    """The place of each column's word in the public order, that of the SHA-256 digests; unknown words get -1."""
+    known = np.unique(columns[columns >= 0])
+    digests = [hashlib.sha256(embeddings.vocabulary[index].encode()).digest() for index in known.tolist()]
+    places = np.empty(len(known), np.int64)
+    places[sorted(range(len(known)), key=digests.__getitem__)] = np.arange(len(known))
+    ranks = np.full(len(columns), -1, np.int64)
+    ranks[columns >= 0] = places[np.searchsorted(known, columns[columns >= 0])]
+    return ranks
+
+
+def _first_words(
+    counts: Any, row: int, columns: IndexArray, ranks: IndexArray, length: int, filler: int
+) -> IndexArray:
+    """Exactly ``length`` vocabulary indices for a row: its known words, the first in the public order, then filler."""
+    start, stop = counts.indptr[row], counts.indptr[row + 1]
+    places, times = counts.indices[start:stop], counts.data[start:stop]
+    known = columns[places] >= 0
+    order = np.argsort(ranks[places[known]], kind="stable")
+    # No count needs more than N repetitions: a huge one must not become a huge array.
+    repeats = np.minimum(times[known][order], length).astype(np.int64)
+    words = np.repeat(columns[places[known][order]], repeats)[:length]
+    return np.concatenate([words, np.full(length - len(words), filler, np.int64)])
+
+
+def _randomized(rows: Sequence[IndexArray], mechanism: AbstractMechanism, length: int) -> IndexArray:
+    """The rows through the mechanism with fresh noise, shape (documents, length)."""
+    rng, step = system_rng(), max(1, mechanism.batch_words // length)
+    outputs = [np.zeros((0, length), np.int64)]
+    for start in range(0, len(rows), step):
+        words = np.concatenate(rows[start : start + step])
+        outputs.append(mechanism.apply(words, mechanism.noise(len(words), rng)).reshape(-1, length))
+    return np.concatenate(outputs)
+
+
+def _as_counts(words: IndexArray, mechanism: AbstractMechanism) -> Any:
+    """Counts of each row's words, CSR of shape (rows, V): without order (R11)."""
+    rows = np.repeat(np.arange(len(words)), words.shape[1])
+    ones = np.ones(words.size, np.int64)
+    found = csr_matrix((ones, (rows, words.ravel())), shape=(len(words), mechanism.embeddings.size))
+    found.sort_indices()
+    return found

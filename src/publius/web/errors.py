@@ -1,0 +1,68 @@
+"""Errors as answers: the types, codes and words of the shell, never a text that was sent."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from publius.errors import PubliusError, StorageError, place_of
+
+STATUS: Final = {2: 400, 65: 422, 70: 500, 74: 503, 77: 403}
+
+
+class Json(Response):
+    """JSON as we write it: UTF-8, no NaN."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """See `Response.render`."""
+        return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def refused(
+    status: int, code: int, kind: str, message: str, headers: Mapping[str, str] | None = None
+) -> Json:
+    """An error as an answer."""
+    return Json({"error": {"code": code, "type": kind, "message": message}}, status, headers)
+
+
+def answer_to(error: BaseException) -> Json:
+    """The answer to whatever was raised; of what nobody expected only its type and place (R17)."""
+    if isinstance(error, PubliusError):
+        return refused(STATUS[error.exit_code], error.exit_code, type(error).__name__, str(error))
+    if isinstance(error, MemoryError):
+        return refused(503, StorageError.exit_code, "MemoryError", "out of memory: try a smaller length")
+    if isinstance(error, OSError):
+        reason = os.strerror(error.errno or errno.EIO)
+        return refused(503, StorageError.exit_code, "StorageError", f"reading or writing failed ({reason})")
+    message = f"internal error: {place_of(error)}. Please report it; no document text is shown."
+    return refused(500, PubliusError.exit_code, "PubliusError", message)
+
+
+def invalid(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> Json:
+    """The answer to a request of the wrong form: where and what, without anything that was sent."""
+    places = [_place(problem["loc"], fields) + _fault(problem) for problem in problems[:5]]
+    return refused(400, 2, "UsageError", "; ".join(places) or "the request has the wrong form")
+
+
+def _place(location: Sequence[object], fields: frozenset[str]) -> str:
+    """Only names of ours and numbers: a name that was made up could hold a word of a document."""
+    parts = [str(part) if isinstance(part, int) or part in fields else "(another)" for part in location[1:]]
+    return f"{'.'.join(parts)}: " if parts else ""
+
+
+def _fault(problem: Mapping[str, Any]) -> str:
+    known = {
+        "extra_forbidden": "there is no such field: leave it out",
+        "missing": "this field is needed",
+        "json_invalid": "the body is not JSON",
+        "model_attributes_type": "the body must be a JSON object",
+        "string_unicode": "the text holds half characters that UTF-8 cannot",
+    }
+    return known.get(problem["type"]) or str(problem["msg"])

@@ -1,0 +1,45 @@
+"""What a request may ask for, and how long it may take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, final
+
+LONGEST_TEXT: Final = 1_000_000
+"""Characters of one document."""
+
+MOST_DOCUMENTS: Final = 100
+"""In one request."""
+
+LARGEST_LENGTH: Final = 20_000
+"""N, words of a bag."""
+
+MOST_WORDS: Final = 400_000
+"""Documents times N in one request."""
+
+LONGEST_COMPARED: Final = 4_000
+"""N where an Earth Mover's distance is computed: its time grows with the square."""
+
+
+HEAD_BYTES: Final = 16 * 2**10
+"""Of a request's headers together."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The limits of the server itself.
+
+    Attributes:
+        body_bytes: of a request.
+        body_seconds: within which a request's body must have arrived.
+        head_seconds: within which its head must have arrived.
+        waiting: requests that may wait for their turn.
+        waiting_seconds: how long each waits at most.
+    """
+
+    body_bytes: int = 8 * 2**20
+    body_seconds: float = 10.0
+    head_seconds: float = 10.0
+    waiting: int = 256
+    waiting_seconds: float = 120.0

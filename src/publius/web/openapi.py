@@ -1,0 +1,24 @@
+"""The OpenAPI document: every address, what it takes, what it answers, the token it needs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+_FAULT: Final = {
+    "description": "An error: code as of the command line.",
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+}
+
+
+def described(app: FastAPI) -> dict[str, Any]:
+    """The document of ``app``, with the token and the form of errors that its guards add."""
+    document = app.openapi()
+    document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            operation["responses"].pop("422", None)
+            operation["responses"] |= {"4XX": _FAULT, "5XX": _FAULT}
+            operation["security"] = [] if path == "/health" else [{"token": []}]
+    return document

@@ -1,0 +1,90 @@
+"""Results of ``publius evaluate`` that may be shown, and one-time addresses for their pages.
+
+A report is a page of its own with its own styles, so it is shown in a frame that may do nothing: no script, no
+network, no origin. A frame cannot send the token, so each showing gets a random address that works once.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn, final
+
+from publius.errors import DataError, UsageError
+from publius.files import read_bytes_limited, shown
+from publius.rng import entropy
+
+POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'self'; sandbox"
+)
+_LARGEST: Final = 64 * 2**20
+_SECONDS: Final = 60.0
+_MOST: Final = 64
+
+
+@final
+class Reports:
+    """Result folders by number, and the tickets that are out."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        """`UsageError` for a folder without ``rows.jsonl``."""
+        for folder in folders:
+            if not (folder / "rows.jsonl").is_file():
+                raise UsageError(
+                    f"{shown(folder)} is no result of an evaluation: give an output folder of publius evaluate"
+                )
+        self._folders = {str(number): folder for number, folder in enumerate(folders, start=1)}
+        self._tickets: dict[str, tuple[float, Path]] = {}
+        self._lock = threading.Lock()
+
+    def listing(self) -> list[dict[str, Any]]:
+        """Id and title of each."""
+        return [{"id": id, "title": folder.resolve().name} for id, folder in self._folders.items()]
+
+    def one(self, id: str) -> dict[str, Any]:
+        """The rows of a result; `UsageError` when there is none of this id, `DataError` when it is damaged."""
+        folder = self._folder(id)
+        lines = read_bytes_limited(folder / "rows.jsonl", _LARGEST).splitlines()
+        try:
+            rows = [json.loads(line, parse_constant=_refuse) for line in lines]
+        except (ValueError, RecursionError):
+            raise DataError(f"{shown(folder / 'rows.jsonl')} is damaged: evaluate again") from None
+        page = (folder / "report.html").is_file()
+        return {"id": id, "title": folder.resolve().name, "rows": rows, "has_page": page}
+
+    def ticket(self, id: str) -> str:
+        """A fresh address at which the page of a result can be read once, within a minute."""
+        page = self._folder(id) / "report.html"
+        if not page.is_file():
+            raise UsageError("this result has no report.html: evaluate again")
+        ticket = base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
+        with self._lock:
+            self._forget_old()
+            self._tickets[ticket] = (time.monotonic() + _SECONDS, page)
+        return f"/report/{ticket}"
+
+    def page(self, ticket: str) -> bytes | None:
+        """The page that a ticket stands for, once; None for any other."""
+        with self._lock:
+            self._forget_old()
+            found = self._tickets.pop(ticket, None)
+        return None if found is None else read_bytes_limited(found[1], _LARGEST)
+
+    def _forget_old(self) -> None:
+        now = time.monotonic()
+        alive = [(key, value) for key, value in self._tickets.items() if value[0] > now]
+        self._tickets = dict(alive[-_MOST:])
+
+    def _folder(self, id: str) -> Path:
+        if id not in self._folders:
+            raise UsageError("there is no report of this id: see the list in /v1/session")
+        return self._folders[id]
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError("NaN and infinity are not JSON")

@@ -1,0 +1,136 @@
+"""The server: bound to the loopback address only, silent, impatient with clients that stall."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import socket
+from collections.abc import Callable
+from typing import Any, Final, final
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from publius.errors import StorageError
+from publius.rng import entropy
+from publius.web.app import make_app
+from publius.web.lanes import Work
+from publius.web.limits import HEAD_BYTES, Limits
+from publius.web.state import State
+
+HOST: Final = "127.0.0.1"
+_BACKLOG: Final = 256
+
+
+def new_token() -> str:
+    """256 bits of the operating system's entropy, as a word."""
+    return base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
+
+
+def listening_socket(port: int) -> socket.socket:
+    """Bound to 127.0.0.1:``port``, or to a free port for 0; `StorageError` when it is taken or not allowed."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as error:
+        listener.close()
+        reason = (error.strerror or "refused").lower()
+        raise StorageError(
+            f"cannot listen on {HOST}:{port}: {reason}; leave out --port for a free one"
+        ) from None
+    return listener
+
+
+def serve(
+    state: State,
+    listener: socket.socket,
+    token: str,
+    started: Callable[[], None],
+    limits: Limits | None = None,
+) -> None:
+    """Serve until a signal; ``started`` is called when requests are answered."""
+    limits = limits or Limits()
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would log errors with their messages (R17)
+    work = Work()
+    app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits, work=work)
+    config = uvicorn.Config(
+        app,
+        http=_impatient(limits.head_seconds),
+        ws="none",
+        loop="asyncio",
+        interface="asgi3",
+        lifespan="on",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=60,
+    )
+    _Server(config, started, work).run([listener])
+
+
+@final
+class _Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed by mypy here
+    """A server that says when it has started, and at the end waits for releases only."""
+
+    def __init__(self, config: Any, started: Callable[[], None], work: Work) -> None:
+        super().__init__(config)
+        self._say_started, self._work = started, work
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """See `uvicorn.Server.startup`."""
+        await super().startup(sockets)
+        if self.started:
+            self._say_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """See `uvicorn.Server.shutdown`."""
+        self._work.give_up()
+        await super().shutdown(sockets)
+
+
+def _impatient(seconds: float) -> type[H11Protocol]:
+    """The protocol with a time limit on the head of a request, which uvicorn has not."""
+
+    class Impatient(H11Protocol):  # type: ignore[misc]
+        """Closes a connection on which a head does not arrive in time."""
+
+        _patience: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._forget()
+            super().connection_lost(exc)
+
+        def _watch(self) -> None:
+            if self.conn.their_state is not h11.IDLE:
+                self._forget()
+            elif self._patience is None:
+                self._patience = self.loop.call_later(seconds, self._give_up)
+
+        def _forget(self) -> None:
+            if self._patience is not None:
+                self._patience.cancel()
+                self._patience = None
+
+        def _give_up(self) -> None:
+            self._patience = None
+            if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+                self.transport.close()
+
+    return Impatient

@@ -1,0 +1,98 @@
+// Asking the service on this machine: the token, typed errors, and answers that were overtaken.
+
+const KEPT = "publius-token";
+let token = null;
+
+/** Take the token from the address once, and out of the address bar and the history. */
+export function adoptToken() {
+  const found = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (found) {
+    sessionStorage.setItem(KEPT, found);
+    history.replaceState(null, "", location.pathname);
+  }
+  token = sessionStorage.getItem(KEPT);
+  return token !== null;
+}
+
+/** What the service refused, in its own words. */
+export class ServiceError extends Error {
+  constructor(message, type, code, status) {
+    super(message);
+    this.type = type;
+    this.code = code;
+    this.status = status;
+  }
+}
+
+/** The answer to a request: GET without a body, POST with one. Raises `ServiceError`, or AbortError when overtaken. */
+export async function call(path, body, signal) {
+  const response = await send(path, body, signal);
+  const answer = await response.json().catch(() => null);
+  if (signal?.aborted) throw new DOMException("overtaken", "AbortError");
+  if (response.ok && answer !== null) return answer;
+  const error = answer?.error ?? {};
+  throw new ServiceError(error.message ?? `The service answered ${response.status}.`, error.type ?? "", error.code ?? null, response.status);
+}
+
+async function send(path, body, signal) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const request = { method: "GET", headers, signal, cache: "no-store", credentials: "omit", redirect: "error" };
+  if (body !== undefined) {
+    headers["Content-Type"] = "application/json";
+    Object.assign(request, { method: "POST", body: JSON.stringify(body) });
+  }
+  try {
+    return await fetch(path, request);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ServiceError("The service does not answer. Is publius explore still running?", "", null, 0);
+  }
+}
+
+/**
+ * Questions of one kind, of which only the newest matters.
+ *
+ * One is under way at a time, so a slider that is dragged never piles up work. A question of another `key` (another
+ * text, say) aborts the one under way and its answer is dropped; one of the same key waits for it, so that a drag is
+ * followed on screen, and those it overtakes are never asked. A dropped question resolves to undefined.
+ */
+export class Channel {
+  #running = null;
+  #waiting = null;
+
+  constructor(path) {
+    this.path = path;
+  }
+
+  ask(body, key = "") {
+    this.#waiting?.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { body, key, resolve, reject };
+      if (this.#running === null) this.#start();
+      else if (this.#running.key !== key) this.#running.controller.abort();
+    });
+  }
+
+  /** Forget what is under way and what waits. */
+  drop() {
+    this.#waiting?.resolve(undefined);
+    this.#waiting = null;
+    this.#running?.controller.abort();
+  }
+
+  async #start() {
+    const { body, key, resolve, reject } = this.#waiting;
+    const controller = new AbortController();
+    this.#waiting = null;
+    this.#running = { key, controller };
+    try {
+      resolve(await call(this.path, body, controller.signal));
+    } catch (error) {
+      if (controller.signal.aborted) resolve(undefined);
+      else reject(error);
+    } finally {
+      this.#running = null;
+      if (this.#waiting !== null) this.#start();
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// The explorer: asks the service what there is, sets up the controls and the five views.
+
+import { adoptToken, call } from "./api.js";
+import { onChoice } from "./choice.js";
+import { CompareView } from "./compare.js";
+import { offerMechanisms, setUpControls, showFacts } from "./controls.js";
+import { DocumentView } from "./document.js";
+import { byId, put } from "./dom.js";
+import { EpsilonView } from "./epsilon.js";
+import { ReportView } from "./report.js";
+import { setUpSources } from "./source.js";
+import { setUpTabs } from "./tabs.js";
+import { WordsView } from "./words.js";
+
+async function start() {
+  if (!adoptToken()) return stop("Open the address that publius explore printed: it ends in #token=… and lets only you in.");
+  try {
+    const [session, { mechanisms }, { embeddings }] = await Promise.all([call("/v1/session"), call("/v1/mechanisms?name=laplace"), call("/v1/embeddings")]);
+    setUp(session, mechanisms, embeddings);
+    if (mechanisms.length < 2) await addMechanisms();
+  } catch (error) {
+    stop(error.status === 401 ? "This token is not the one of the explorer that runs now. Open the address that publius explore printed." : error.message);
+  }
+  return undefined;
+}
+
+function setUp(session, mechanisms, embeddings) {
+  const refreshSession = async () => {
+    const fresh = await call("/v1/session");
+    showFacts(fresh, embeddings);
+    return fresh;
+  };
+  byId("starting").hidden = true;
+  byId("frame").hidden = false;
+  showFacts(session, embeddings);
+  setUpControls(mechanisms);
+  setUpSources(session);
+  const views = { document: new DocumentView(session, refreshSession), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
+  let active = "document";
+  const open = setUpTabs(document.querySelector("[role=tablist]"), (name) => {
+    if (active !== name) scrollTo(0, 0); // a view begins at its top
+    active = name;
+    views[name].refresh();
+  });
+  onChoice((changed) => views[active].refresh(changed));
+  open(active);
+  document.documentElement.dataset.ready = "true";
+}
+
+/** The others may have to be prepared, the first time on these vectors for long: the page is in use meanwhile. */
+async function addMechanisms() {
+  byId("preparing").hidden = false;
+  const { mechanisms } = await call("/v1/mechanisms").catch((error) => ({ mechanisms: [], error }));
+  byId("preparing").hidden = true;
+  if (mechanisms.length) offerMechanisms(mechanisms);
+}
+
+/** Nothing can be shown: say why, and nothing else. */
+function stop(reason) {
+  byId("starting").hidden = true;
+  put(byId("stopped"), reason);
+  byId("stopped").hidden = false;
+  byId("frame").hidden = true;
+}
+
+start();

@@ -1,0 +1,103 @@
+// Releasing: asked twice, drawn afresh by the service, written to a folder, debited to the ledger.
+
+import { Channel, call } from "./api.js";
+import { Card, announce } from "./card.js";
+import { choice, chosen } from "./choice.js";
+import { mechanismChosen } from "./controls.js";
+import { byId, el, pairs, put } from "./dom.js";
+import { number, plural } from "./format.js";
+
+const PAUSE = 250; // milliseconds after which the account of another id or choice is asked for
+
+export class Release {
+  #card = new Card(byId("release"));
+  #dialog = byId("confirm");
+  #channel = new Channel("/v1/account");
+  #account = null; // {account, price} of the id and the choice, where a ledger is set
+  #later = 0;
+  #busy = false;
+
+  constructor(session, refreshSession) {
+    this.session = session;
+    this.refreshSession = refreshSession;
+    byId("subject-field").hidden = !session.ledger;
+    byId("release-open").addEventListener("click", () => this.#confirm());
+    byId("confirm-cancel").addEventListener("click", () => this.#dialog.close());
+    byId("confirm-release").addEventListener("click", () => this.#release());
+    byId("release-id").addEventListener("input", () => this.refresh());
+  }
+
+  /** A choice, the text or the id changed. */
+  refresh() {
+    const reason = this.#refusal();
+    byId("release-open").disabled = this.#busy || reason !== null;
+    put(byId("release-note"), reason ?? "A fresh draw is made and written, with its manifest, to a folder of its own.");
+    clearTimeout(this.#later);
+    if (this.session.ledger && byId("release-id").value) this.#later = setTimeout(() => this.#ask(), PAUSE);
+  }
+
+  #refusal() {
+    const mechanism = mechanismChosen();
+    if (!this.session.releases) return "This explorer has no folder for releases.";
+    if (mechanism && !mechanism.releasable) return `The mechanism ${mechanism.name} gives no guarantee here, so nothing made by it can be released.`;
+    if (chosen("text") === "") return "There is no document yet.";
+    return byId("release-id").value === "" ? "Give the document an id." : null;
+  }
+
+  async #ask() {
+    const body = { id: byId("release-id").value, ...choice() };
+    this.#account = await this.#channel.ask(body, JSON.stringify(body)).catch(() => null) ?? this.#account;
+    byId("release-account").hidden = !this.#account?.account;
+    if (this.#account?.account) put(byId("release-account"), accountText(this.#account), gauge(this.#account));
+  }
+
+  async #confirm() {
+    if (this.session.ledger) await this.#ask(); // what is shown is what the ledger says now
+    const { mechanism, epsilon, length } = choice();
+    const rows = [
+      ["Id", byId("release-id").value],
+      ["Mechanism", mechanism],
+      ["Epsilon × N", `${number(epsilon, 4)} × ${number(length, 6)} = ${number(epsilon * length, 6)}`],
+      ["Folder", `a new one in ${this.session.releases}`],
+      ["Ledger", this.#account?.account ? accountText(this.#account) : "none is set: nothing is added up"],
+    ];
+    put(byId("confirm-facts"), pairs(rows));
+    put(byId("confirm-text"), "The bag and its manifest are written; the original is not. What is released is a fresh draw, not the one you see. What is charged is never given back, and each further release of this document adds to it.");
+    this.#dialog.showModal();
+  }
+
+  async #release() {
+    const subject = byId("release-subject").value;
+    const body = { id: byId("release-id").value, text: chosen("text"), ...choice(), ...(subject ? { subject } : {}) };
+    this.#dialog.close();
+    put(byId("release-result"));
+    this.#busy = true;
+    this.refresh();
+    const found = await this.#card.wait(call("/v1/release", body));
+    this.#card.body.hidden = false; // the way to try again stays in sight beside an error
+    this.#busy = false;
+    if (found !== undefined) {
+      put(byId("release-result"), released(found));
+      announce(`Released to ${found.folder}`);
+      this.session = await this.refreshSession().catch(() => this.session);
+    }
+    this.refresh();
+  }
+}
+
+function accountText({ account, price }) {
+  return `${number(account.remaining, 6)} of ${number(account.budget, 6)} left for this id; this release costs ${number(price, 6)}.`;
+}
+
+const gauge = ({ account }) => el("meter", { min: 0, max: account.budget, value: account.remaining, "aria-label": "Budget that remains" });
+
+function released({ folder, bag, manifest }) {
+  const size = bag.reduce((sum, [, count]) => sum + count, 0);
+  const facts = [
+    ["Folder", el("code", {}, folder)],
+    ["Files", "bags.jsonl, manifest.json"],
+    ["Bag", `${plural(size, "word", "words")}, ${number(bag.length, 6)} different`],
+  ];
+  facts.push(["Epsilon × N", `${number(manifest.epsilon, 4)} × ${number(manifest.size, 6)} = ${number(manifest.epsilon_total, 6)}, ${manifest.evidence}`]);
+  return el("div", { class: "done" }, el("p", {}, el("strong", {}, "Released.")), el("dl", { class: "facts" }, pairs(facts)));
+}

@@ -1,0 +1,51 @@
+"""One browser, one explorer on a toy vocabulary for all tests of the page that do not need their own."""
+
+import pytest
+from explorer import explorer
+from results import write_result
+
+from publius.accounting import Ledger
+
+
+@pytest.fixture(scope="session")
+def chromium_browser():
+    from browser import chromium
+
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def toy_folder(embeddings, tmp_path_factory):
+    """The toy vectors as a stored folder."""
+    folder = tmp_path_factory.mktemp("vectors") / "toy"
+    embeddings.save(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def result_folder(tmp_path_factory):
+    """A result folder in the form of ``publius evaluate``: its rows and its page."""
+    return write_result(tmp_path_factory.mktemp("evaluations") / "letters", "laplace", "informed")
+
+
+@pytest.fixture(scope="session")
+def shared(toy_folder, result_folder, tmp_path_factory):
+    """An explorer with a ledger and a report."""
+    folder = tmp_path_factory.mktemp("explorer")
+    Ledger.create(folder / "budget.ledger", budget=100_000)
+    ledger = ["--ledger", str(folder / "budget.ledger")]
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PUBLIUS_HOME", str(folder / "home"))
+        with explorer(
+            folder, "--embeddings", str(toy_folder), *ledger, "--report", str(result_folder)
+        ) as running:
+            yield running
+
+
+@pytest.fixture
+def page(chromium_browser, shared):
+    from browser import opened
+
+    with opened(chromium_browser, shared) as found:
+        yield found

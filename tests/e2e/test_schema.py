@@ -1,0 +1,81 @@
+"""Requests made from the OpenAPI document, by schemathesis: whatever is sent, never a 5xx.
+
+PUBLIUS_SCHEMA_CASES says how many, 10,000 unless given.
+"""
+
+import os
+from collections import Counter
+from contextlib import suppress
+
+import pytest
+from explorer import explorer
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+
+from toy import WORDS, sentence
+
+schemathesis = pytest.importorskip("schemathesis", reason="a part of make e2e, which has its own environment")
+
+CASES = int(os.environ.get("PUBLIUS_SCHEMA_CASES", "10000"))
+
+
+def operations(running):
+    """Every operation of the document, each with the headers that a friend sends."""
+    headers = {"Authorization": f"Bearer {running.token}"}
+    schema = schemathesis.openapi.from_url(f"http://{running.host}/v1/openapi.json", headers=headers)
+    return [result.ok() for result in schema.get_all_operations()], headers
+
+
+def friendlier(case, number):
+    """Every second body with words of the vocabulary, so that what lies behind the first checks is tried too."""
+    if number % 2 and isinstance(case.body, dict):
+        for name in ("text", "other", "a", "b"):
+            if isinstance(case.body.get(name), str):
+                case.body[name] = sentence(number % 97)
+        if isinstance(case.body.get("word"), str):
+            case.body["word"] = WORDS[number % len(WORDS)]
+        documents = case.body.get("documents")
+        for document in documents if isinstance(documents, list) else ():
+            if isinstance(document, dict) and isinstance(document.get("text"), str):
+                document["text"] = sentence(number % 97)
+    return case
+
+
+def try_one(operation, running, headers, count, mode, round, tally):
+    """At most ``count`` cases of one operation."""
+
+    @seed(round)
+    @settings(max_examples=count, deadline=None, database=None, phases=[Phase.generate],
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def check(case):
+        answer = friendlier(case, tally.total()).call(
+            base_url=f"http://{running.host}", headers=headers, timeout=120
+        )
+        tally[operation.label, answer.status_code] += 1
+        assert answer.status_code < 500, f"{operation.label}: {answer.status_code} {answer.text[:300]}"
+
+    with suppress(Unsatisfiable):  # what takes no input has no wrong one
+        check()
+
+
+def test_no_case_gives_a_5xx(stored, tmp_path, capsys):
+    tally = Counter()
+    modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
+    with explorer(tmp_path, "--embeddings", stored) as running:
+        found, headers = operations(running)
+        for round in range(100):
+            left = CASES - tally.total()
+            for operation in found if left > 0 else ():
+                for mode in modes:
+                    try_one(operation, running, headers, max(1, left // (2 * len(found))), mode, round, tally)
+        status, _ = running.ask("GET", "/health")
+    with capsys.disabled():
+        print(f"\n{tally.total()} cases over {len(found)} operations: {sorted(tally.items())}")
+    assert tally.total() >= CASES
+    assert status == 200
+    assert {label for label, status in tally if status == 200} >= {
+        "POST /v1/draw",
+        "POST /v1/obfuscate",
+        "POST /v1/words",
+    }

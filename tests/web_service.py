@@ -1,0 +1,37 @@
+"""The explorer's service in this process: a client that knows the token, and the toy vectors behind it."""
+
+import warnings
+from contextlib import contextmanager
+
+from publius.web.app import make_app
+from publius.web.limits import Limits
+from publius.web.state import State
+from toy import sentence
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # it would rather have a successor of httpx that is not packaged yet
+    from starlette.testclient import TestClient
+
+PORT = 8123
+TOKEN = "a-token-of-the-tests"
+TEXT = sentence(1) + " zebra the " + sentence(2)
+OTHER = sentence(3)
+CANARY = "zzcanaryzz"
+
+
+@contextmanager
+def service(embeddings, folder, **options):
+    """A client of a service on ``embeddings`` that writes below ``folder``."""
+    limits = options.pop("limits", Limits())
+    state = State(embeddings, releases=folder / "releases", **options)
+    app = make_app(state, port=PORT, token=TOKEN, limits=limits)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    with TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers) as client:
+        yield client
+
+
+def fault(answer):
+    """Status, code and message of an error."""
+    error = answer.json()["error"]
+    assert set(error) == {"code", "type", "message"}
+    return answer.status_code, error["code"], error["message"]
