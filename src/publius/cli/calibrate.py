@@ -15,11 +15,6 @@ from publius.cli.console import print_json, print_table
 from publius.cli.evaluate import (
     AdversariesOption,
     CorpusArgument,
-    EmbeddingsOption,
-    FloorOption,
-    JsonOption,
-    MetricOption,
-    ProjectOption,
     SeedOption,
     StopWordsOption,
     TopicsOption,
@@ -30,6 +25,7 @@ from publius.cli.evaluate import (
     progress_shown,
     request_of,
 )
+from publius.cli.mechanism import Floor, Json, Metric, Project, Vectors
 
 if TYPE_CHECKING:
     from publius.evaluation.calibration import Aim, Calibration
@@ -61,16 +57,16 @@ def calibrate(
     adversaries: AdversariesOption = "all",
     training: TrainingOption = "same",
     stop_words: StopWordsOption = "english",
-    embeddings: EmbeddingsOption = None,
-    metric: MetricOption = "euclidean",
-    project: ProjectOption = None,
-    floor: FloorOption = None,
+    embeddings: Vectors = None,
+    metric: Metric = "euclidean",
+    project: Project = None,
+    floor: Floor = None,
     output: Annotated[
         Path | None, typer.Option(help="Folder to keep what was measured; a search goes on there.")
     ] = None,
     workers: WorkersOption = None,
     seed: SeedOption = None,
-    json: JsonOption = False,
+    json: Json = False,
 ) -> None:
     """Find the epsilons that hide the author and keep the topic, and say whether both can be had (an experiment)."""
     from publius.evaluation.calibration import Aim

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table, printable
+from publius.cli.mechanism import Floor, Json, Metric, Project, Vectors
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,17 +37,8 @@ TrainingOption = Annotated[
     str, typer.Option(help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.")
 ]
 StopWordsOption = Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")]
-EmbeddingsOption = Annotated[str | None, typer.Option(help="Word vectors. Default: the packaged GloVe.")]
-MetricOption = Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")]
 WorkersOption = Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")]
-ProjectOption = Annotated[
-    int | None, typer.Option(min=1, help="Principal components kept (projected mechanisms).")
-]
-FloorOption = Annotated[
-    float | None, typer.Option(min=0, help="Share of draws from the prior alone (exponential).")
-]
 SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of the noise. Default: drawn and kept.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -70,16 +62,16 @@ def evaluate(
     length: LengthOption = "shortest",
     training: TrainingOption = "same",
     stop_words: StopWordsOption = "english",
-    embeddings: EmbeddingsOption = None,
-    metric: MetricOption = "euclidean",
-    project: ProjectOption = None,
-    floor: FloorOption = None,
+    embeddings: Vectors = None,
+    metric: Metric = "euclidean",
+    project: Project = None,
+    floor: Floor = None,
     snippet: Annotated[
         str | None, typer.Option(help="Id of a text of which the report may show the first words.")
     ] = None,
     workers: WorkersOption = None,
     seed: SeedOption = None,
-    json: JsonOption = False,
+    json: Json = False,
 ) -> None:
     """Attack protected documents of known authors and topics, and report what was found (an experiment)."""
     from publius.evaluation.report import write_report
@@ -101,7 +93,7 @@ def evaluate(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of an evaluation.")], json: JsonOption = False
+    folder: Annotated[Path, typer.Argument(help="Folder of an evaluation.")], json: Json = False
 ) -> None:
     """Write rows.jsonl, table.csv and report.html of an evaluation again, from what its cells found."""
     from publius.evaluation.report import write_report

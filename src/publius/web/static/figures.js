@@ -32,11 +32,14 @@ export class Figure {
   }
 
   #resized() {
-    if (Math.abs(this.picture.clientWidth - this.#width) > 1) this.#paint();
+    const width = this.picture.clientWidth;
+    if (Math.abs(width - this.#width) <= 1) return;
+    this.#width = width;
+    this.#paint();
   }
 
+  /** At the width that was last seen: asking for it here would lay out the page in the middle of a change. */
   #paint() {
-    this.#width = this.picture.clientWidth;
     if (this.#width > 0 && this.#draw) put(this.picture, this.#draw(Math.max(NARROWEST, this.#width)));
   }
 }
