@@ -7,9 +7,15 @@ READY := $(VENV)/.ready
 PEER := .venv-peer
 SPARK := .venv-spark
 E2E := .venv-e2e
+OLDEST := .venv-oldest
+NOTEBOOK := .venv-notebook
 ECOSYSTEM := .venv-ecosystem
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn
 FUZZ := .fuzz
+QUICK_TESTS := bag budget_commands certificate cli_embeddings corpus doctor documents_distances embeddings explorer \
+	files formats ledger mechanism_laws neighbors noise obfuscate privacy public_names readme releases rng store text \
+	topic_metric transport utility variates writers
+QUICK := $(addprefix tests/test_,$(addsuffix .py,$(QUICK_TESTS)))
 SEED ?= 1
 
 .DEFAULT_GOAL := help
@@ -42,6 +48,20 @@ $(E2E)/.ready: requirements/e2e.txt pyproject.toml | $(READY)
 	@VIRTUAL_ENV=$(E2E) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(E2E)/.ready
 
+# The oldest dependencies that pyproject.toml allows.
+$(OLDEST)/.ready: requirements/oldest.txt pyproject.toml | $(READY)
+	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	@VIRTUAL_ENV=$(OLDEST) $(BIN)/uv pip sync --quiet --require-hashes requirements/oldest.txt
+	@VIRTUAL_ENV=$(OLDEST) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(OLDEST)/.ready
+
+# The notebook's own environment.
+$(NOTEBOOK)/.ready: requirements/notebook.txt pyproject.toml | $(READY)
+	@test -x $(NOTEBOOK)/bin/python || $(PYTHON) -m venv $(NOTEBOOK)
+	@VIRTUAL_ENV=$(NOTEBOOK) $(BIN)/uv pip sync --quiet --require-hashes requirements/notebook.txt
+	@VIRTUAL_ENV=$(NOTEBOOK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $(NOTEBOOK)/.ready
+
 # The libraries that Publius exchanges data with: they are large.
 $(ECOSYSTEM)/.ready: requirements/ecosystem.txt pyproject.toml | $(READY)
 	@test -x $(ECOSYSTEM)/bin/python || $(PYTHON) -m venv $(ECOSYSTEM)
@@ -54,7 +74,7 @@ $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
 
-.PHONY: setup demo test lint bench growth audit torture spark e2e ecosystem help requirements clean
+.PHONY: setup demo test lint docs pages notebook wheel-test oldest bench growth audit torture spark e2e ecosystem help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -66,6 +86,22 @@ test: $(READY)  ## run the tests
 
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+docs: $(READY)  ## the documentation site, in site/; a warning is an error
+	@rm -rf site && $(BIN)/python -m sphinx -b html -W --keep-going -n -q docs site && echo "site/index.html"
+
+pages: $(READY)  ## write the pages of docs/ that are made by programs: the manual, the licences, the figures
+	@$(BIN)/python docs/makers/manual.py && $(BIN)/python docs/makers/licences.py
+	@$(BIN)/python docs/makers/figures.py && $(BIN)/python docs/figures/refuted_bound.py
+
+notebook: $(NOTEBOOK)/.ready  ## run examples/figures.ipynb from its first to its last cell
+	@$(NOTEBOOK)/bin/python -m pytest -q -n 0 -rs tests/test_notebook.py
+
+wheel-test: $(READY)  ## build wheel and sdist, install them into empty environments of every Python at hand, use them
+	@$(BIN)/python tests/wheels.py
+
+oldest: $(OLDEST)/.ready  ## the quick tests with the oldest dependencies that are allowed
+	@$(OLDEST)/bin/python -m pytest -q -n 0 $(QUICK)
 
 # Spark is measured where there is a Java.
 BENCH_SPARK := $(if $(shell command -v java),$(SPARK))
@@ -97,10 +133,12 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --resolution lowest-direct $(EXTRAS) pyproject.toml requirements/oldest.in -o requirements/oldest.txt
+	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation pyproject.toml requirements/notebook.in -o requirements/notebook.txt
 	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra sklearn --extra domain --extra parquet pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(ECOSYSTEM) $(FUZZ) dist .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

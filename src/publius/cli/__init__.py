@@ -20,6 +20,7 @@ from publius.cli import (
     certify,
     compare,
     distance,
+    doctor,
     embeddings,
     evaluate,
     explore,
@@ -63,6 +64,7 @@ for noun in (certify, words, compare, distance, guarantee, utility, ledger, eval
 reconstruct.register(app)
 bench.register(app)
 audit.register(app)
+doctor.register(app)
 
 
 class _Stopped(SystemExit):
