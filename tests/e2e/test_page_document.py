@@ -132,8 +132,8 @@ def test_a_refusal_stands_in_its_place_in_the_services_words(document):
     assert "unknown" in message.lower() or "vocabulary" in message.lower()
     assert "zanzibar" not in message
     assert document.locator("#draw .bag-list").is_hidden()
-    assert document.inner_text("#promise-body") == "There is no draw, so nothing is promised."
-    assert document.locator("#tokens .token.unknown", has_text="zanzibar").is_visible()
+    expect(document.locator("#promise-body")).to_have_text("There is no draw, so nothing is promised.")
+    expect(document.locator("#tokens .token.unknown", has_text="zanzibar")).to_be_visible()
     document.select_option("#unknown", "drop")
     document.wait_for_selector("#draw .bag-list li")
     assert document.locator("#draw .error").is_hidden()
