@@ -15,7 +15,7 @@ FUZZ := .fuzz
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 QUICK_TESTS := bag budget_commands certificate cli_embeddings corpus doctor documents_distances embeddings explorer \
 	files formats ledger mechanism_laws neighbors noise obfuscate privacy public_names readme releases rng store text \
-	topic_metric transport utility variates writers
+	topic_metric ordered_text reconstruction sklearn tables transport utility variates web_security web_views writers
 QUICK := $(addprefix tests/test_,$(addsuffix .py,$(QUICK_TESTS)))
 SEED ?= 1
 

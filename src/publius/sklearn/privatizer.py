@@ -202,5 +202,5 @@ def _as_counts(words: IndexArray, mechanism: AbstractMechanism) -> Any:
     rows = np.repeat(np.arange(len(words)), words.shape[1])
     ones = np.ones(words.size, np.int64)
     found = csr_matrix((ones, (rows, words.ravel())), shape=(len(words), mechanism.embeddings.size))
-    found.sort_indices()
+    found.sum_duplicates()  # scipy 1.13 leaves repeated words apart; it sorts too
     return found
