@@ -236,3 +236,13 @@ def test_a_bug_in_the_framework_is_answered_too(client, monkeypatch, capfd, capl
     assert (status, code) == (500, 70)
     out, err = capfd.readouterr()
     assert CANARY not in message + out + err + caplog.text
+
+
+@pytest.mark.parametrize("length", [b"0" * 5000 + b"9", b"9" * 5000, b"-1", b"1e3", b""])
+def test_a_length_that_is_no_size_is_refused_or_read(length):
+    """Python refuses to read a number of thousands of digits: that must not become a bug's answer."""
+    from publius.web.body import LimitedBody
+
+    headers = [(b"content-length", length), (b"content-type", b"application/json")]
+    refusal = LimitedBody(None, Limits())._refusal({"headers": headers})
+    assert (refusal is None) == (length.strip(b"0") in (b"9", b""))

@@ -11,6 +11,7 @@ from publius.web.errors import Json, refused
 from publius.web.limits import Limits
 
 _CLOSE: Final = {"connection": "close"}
+_DIGITS: Final = 18  # of a length; Python refuses to read numbers of thousands
 
 
 class _TooLarge(Exception):
@@ -52,8 +53,8 @@ class LimitedBody:
 
     def _refusal(self, scope: Scope) -> Json | None:
         headers = {key.lower(): value for key, value in scope["headers"]}
-        length = headers.get(b"content-length", b"0")
-        if not length.isdigit() or int(length[:20]) > self._limits.body_bytes:
+        length = headers.get(b"content-length", b"0").lstrip(b"0") or b"0"
+        if not length.isdigit() or len(length) > _DIGITS or int(length) > self._limits.body_bytes:
             return self._too_large()
         kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         has_body = int(length) > 0 or b"transfer-encoding" in headers
