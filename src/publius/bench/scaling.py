@@ -26,6 +26,7 @@ from publius.bench.search import synthetic_embeddings
 from publius.corpus import Document, open_corpus
 from publius.embeddings import Embeddings
 from publius.engines import LocalRunner, protect_corpus
+from publius.engines.processes import end_with_parent
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms.registry import make_mechanism
 from publius.releases import Plan
@@ -137,6 +138,7 @@ def _measured(setting: Setting) -> dict[str, float]:
 
 def _run(setting: Setting, pipe: multiprocessing.connection.Connection) -> None:
     """In a process of its own."""
+    end_with_parent()
     try:
         with tempfile.TemporaryDirectory() as folder:
             pipe.send(_released(setting, Path(folder)))
