@@ -9,53 +9,64 @@ _WIDTH: Final = (
     12  # bytes of digest: two of 10^8 ids collide with probability 10^-13, which refuses one of them
 )
 _EMPTY: Final = bytes(_WIDTH)
-_FIRST_SLOTS: Final = 2**10
+_TABLES: Final = 64  # each grows by itself, so that growing never needs the memory of the whole set again
+_FIRST_SLOTS: Final = 2**6
 
 
 @final
 class IdSet:
-    """A set of ids, each kept as 96 bits of BLAKE2b in an open-addressing table of about 25 bytes an id."""
+    """A set of ids, each kept as 96 bits of BLAKE2b in open-addressing tables of about 25 bytes an id."""
 
     def __init__(self) -> None:
-        self._slots = _FIRST_SLOTS
-        self._table = bytearray(self._slots * _WIDTH)
-        self._count = 0
+        self._tables = [_Table() for _ in range(_TABLES)]
 
     def __len__(self) -> int:
         """How many different ids were added."""
-        return self._count
+        return sum(table.count for table in self._tables)
 
     def add(self, identity: str) -> bool:
         """Add an id; whether it was new."""
         digest = hashlib.blake2b(identity.encode(), digest_size=_WIDTH).digest()
         if digest == _EMPTY:  # stands for a free slot
             digest = b"\x01" + digest[1:]
-        at = self._place(self._table, self._slots, digest)
-        if self._table[at : at + _WIDTH] == digest:
+        return self._tables[digest[-1] % _TABLES].add(digest)
+
+
+@final
+class _Table:
+    """Digests at the slots that their first bytes name, or the next free ones."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._slots = _FIRST_SLOTS
+        self._bytes = bytearray(self._slots * _WIDTH)
+
+    def add(self, digest: bytes) -> bool:
+        at = self._place(digest)
+        if self._bytes[at : at + _WIDTH] == digest:
             return False
-        self._table[at : at + _WIDTH] = digest
-        self._count += 1
-        if 4 * self._count > 3 * self._slots:
+        self._bytes[at : at + _WIDTH] = digest
+        self.count += 1
+        if 4 * self.count > 3 * self._slots:
             self._grow()
         return True
 
-    @staticmethod
-    def _place(table: bytearray, slots: int, digest: bytes) -> int:
+    def _place(self, digest: bytes) -> int:
         """Where ``digest`` is or belongs: from its own slot on to the first that holds it or is free."""
-        slot = int.from_bytes(digest[:8], "little") & (slots - 1)
+        slot = int.from_bytes(digest[:8], "little") & (self._slots - 1)
         while True:
             at = slot * _WIDTH
-            found = table[at : at + _WIDTH]
+            found = self._bytes[at : at + _WIDTH]
             if found in (digest, _EMPTY):
                 return at
-            slot = (slot + 1) & (slots - 1)
+            slot = (slot + 1) & (self._slots - 1)
 
     def _grow(self) -> None:
-        slots = 2 * self._slots
-        table = bytearray(slots * _WIDTH)
-        for at in range(0, len(self._table), _WIDTH):
-            digest = bytes(self._table[at : at + _WIDTH])
+        before = self._bytes
+        self._slots *= 2
+        self._bytes = bytearray(self._slots * _WIDTH)
+        for start in range(0, len(before), _WIDTH):
+            digest = bytes(before[start : start + _WIDTH])
             if digest != _EMPTY:
-                place = self._place(table, slots, digest)
-                table[place : place + _WIDTH] = digest
-        self._slots, self._table = slots, table
+                at = self._place(digest)
+                self._bytes[at : at + _WIDTH] = digest

@@ -35,6 +35,7 @@ from publius.text import StopWords, tokenize
 
 _SAMPLE: Final = 0.1
 _WARM_UP: Final = 16_384  # words: batches for every worker
+_PIECE: Final = 1000  # documents
 
 
 @final
@@ -198,20 +199,26 @@ def _timed(release: Callable[[str], None]) -> float:
 
 
 def _write_corpus(path: Path, vectors: Embeddings, setting: Setting, count: int) -> None:
-    """Documents of words drawn from the vocabulary by Zipf's law, or cut from real text at random places."""
+    """Documents of words drawn from the vocabulary by Zipf's law, or cut from real text at random places.
+
+    Written in pieces: what makes a large corpus must not count as memory of the run that reads it.
+    """
     rng = seeded_rng(count)
-    words: Sequence[str]
-    if setting.source is None:
-        words = [word for word in vectors.vocabulary if word.isascii() and word.isalnum()]
-        ranks = np.exp(rng.random((count, setting.length)) * np.log(len(words))).astype(int) - 1
-    else:
-        words = list(_words(setting.source))
-        starts = rng.integers(0, max(1, len(words) - setting.length), (count, 1))
-        ranks = np.minimum(starts + np.arange(setting.length), len(words) - 1)
+    words = _vocabulary(vectors) if setting.source is None else list(_words(setting.source))
     with path.open("w", encoding="utf-8") as file:
-        for number, row in enumerate(ranks.tolist()):
-            text = " ".join(words[i] for i in row)
-            file.write(json.dumps({"id": str(number), "text": text}) + "\n")
+        for first in range(0, count, _PIECE):
+            shape = (min(_PIECE, count - first), setting.length)
+            if setting.source is None:
+                chosen = np.exp(rng.random(shape) * np.log(len(words))).astype(int) - 1
+            else:
+                starts = rng.integers(0, max(1, len(words) - setting.length), (shape[0], 1))
+                chosen = np.minimum(starts + np.arange(setting.length), len(words) - 1)
+            for number, row in enumerate(chosen.tolist(), first):
+                file.write(json.dumps({"id": str(number), "text": " ".join(words[i] for i in row)}) + "\n")
+
+
+def _vocabulary(vectors: Embeddings) -> list[str]:
+    return [word for word in vectors.vocabulary if word.isascii() and word.isalnum()]
 
 
 def _words(source: str) -> Iterator[str]:

@@ -38,6 +38,8 @@ _OFFSET = (
     1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
 )
 _TABLE_BYTES = 2**28
+_BLOCK = 256  # words; with fewer a draw is quicker, and the table larger
+_AT_ONCE = 512  # draws that are made together: their blocks fit the cache
 
 
 def fine_uniforms(count: int, rng: Generator) -> Float64Array:
@@ -140,9 +142,8 @@ class Inverse:
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
         size = rows.distances.size
-        self._block = 64 if size <= 2**16 else 256
-        self._blocks = -(-size // self._block)
-        self._doubt = rows.doubt + (self._block + self._blocks) * UNIT
+        self._blocks = -(-size // _BLOCK)
+        self._doubt = rows.doubt + (_BLOCK + self._blocks) * UNIT
         cells = self._blocks + 1
         self._capacity = max(1024, min(size, _TABLE_BYTES // (cells * 10)))
         self._lock = threading.Lock()
@@ -204,12 +205,12 @@ class Inverse:
     ) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_], Float64Array]:
         """Order and cumulative sums of the blocks, the input word last before sorting; which rows are in doubt."""
         size = self._rows.distances.size
-        padded = np.zeros((len(words), self._blocks * self._block))
+        padded = np.zeros((len(words), self._blocks * _BLOCK))
         weights, addition = self._rows.weights(words, exact=exact, out=None if exact else padded[:, :size])
         if exact:
             padded[:, :size] = weights
         cells = np.empty((len(words), self._blocks + 1))
-        padded.reshape(len(words), self._blocks, self._block).sum(axis=2, out=cells[:, :-1])
+        padded.reshape(len(words), self._blocks, _BLOCK).sum(axis=2, out=cells[:, :-1])
         cells[:, -1] = self._rows.own(words, addition)
         order, sums, doubtful = _ascending(cells, self._doubt)
         return order, sums, doubtful, addition
@@ -219,18 +220,27 @@ class Inverse:
     def _within(
         self, words: IndexArray, blocks: IndexArray, additions: Float64Array, uniforms: Float64Array
     ) -> tuple[IndexArray, NDArray[np.bool_]]:
-        """Words of the chosen blocks, one block of the vocabulary at a time."""
-        weights = np.zeros((len(words), self._block))
+        """Words of the chosen blocks, the draws of a block together."""
+        found, doubtful = np.empty(len(words), np.int64), np.empty(len(words), bool)
         by_block = np.argsort(blocks, kind="stable")
-        present, starts = np.unique(blocks[by_block], return_index=True)
-        for block, members in zip(present.tolist(), np.split(by_block, starts[1:]), strict=True):
+        for start in range(0, len(words), _AT_ONCE):
+            at = by_block[start : start + _AT_ONCE]
+            weights = self._weights(words[at], blocks[at], additions[at])
+            found[at], doubtful[at] = self._choose(blocks[at], weights, uniforms[at])
+        return found, doubtful
+
+    def _weights(self, words: IndexArray, blocks: IndexArray, additions: Float64Array) -> Float64Array:
+        """Each draw's weights in its block, for ``blocks`` in ascending order, shape (draws, block)."""
+        weights = np.zeros((len(words), _BLOCK))
+        present, starts = np.unique(blocks, return_index=True)
+        for block, first, last in zip(present.tolist(), starts, [*starts[1:], len(words)], strict=True):
             columns = self._columns(block)
-            part = self._rows.part(words[members], columns, additions[members])
-            weights[members, : part.shape[1]] = part
-        return self._choose(blocks, weights, uniforms)
+            part = self._rows.part(words[first:last], columns, additions[first:last])
+            weights[first:last, : part.shape[1]] = part
+        return weights
 
     def _columns(self, block: int) -> slice:
-        return slice(block * self._block, min((block + 1) * self._block, self._rows.distances.size))
+        return slice(block * _BLOCK, min((block + 1) * _BLOCK, self._rows.distances.size))
 
     def _choose(
         self, blocks: IndexArray, weights: Float64Array, uniforms: Float64Array
@@ -238,7 +248,7 @@ class Inverse:
         order, sums, unordered = _ascending(weights, self._doubt)
         everyone = np.arange(len(blocks))
         place, doubtful = _locate(sums, everyone, uniforms, self._doubt)
-        return blocks * self._block + order[everyone, place], doubtful | unordered
+        return blocks * _BLOCK + order[everyone, place], doubtful | unordered
 
     # What decides where the bounds do not ----------------------------------------------------------------------
 
