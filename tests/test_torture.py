@@ -36,7 +36,7 @@ def test_faults():
     """A file whose first write fails is closed by the collector, which says so: that is no fault of the release."""
     found = torture_faults(150, documents=3)
     assert figure(found, "faults that hit") >= 150
-    assert set(found.figures["by kind"]) >= {"open", "write", "close", "fsync", "rename", "entropy"}
+    assert set(found.figures["faults by kind"]) >= {"open", "write", "close", "fsync", "rename", "entropy"}
 
 
 @pytest.mark.parametrize("operation", [Save(), Replace()], ids=lambda operation: operation.name)
@@ -78,7 +78,7 @@ def test_a_child_that_hangs_is_killed():
 def test_malformed_files():
     found = malformed.torture_malformed(400)
     assert figure(found, "malformed files refused") >= 400
-    assert len(found.figures["by kind"]) == 15
+    assert len(found.figures["malformed files by kind"]) == 15
 
 
 def test_valid_files_are_accepted(tmp_path):

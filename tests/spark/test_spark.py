@@ -240,3 +240,18 @@ def test_a_killed_worker_costs_time_only(tmp_path, embeddings):
     assert json.loads(stdout)["documents"] == 12_000
     assert table(out).equals(table(tmp_path / "local"))
     print(f"killed one of two workers when {at_the_kill} pieces were finished")
+
+
+def test_a_session_on_a_cluster_ships_the_vectors_once(tmp_path, embeddings):
+    """Two runs of one session, and the second finds the vectors with the workers only."""
+    write_corpus(tmp_path / "corpus.jsonl", 400)
+    embeddings.save(tmp_path / "vectors")
+    logs = tmp_path / "cluster"
+    logs.mkdir()
+    with Standalone(logs) as cluster:
+        done = subprocess.run(
+            [sys.executable, Path(__file__).with_name("two_runs.py"), cluster.master, tmp_path, str(SEED)],
+            capture_output=True, check=False, timeout=200,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert table(tmp_path / "first").equals(table(tmp_path / "second"))

@@ -237,7 +237,7 @@ def torture_faults(least, documents=24):
         violations("faults: temporaries left behind", hits, len(left)),
     )
     problems = (torn + silent + untyped + left)[:20]
-    return Findings(checks, {"faults that hit": hits, "by kind": dict(kinds), "problems": problems})
+    return Findings(checks, {"faults that hit": hits, "faults by kind": dict(kinds), "problems": problems})
 
 
 def _endless(documents):

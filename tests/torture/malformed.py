@@ -206,7 +206,9 @@ def torture_malformed(count, seed=4):
         violations("malformed files: fewer than asked for", refused.total(), max(0, count - refused.total())),
     )
     figures = {"malformed files refused": refused.total(), "spoiled but still valid": accepted}
-    return Findings(checks, {**figures, "by kind": dict(refused), "problems": (untyped + heavy)[:20]})
+    return Findings(
+        checks, {**figures, "malformed files by kind": dict(refused), "problems": (untyped + heavy)[:20]}
+    )
 
 
 def _outcome(kind, path):

@@ -101,7 +101,7 @@ class Order:
 
     @staticmethod
     def unpack(data: bytes, shipped: Shipped) -> Order:
-        """What `pack` made; ``shipped`` gives the folder of embeddings that are not at their own place here."""
+        """What `pack` made; ``shipped`` gives the folder of embeddings, by their sha256, if their own is not here."""
         return _Unpacker(data, shipped).load()  # type: ignore[no-any-return]  # pack() made it in this run
 
     def items(self, number: int) -> Iterator[Document | BadDocument]:
@@ -126,7 +126,7 @@ class _Unpacker(pickle.Unpickler):
 
     def persistent_load(self, pid: Any) -> Embeddings:
         folder, sha256 = pid
-        place = Path(folder) if Path(folder).is_dir() else self._shipped(Path(folder).name)
+        place = Path(folder) if Path(folder).is_dir() else self._shipped(sha256)
         embeddings = Embeddings.open(place)
         if embeddings.sha256 != sha256:
             raise EmbeddingError("a worker has other vectors under the same name: give it the same store")

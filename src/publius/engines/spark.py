@@ -8,6 +8,8 @@ no configuration and no log. A task that is retried, run twice at once or recomp
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
 import shutil
 import sys
@@ -63,10 +65,18 @@ class Shared:
         return "Shared(order, secret)"
 
 
-def _shipped(name: str) -> Path:
+def _shipped(sha256: str) -> Path:
     from pyspark import SparkFiles
 
-    return Path(SparkFiles.get(name))
+    return Path(SparkFiles.get(sha256))
+
+
+@functools.cache
+def _archives() -> Path:
+    """A folder that lasts as long as this process: a session may outlive a run, and executors may join it later."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 def _survey(shared: Shared, number: int) -> bytes:
@@ -122,14 +132,12 @@ class SparkRunner(AbstractRunner):
         self._session: Any = None
 
     def __enter__(self) -> Self:
-        self._archives = tempfile.TemporaryDirectory()  # kept for executors that join later
         self._session, self._own = _session(self._master, self._workers)
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._own:
             self._session.stop()
-        self._archives.cleanup()
 
     def survey(self, order: Order) -> list[Survey]:
         """See `AbstractRunner.survey`."""
@@ -145,14 +153,16 @@ class SparkRunner(AbstractRunner):
         return {number: Done.from_json(answer) for number, answer in self._run(_release, shared, numbers)}
 
     def _ship(self, order: Order) -> None:
-        """Stored vectors to executors that may be elsewhere; on this machine they are mapped where they are."""
-        folder, context = order.plan.mechanism.embeddings.folder, self._session.sparkContext
-        if folder is not None and not context.master.startswith("local"):
-            archive = Path(self._archives.name, f"{folder.name}.tar")
+        """Stored vectors, once a session, to executors that may be elsewhere; on this machine they are mapped."""
+        embeddings, context = order.plan.mechanism.embeddings, self._session.sparkContext
+        if embeddings.folder is None or context.master.startswith("local"):
+            return
+        if not any(embeddings.sha256 in address for address in context.listArchives):
+            archive = _archives() / f"{embeddings.sha256}.tar"
             with tarfile.open(archive, "w") as tar:
-                for file in sorted(folder.iterdir()):
+                for file in sorted(embeddings.folder.iterdir()):
                     tar.add(file, file.name)
-            context.addArchive(f"{archive}#{folder.name}")
+            context.addArchive(f"{archive}#{embeddings.sha256}")
 
     def _run(self, work: Work, shared: Shared, numbers: Any) -> list[Answer]:
         chosen = list(numbers)
