@@ -1,4 +1,4 @@
-"""Two runs in a session on the cluster at MASTER; before the second the vectors are taken away, but not the shipped ones."""
+"""Two runs in a session on the cluster at MASTER; before the second the vectors are gone, but not the shipped ones."""
 
 import shutil
 import sys
