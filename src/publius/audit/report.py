@@ -44,7 +44,7 @@ def _lines(audit: Audit, torture: Mapping[str, Any] | None) -> Iterator[str]:
     yield ""
     yield from _table(
         ("check", "samples", "statistic", "threshold", "verdict"),
-        ([*map(_cell, check.values())] for check in report["checks"]),
+        ([*map(cell, check.values())] for check in report["checks"]),
     )
     yield "## Broken versions"
     yield ""
@@ -59,7 +59,7 @@ def _figures(audit: Audit, report: Mapping[str, Any]) -> Iterator[Sequence[str]]
     fine, coarse = audit.figure(f"scale_error_{draws}"), audit.figure("scale_error_100000")
     mutants = report["mutants"]
     yield "exact cells, n = 1 and 2", "at least 10^9", f"{report['exact_cells']:,}"
-    yield "worst excess, nats", "at most 1e-9", _cell(report["worst_excess"])
+    yield "worst excess, nats", "at most 1e-9", cell(report["worst_excess"])
     yield "words against exact kernels", "at least 10^9", f"{audit.total('words'):,}"
     yield "configurations", "40", f"{audit.total('configurations')}"
     yield "noise draws at each n", "at least 10^6", f"{audit.request.level.draws:,}"
@@ -67,7 +67,7 @@ def _figures(audit: Audit, report: Mapping[str, Any]) -> Iterator[Sequence[str]]
         yield "smallest scale error caught, 10^5 draws", "2 %", _percent(coarse)
     if fine and draws > 10**5:
         yield f"smallest scale error caught, {draws:,} draws", "0.5 %", _percent(fine)
-    yield "tightness", "0.99 to 1", _cell(report["tightness"])
+    yield "tightness", "0.99 to 1", cell(report["tightness"])
     yield "broken versions caught", "at least 40 of 40", f"{mutants['caught']} of {mutants['total']}"
     yield "clean runs", "200", f"{audit.total('clean_runs')}"
     alarms = sum(len(f.figures.get("false_alarms", ())) for f in audit.findings.values())
@@ -92,7 +92,7 @@ def _torture_lines(torture: Mapping[str, Any]) -> Iterator[str]:
     yield ""
     yield from _table(
         ("check", "samples", "statistic", "threshold", "verdict"),
-        ([*map(_cell, check.values())] for check in torture["checks"]),
+        ([*map(cell, check.values())] for check in torture["checks"]),
     )
     yield from _table(("figure", "measured"), torture["figures"].items())
 
@@ -101,11 +101,12 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str
     yield "| " + " | ".join(header) + " |"
     yield "|" + "---|" * len(header)
     for row in rows:
-        yield "| " + " | ".join(_cell(cell).replace("|", "\\|") for cell in row) + " |"
+        yield "| " + " | ".join(cell(value).replace("|", "\\|") for value in row) + " |"
     yield ""
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as it is shown in a table: a verdict, a count with its thousands, four digits of a figure, or text."""
     if isinstance(value, bool):
         return "passed" if value else "FAILED"
     if isinstance(value, int):

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -75,27 +75,21 @@ def _default_folder(level: str, seed: int) -> Path:
 
 
 def _show(found: Audit, folder: Path, json: bool) -> None:
+    from publius.audit.report import cell
+
     report = found.as_json()
     if json:
         print_json({**report, "output": str(folder)})
         return
     columns = ("check", "samples", "statistic", "threshold", "verdict")
-    print_table(columns, ([*map(_cell, check.values())] for check in report["checks"]))
+    print_table(columns, ([*map(cell, check.values())] for check in report["checks"]))
     caught = report["mutants"]
     typer.echo(
-        f"\n{report['exact_cells']:,} exact cells, worst excess {_cell(report['worst_excess'])} nats; "
-        f"tightness {_cell(report['tightness'])}; broken versions caught: {caught['caught']} of {caught['total']}\n"
+        f"\n{report['exact_cells']:,} exact cells, worst excess {cell(report['worst_excess'])} nats; "
+        f"tightness {cell(report['tightness'])}; broken versions caught: {caught['caught']} of {caught['total']}\n"
         f"seed {report['seed']}, {report['seconds']:g} s, recorded in {folder}\n"
         + ("passed" if found.passed else "FAILED: do not release with this installation; please report it")
     )
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, bool):
-        return "passed" if value else "FAILED"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 @contextmanager
