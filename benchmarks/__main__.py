@@ -37,7 +37,7 @@ def transport(options: argparse.Namespace) -> Iterator[Result]:
 
 
 def mechanisms(options: argparse.Namespace) -> Iterator[Result]:
-    yield bench_mechanisms(synthetic_embeddings(*SHAPES[0]))
+    yield bench_mechanisms(synthetic_embeddings(*SHAPES[0]), words=2_000_000)
 
 
 def run_engines(options: argparse.Namespace) -> Iterator[Result]:

@@ -16,18 +16,19 @@ from matplotlib import pyplot as plt
 from publius.bench.scaling import bench_scaling, settings_of
 
 PLAIN = {"svg.hashsalt": "publius", "svg.fonttype": "none", "font.size": 9}
-FULL = {"documents": 4_000, "vocabulary": 16_000, "dimension": 150}
+FULL = {"documents": 4_000, "vocabulary": 32_000, "dimension": 150}
 SMALL = {"documents": 300, "vocabulary": 2_000, "dimension": 25}
+ROUNDS = 3
 NAMES = {"documents": "documents", "vocabulary": "vocabulary_size", "dimension": "dimension"}
 
 
 def measure(base: dict[str, int], *, engines: bool) -> dict[str, object]:
-    """Each of the three doubled twice while the others stay; then the engines and the workers on the largest."""
+    """Each of the three doubled twice while the others stay; then the engines and the workers on the most documents."""
     results = {}
     for name, first in base.items():
         sizes = {other: [value] for other, value in base.items()} | {name: [first, 2 * first, 4 * first]}
-        results[name] = shown(name, bench_scaling(settings_of(**sizes)))
-    large = {name: [2 * value] for name, value in base.items()} | {"documents": [4 * base["documents"]]}
+        results[name] = shown(name, fastest(settings_of(**sizes)))
+    large = {name: [value] for name, value in base.items()} | {"documents": [4 * base["documents"]]}
     for workers in range(1, (os.cpu_count() or 1) + 1):
         title = f"local, {workers} workers"
         results[title] = shown(title, bench_scaling(settings_of(**large, workers=workers)))
@@ -42,6 +43,17 @@ def measure(base: dict[str, int], *, engines: bool) -> dict[str, object]:
         "cores": os.cpu_count(),
         "runs": results,
     }
+
+
+def fastest(settings):
+    """Each setting in its fastest of `ROUNDS` rounds: what else the machine does only makes a run slower."""
+    rounds = [bench_scaling(settings) for _ in range(ROUNDS)]
+    best = [min(range(ROUNDS), key=lambda r: rounds[r]["seconds"][i]) for i in range(len(settings))]
+    chosen = {
+        name: [rounds[r][name][i] for i, r in enumerate(best)]
+        for name in ("documents", "vocabulary_size", "dimension", "words_per_second", "seconds", "peak_rss_mb")
+    }
+    return rounds[0] | chosen
 
 
 def shown(name, result):
