@@ -51,7 +51,14 @@ def fastest(settings):
     best = [min(range(ROUNDS), key=lambda r: rounds[r]["seconds"][i]) for i in range(len(settings))]
     chosen = {
         name: [rounds[r][name][i] for i, r in enumerate(best)]
-        for name in ("documents", "vocabulary_size", "dimension", "words_per_second", "seconds", "peak_rss_mb")
+        for name in (
+            "documents",
+            "vocabulary_size",
+            "dimension",
+            "words_per_second",
+            "seconds",
+            "peak_rss_mb",
+        )
     }
     return rounds[0] | chosen
 
@@ -69,14 +76,13 @@ def table(results) -> str:
     for name, run in results["runs"].items():
         columns = ("documents", "vocabulary_size", "dimension", "words_per_second", "seconds", "peak_rss_mb")
         for values in zip(*(run[column] for column in columns), strict=True):
-            rows.append(
-                f"| {name} | "
-                + " | ".join(
-                    f"{value:,.4g}" if isinstance(value, float) else f"{value:,}" for value in values
-                )
-                + " |"
-            )
+            rows.append(f"| {name} | " + " | ".join(map(readable, values)) + " |")
     return "\n".join(rows) + "\n"
+
+
+def readable(value: float) -> str:
+    """Whole from a thousand on, four digits below."""
+    return f"{value:,.4g}" if value < 1000 and isinstance(value, float) else f"{value:,.0f}"
 
 
 def draw(results, path: Path) -> None:
@@ -92,6 +98,7 @@ def draw(results, path: Path) -> None:
                 label="proportional",
             )  # fmt: skip
             axes.set(xlabel=name, xticks=sizes, xticklabels=[f"{size:,}" for size in sizes])
+            axes.yaxis.set_major_formatter("{x:g}")
         panels[0].set_ylabel("seconds")
         panels[0].legend()
         figure.savefig(path, metadata={"Date": None, "Creator": None}, facecolor="white")
