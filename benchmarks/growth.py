@@ -1,6 +1,6 @@
-"""``python -m benchmarks.growth [--small] [--engines] [FOLDER]``: how a run grows, as JSON, table and SVG.
+"""``python -m benchmarks.growth [--small] [--engines] [FOLDER]``: how a run grows, as table, JSON and SVG.
 
-Writes growth.json, growth.svg and growth.md to FOLDER (docs/figures unless given), on a machine that has nothing
+Writes growth.json and growth.svg to FOLDER (docs/figures unless given), on a machine that has nothing
 else to do. ``--engines`` adds Spark (where it is installed), in turn with local processes.
 """
 
@@ -111,7 +111,7 @@ def main(arguments: list[str]) -> None:
     results = measure(SMALL if "--small" in flags else FULL, engines="--engines" in flags)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "growth.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    (folder / "growth.md").write_text(table(results), encoding="utf-8")
+    print(table(results))
     draw(results, folder / "growth.svg")
 
 

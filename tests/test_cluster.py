@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from functools import partial
 
 import pytest
 from pyarrow import parquet
@@ -265,7 +264,7 @@ def test_stored_vectors_are_named_not_copied(plan, embeddings, tmp_path, corpus)
     packed = order.pack()
     assert len(packed) < 4000
     (tmp_path / "elsewhere" / "toy").rename(tmp_path / "toy")
-    again = Order.unpack(packed, partial(lambda name: tmp_path / name))
+    again = Order.unpack(packed, {stored.sha256: tmp_path / "toy"}.__getitem__)
     assert isinstance(again.plan.mechanism.embeddings, Embeddings)
     assert again.plan.mechanism.embeddings.folder == tmp_path / "toy"
 
