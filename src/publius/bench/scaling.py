@@ -1,7 +1,8 @@
 """Growth: words a second and memory of whole runs against documents, vocabulary and dimension.
 
-Each run has a process of its own, which loads the vectors, starts the engine and releases a few documents before
-the clock starts; memory is that of all its processes, pages they share counted once, sampled until it ends.
+Each run has a process of its own, which loads the vectors, prepares the mechanism, starts the engine and releases a
+few batches before the clock starts; memory is that of all its processes, pages they share counted once, sampled
+until it ends.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from publius.bag import Encoding
 from publius.bench.search import synthetic_embeddings
 from publius.corpus import Document, open_corpus
 from publius.embeddings import Embeddings
-from publius.engines import LocalRunner, protect_corpus
+from publius.engines import LocalRunner, default_batch_size, protect_corpus
 from publius.engines.processes import end_with_parent
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms.registry import make_mechanism
@@ -34,7 +35,7 @@ from publius.rng import seeded_rng
 from publius.text import StopWords, tokenize
 
 _SAMPLE: Final = 0.1
-_WARM_UP: Final = 16_384  # words: batches for every worker
+_WARM_UP: Final = 2  # batches for every worker
 _PIECE: Final = 1000  # documents
 
 
@@ -66,6 +67,7 @@ def bench_scaling(settings: Sequence[Setting]) -> dict[str, Any]:
             "dimension",
             "words_per_second",
             "seconds",
+            "prepare_seconds",
             "peak_rss_mb",
         )
     }
@@ -133,6 +135,7 @@ def _measured(setting: Setting) -> dict[str, float]:
         "dimension": answer["dimension"],
         "words_per_second": round(words / answer["seconds"], 1),
         "seconds": round(answer["seconds"], 3),
+        "prepare_seconds": round(answer["prepare_seconds"], 3),
         "peak_rss_mb": round(watch.peak, 1),
     }
 
@@ -160,11 +163,17 @@ def _released(setting: Setting, folder: Path) -> dict[str, float]:
         make_mechanism(setting.mechanism, vectors, epsilon=epsilon),
         Encoding(setting.length, "unk", StopWords.load("none"), vectors.tokenizer),
     )
-    for name, count in (("warm", _WARM_UP // setting.length + 1), ("corpus", setting.documents)):
+    workers = setting.workers or os.cpu_count() or 1
+    warm = _WARM_UP * workers * default_batch_size(plan)
+    for name, count in (("warm", warm), ("corpus", setting.documents)):
         _write_corpus(folder / f"{name}.jsonl", vectors, setting, count)
+    start = time.perf_counter()
+    plan.mechanism.prepare()
+    prepared = time.perf_counter() - start
     timed = _on_spark if setting.engine == "spark" else _on_processes
     seconds = timed(setting, plan, folder)
-    return {"seconds": seconds, "vocabulary_size": vectors.size, "dimension": vectors.dimension}
+    times = {"seconds": seconds, "prepare_seconds": prepared}
+    return {**times, "vocabulary_size": vectors.size, "dimension": vectors.dimension}
 
 
 def _on_processes(setting: Setting, plan: Plan, folder: Path) -> float:

@@ -70,6 +70,8 @@ class LocalEngine(AbstractEngine):
         batches = self.request.bill.note(batches)
         first = list(itertools.islice(batches, 2))
         workers = 1 if len(first) < 2 else self.workers
+        if self.runner is None:
+            self.request.prepare()
         own = LocalRunner(self.request.plan, workers) if self.runner is None else nullcontext(self.runner)
         with own as running:
             yield from running.run(itertools.chain(first, batches), key)

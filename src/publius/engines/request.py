@@ -9,13 +9,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, final
 
 from publius.corpus import BadDocument, Corpus
 from publius.engines.bill import Bill
 from publius.engines.working import Found, WorkingFolder
 from publius.errors import DocumentError
-from publius.files import write_file
+from publius.files import os_errors, write_file
 from publius.releases import Plan, Tally
 
 
@@ -32,6 +32,9 @@ class Summary:
 
 Progress = Callable[[int], None]
 
+_REPAID: Final = 32
+"""Bytes of corpus for each word of the vocabulary: with fewer, most rows of a prepared table would never be used."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,15 @@ class Request:
     bill: Bill
     progress: Progress
     notice: Callable[[Found], None]
+
+    def prepare(self) -> None:
+        """Let the mechanism prepare what workers share, if the corpus is large enough to repay it."""
+        size = 0
+        for path in self.corpus.paths:
+            with os_errors("open", path):
+                size += os.stat(path).st_size
+        if size >= _REPAID * self.plan.mechanism.embeddings.size:
+            self.plan.mechanism.prepare()
 
 
 class AbstractEngine(ABC):

@@ -70,6 +70,12 @@ class AbstractMechanism(ABC):
         Deterministic; row by row, so that neither batch nor position matters (R4).
         """
 
+    def prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
+        """Make what repays itself over many documents, once, where later runs and other processes find it.
+
+        It depends on nothing private, and the results are the same without it.
+        """
+
     @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> Bag:
         """A protected bag of the same size: Algorithm 2. Without ``rng``, fresh operating system randomness.

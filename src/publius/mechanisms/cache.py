@@ -28,10 +28,15 @@ _LIMIT: Final = 2**27
 _FIELDS: Final = {"epsilon", "scale", "worst", "smallest_distance", "sweeps"}
 
 
+def kept_path(facts: Mapping[str, Any], folder: str, suffix: str) -> Path:
+    """Where what depends on ``facts`` alone is kept, or would be: it is named by their digest."""
+    text = json.dumps(dict(facts), sort_keys=True)
+    return store_root().parent / folder / f"{hashlib.sha256(text.encode()).hexdigest()}{suffix}"
+
+
 def cache_path(facts: Mapping[str, Any]) -> Path:
     """Where the certificate for ``facts`` is, or would be."""
-    text = json.dumps({"version": VERSION, **facts}, sort_keys=True)
-    return store_root().parent / "certificates" / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
+    return kept_path({"version": VERSION, **facts}, "certificates", ".json")
 
 
 def cached(

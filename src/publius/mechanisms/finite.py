@@ -6,15 +6,17 @@ import math
 import time
 from abc import abstractmethod
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from publius.certificate import line, sweep
 from publius.certificate.exact import Constant
 from publius.embeddings import Embeddings
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms import inverse
+from publius.mechanisms import inverse, row_table
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.cache import cached
 from publius.mechanisms.shape import Shape
@@ -47,6 +49,7 @@ class AbstractFinite(AbstractMechanism):
     seconds: float
     _known_rows: inverse.Rows | None = None
     _inverse: inverse.Inverse | None = None
+    _table: Path | None = None
 
     @classmethod
     @abstractmethod
@@ -112,8 +115,35 @@ class AbstractFinite(AbstractMechanism):
     def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
         """See `AbstractMechanism.apply`: the inverse of the cumulative sum of the word's row."""
         if self._inverse is None:
-            self._inverse = inverse.Inverse(self._rows)
+            self._inverse = inverse.Inverse(self._rows, self._mapped())
         return self._inverse.draw(self.shape.points.representatives(words), noise, threads=self.threads)
+
+    @final
+    def prepare(self) -> None:
+        """See `AbstractMechanism.prepare`: the table of all rows, 100 MB for 50,000 words, where it is to be kept.
+
+        A vocabulary for which it would have more than `inverse.TABLE_BYTES` has none, nor does one of a few words.
+        """
+        size, row = self.embeddings.size, inverse.first_step_type(self.embeddings.size)
+        if size < _CACHED_FROM_WORDS or size * row.itemsize > inverse.TABLE_BYTES:
+            return
+        facts = {
+            "embeddings": self.embeddings.sha256,
+            **self.shape.facts(),
+            "scale": repr(self.constant.scale),
+        }
+        self._table = row_table.table_path(facts)
+        if self._mapped() is None:
+            rows = inverse.Inverse(self._rows).first_steps(np.arange(size), self.threads)
+            row_table.write_table(self._table, size, row, rows)
+        self._inverse = None
+
+    @final
+    def _mapped(self) -> NDArray[np.void] | None:
+        if self._table is None:
+            return None
+        size = self.embeddings.size
+        return row_table.open_table(self._table, size, inverse.first_step_type(size))
 
     @final
     @property
@@ -168,7 +198,7 @@ class AbstractFinite(AbstractMechanism):
         return result
 
     def __getstate__(self) -> dict[str, object]:
-        """Without the table of rows, which depends on the documents; a worker builds its own."""
+        """Without the rows in memory, which depend on the documents; a worker maps prepared ones or makes its own."""
         return {**self.__dict__, "_inverse": None, "_known_rows": None}
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import final
 
@@ -37,7 +38,7 @@ _LARGEST_EXPONENT = 650.0  # beyond, a weight is exp(-650): below 2^-900, and ne
 _OFFSET = (
     1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
 )
-_TABLE_BYTES = 2**28
+TABLE_BYTES = 2**28  # of rows kept, at most
 _BLOCK = 256  # words; with fewer a draw is quicker, and the table larger
 _AT_ONCE = 512  # draws that are made together: their blocks fit the cache
 
@@ -131,32 +132,43 @@ class Rows:
         return 2 * reach * errors + 16 * math.sqrt(self.distances.size) * UNIT + 64 * UNIT
 
 
+def first_step_type(size: int) -> np.dtype[np.void]:
+    """What is kept of a word's row over ``size`` words.
+
+    ``order`` of the blocks, the word itself last before sorting; their cumulative ``sums`` in it; the floor's
+    ``addition``; whether the order is ``doubtful``.
+    """
+    cells = -(-size // _BLOCK) + 1
+    fields = [("sums", "<f8", (cells,)), ("addition", "<f8"), ("order", "<i2", (cells,)), ("doubtful", "?")]
+    return np.dtype(fields, align=True)
+
+
 @final
 class Inverse:
-    """Draws from `Rows` by two-step inversion, with a table of the first step's sums for the words met so far.
+    """Draws from `Rows` by two-step inversion, with a table of the first step's sums.
 
-    The table holds nothing but functions of the public vocabulary; which words it holds depends on the documents,
-    so it lives in memory only and is never pickled.
+    Either the table of all words is given, or one is made of the words met so far. Rows are functions of the public
+    vocabulary, but which words were met depends on the documents, so that table lives in memory only and is never
+    pickled.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, table: NDArray[np.void] | None = None) -> None:
+        """``table``: the `first_steps` of every word, shape (V,)."""
         self._rows = rows
         size = rows.distances.size
         self._blocks = -(-size // _BLOCK)
         self._doubt = rows.doubt + (_BLOCK + self._blocks) * UNIT
-        cells = self._blocks + 1
-        self._capacity = max(1024, min(size, _TABLE_BYTES // (cells * 10)))
         self._lock = threading.Lock()
-        self._slots = np.full(size, -1, np.int64)
-        self._used = 0
-        self._order = np.empty((self._capacity, cells), np.int16)
-        self._sums = np.empty((self._capacity, cells))
-        self._additions = np.empty(self._capacity)
-        self._doubtful = np.zeros(self._capacity, bool)
+        if table is not None:
+            self._table, self._slots, self._used = table, np.arange(size), size
+        else:
+            kept = first_step_type(size)
+            self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
+            self._slots, self._used = np.full(size, -1, np.int64), 0
 
     def draw(self, words: IndexArray, uniforms: Float64Array, *, threads: int = 1) -> IndexArray:
         """Output words for input ``words``, shape (count,), and ``uniforms``, shape (count, 2)."""
-        step = self._capacity
+        step = len(self._table)
         with one_blas_thread():
             parts = [
                 self._draw(words[a : a + step], uniforms[a : a + step], threads)
@@ -168,10 +180,10 @@ class Inverse:
         with self._lock:
             self._fill(np.unique(words), threads)
             slots = self._slots[words]
-            place, doubtful = _locate(self._sums, slots, uniforms[:, 0], self._doubt)
-            blocks = self._order[slots, place].astype(np.int64)
-            doubtful |= self._doubtful[slots]
-            additions = self._additions[slots]
+            place, doubtful = _locate(self._table["sums"], slots, uniforms[:, 0], self._doubt)
+            blocks = self._table["order"][slots, place].astype(np.int64)
+            doubtful |= self._table["doubtful"][slots]
+            additions = self._table["addition"][slots]
         result = words.copy()
         moved = np.flatnonzero((blocks < self._blocks) & ~doubtful)
         if len(moved):
@@ -184,26 +196,26 @@ class Inverse:
     # First step: the block ----------------------------------------------------------------------------------
 
     def _fill(self, words: IndexArray, threads: int) -> None:
-        """Make sure that every one of ``words``, at most the table's capacity, has a slot."""
+        """Make sure that every one of ``words``, at most as many as the table is long, has a slot."""
         missing = words[self._slots[words] < 0]
         if not len(missing):
             return
-        if self._used + len(missing) > self._capacity:
+        if self._used + len(missing) > len(self._table):
             self._slots[:], self._used = -1, 0
             missing = words
-        step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
-        for start, sorted_rows in in_threads(
-            lambda a: (a, self._first_step(missing[a : a + step])), range(0, len(missing), step), threads
-        ):
-            slot = slice(self._used, self._used + len(missing[start : start + step]))
-            self._order[slot], self._sums[slot], self._doubtful[slot], self._additions[slot] = sorted_rows
-            self._slots[missing[start : start + step]] = np.arange(slot.start, slot.stop)
-            self._used = slot.stop
+        for rows in self.first_steps(missing, threads):
+            self._table[self._used : self._used + len(rows)] = rows
+            self._used += len(rows)
+        self._slots[missing] = np.arange(self._used - len(missing), self._used)
 
-    def _first_step(
-        self, words: IndexArray, *, exact: bool = False
-    ) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_], Float64Array]:
-        """Order and cumulative sums of the blocks, the input word last before sorting; which rows are in doubt."""
+    def first_steps(self, words: IndexArray, threads: int) -> Iterator[NDArray[np.void]]:
+        """The table's rows of ``words``, in order, some at a time."""
+        step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
+        return in_threads(
+            lambda start: self._first_step(words[start : start + step]), range(0, len(words), step), threads
+        )
+
+    def _first_step(self, words: IndexArray, *, exact: bool = False) -> NDArray[np.void]:
         size = self._rows.distances.size
         padded = np.zeros((len(words), self._blocks * _BLOCK))
         weights, addition = self._rows.weights(words, exact=exact, out=None if exact else padded[:, :size])
@@ -212,8 +224,10 @@ class Inverse:
         cells = np.empty((len(words), self._blocks + 1))
         padded.reshape(len(words), self._blocks, _BLOCK).sum(axis=2, out=cells[:, :-1])
         cells[:, -1] = self._rows.own(words, addition)
-        order, sums, doubtful = _ascending(cells, self._doubt)
-        return order, sums, doubtful, addition
+        result = np.zeros(len(words), self._table.dtype)
+        result["order"], result["sums"], result["doubtful"] = _ascending(cells, self._doubt)
+        result["addition"] = addition
+        return result
 
     # Second step: the word of the block ---------------------------------------------------------------------
 
@@ -254,12 +268,12 @@ class Inverse:
 
     def _exactly(self, word: IndexArray, uniforms: Float64Array) -> int:
         """One draw with weights by differences: the definition that the fast way agrees with."""
-        order, sums, _, addition = self._first_step(word, exact=True)
-        place, _ = _locate(sums, np.zeros(1, np.int64), uniforms[:1], 0.0)
-        block = int(order[0, place[0]])
+        row = self._first_step(word, exact=True)
+        place, _ = _locate(row["sums"], np.zeros(1, np.int64), uniforms[:1], 0.0)
+        block = int(row["order"][0, place[0]])
         if block == self._blocks:
             return int(word[0])
-        weights = self._rows.part(word, self._columns(block), addition, exact=True)
+        weights = self._rows.part(word, self._columns(block), row["addition"], exact=True)
         found, _ = self._choose(np.array([block]), weights, uniforms[1:])
         return int(found[0])
 

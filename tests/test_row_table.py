@@ -1,0 +1,173 @@
+"""The table of all rows: the same words with it as without, nothing of the documents in it, never trusted blindly."""
+
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+from publius.bag import Encoding
+from publius.corpus import open_corpus
+from publius.engines import protect_corpus
+from publius.mechanisms import inverse, row_table
+from publius.mechanisms.exponential import Exponential
+from publius.releases import Experiment, Plan
+from publius.rng import seeded_rng
+from publius.text import StopWords
+from vocabularies import vocabulary
+
+SIZE = 2500
+
+
+@pytest.fixture(scope="module")
+def words():
+    return vocabulary("scattered", 10, SIZE)
+
+
+def mechanism(words, **changes):
+    return Exponential(words, scale=2.0, threads=2, **changes)
+
+
+def draws(made, count=4000):
+    rng = seeded_rng(5)
+    return made.apply(rng.integers(0, SIZE, count), inverse.fine_uniforms(count, rng))
+
+
+def tables(home):
+    return sorted((home / "tables").glob("*"))
+
+
+def fails_if_a_row_is_made(monkeypatch):
+    monkeypatch.setattr(inverse.Inverse, "_first_step", lambda *_, **__: pytest.fail("a row was computed"))
+
+
+@pytest.mark.parametrize("changes", [{}, {"floor": 0.05}])
+def test_words_are_the_same_and_no_row_is_made_again(words, home, monkeypatch, changes):
+    expected = draws(mechanism(words, **changes))
+    made = mechanism(words, **changes)
+    made.prepare()
+    (table,) = tables(home)
+    assert table.stat().st_size > SIZE * inverse.first_step_type(SIZE).itemsize
+    fails_if_a_row_is_made(monkeypatch)
+    np.testing.assert_array_equal(draws(made), expected)
+    sent = pickle.loads(pickle.dumps(made))  # to a worker
+    np.testing.assert_array_equal(draws(sent), expected)
+    again = mechanism(words, **changes)  # in a later run
+    again.prepare()
+    np.testing.assert_array_equal(draws(again), expected)
+
+
+def test_other_parameters_have_another_table(words, home):
+    for made in (mechanism(words), mechanism(words, floor=0.05), Exponential(words, scale=2.5)):
+        made.prepare()
+    mechanism(vocabulary("clusters", 10, SIZE)).prepare()
+    assert len(tables(home)) == 4
+
+
+def damaged(data):
+    middle = len(data) // 2
+    yield data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]  # one bit of one sum
+    yield data[:-1] + bytes([data[-1] ^ 1])
+    yield data[:-1]
+    yield data + b"\0"
+    yield b""
+
+
+def test_a_damaged_table_is_made_again(words, home):
+    made = mechanism(words)
+    made.prepare()
+    (table,) = tables(home)
+    whole, expected = table.read_bytes(), draws(made)
+    for data in damaged(whole):
+        table.write_bytes(data)
+        assert made._mapped() is None
+        sent = pickle.loads(pickle.dumps(made))  # a worker that meets it works without
+        np.testing.assert_array_equal(draws(sent), expected)
+        again = mechanism(words)
+        again.prepare()
+        assert again._mapped() is not None
+    assert tables(home) == [table]
+
+
+def test_a_table_under_another_name_is_not_taken(words, home):
+    made = mechanism(words)
+    made.prepare()
+    (table,) = tables(home)
+    table.rename(table.with_name("0" * 64 + ".npy"))
+    assert row_table.open_table(
+        home / "tables" / ("0" * 64 + ".npy"), SIZE, inverse.first_step_type(SIZE)
+    ) is None  # fmt: skip
+
+
+def test_where_nothing_can_be_written_nothing_is_kept(words, home):
+    (home / "tables").write_text("a file in its place")
+    made = mechanism(words)
+    made.prepare()
+    np.testing.assert_array_equal(draws(made), draws(mechanism(words)))
+
+
+def test_a_table_that_cannot_be_finished_leaves_nothing(words, home, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    mechanism(words).prepare()
+    assert tables(home) == []
+
+
+def test_only_the_last_used_are_kept(home):
+    row = inverse.first_step_type(10)
+    for number in range(7):
+        path = row_table.table_path({"number": number})
+        row_table.write_table(path, 10, row, [np.zeros(10, row)])
+        os.utime(path, (number, number))
+        if number == 3:
+            first = row_table.table_path({"number": 0})
+            assert row_table.open_table(first, 10, row) is not None  # used again: now the newest
+            os.utime(first, (10, 10))
+    kept = {number for number in range(7) if row_table.table_path({"number": number}).exists()}
+    assert kept == {0, 4, 5, 6}
+
+
+def test_few_words_and_far_too_many_have_none(home, monkeypatch):
+    mechanism(vocabulary("scattered", 3, 100)).prepare()
+    monkeypatch.setattr(inverse, "TABLE_BYTES", 1000)
+    mechanism(vocabulary("scattered", 3, SIZE)).prepare()
+    assert not (home / "tables").exists()
+
+
+def released(words, tmp_path, name, documents, **options):
+    rng = seeded_rng(documents)
+    lines = [
+        json.dumps({"id": str(i), "text": " ".join(f"w{j}" for j in rng.integers(0, 300, 30))})
+        for i in range(documents)
+    ]
+    path = tmp_path / f"{name}.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    encoding = Encoding(30, "unk", StopWords.load("none"), words.tokenizer)
+    plan = Plan(mechanism(words), encoding, False, Experiment(7))
+    protect_corpus(open_corpus(path), plan, tmp_path / name, **options)
+    return (tmp_path / name / "bags.jsonl").read_bytes()
+
+
+def test_a_large_corpus_has_one_made_and_a_small_one_does_not(words, home, tmp_path, monkeypatch):
+    small = released(words, tmp_path, "small", 100)
+    assert not (home / "tables").exists()
+    released(words, tmp_path, "large", 900)
+    (table,) = tables(home)
+    content = table.read_bytes()
+    table.unlink()
+    released(words, tmp_path, "other", 901, resume=True)
+    assert table.read_bytes() == content  # whatever the documents
+    monkeypatch.setattr("publius.engines.request._REPAID", 0)
+    assert released(words, tmp_path, "again", 100) == small
+
+
+def test_processes_map_it(words, home, tmp_path):
+    alone = released(words, tmp_path, "alone", 900, batch_size=100)
+    (table,) = tables(home)
+    used = table.stat().st_mtime_ns
+    os.utime(table, (1, 1))
+    assert released(words, tmp_path, "processes", 900, batch_size=100, workers=2) == alone
+    assert table.stat().st_mtime_ns >= used
