@@ -1,5 +1,6 @@
 """``publius obfuscate`` and ``publius demo`` as a user runs them: files in, files out, codes and messages."""
 
+import contextlib
 import json
 import os
 import shlex
@@ -70,6 +71,22 @@ def test_json_is_all_there_is_on_standard_output(corpus_file, tmp_path):
     done = obfuscate(corpus_file, tmp_path / "out", "--json")
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
+
+
+def test_a_terminal_is_told_what_takes_its_time(corpus_file, tmp_path):
+    call = [sys.executable, "-m", "publius", "obfuscate", corpus_file, "--output", tmp_path / "out", "--json",
+            "--embeddings", "toy", "--mechanism", "exponential", "--epsilon", "2", "--length", "shortest"]  # fmt: skip
+    terminal, other_end = os.openpty()
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=other_end, text=True) as run:
+        os.close(other_end)
+        shown = b""
+        with contextlib.suppress(OSError):  # Linux says so when the other end is closed
+            while part := os.read(terminal, 4096):
+                shown += part
+        assert json.loads(run.communicate()[0])["documents"] == 12
+    os.close(terminal)
+    assert b"certifying the mechanism" in shown
+    assert b"looking for the shortest document" in shown
 
 
 def test_summary_for_people_holds_the_promise(corpus_file, tmp_path):

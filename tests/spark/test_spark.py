@@ -24,6 +24,7 @@ from publius.engines import protect_corpus
 from publius.engines.spark import SparkRunner, _settings
 from publius.engines.working import working_path
 from publius.errors import DocumentError, PubliusError
+from publius.mechanisms.exponential import Exponential
 from publius.mechanisms.laplace import Laplace
 from publius.releases import Experiment, OrderedText, Plan
 from publius.rng import RunKey
@@ -87,6 +88,22 @@ def test_spark_gives_the_same_bags_as_local_processes(session, plan, tmp_path):
     assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
     manifests = [(tmp_path / name / "manifest.json").read_bytes() for name in ("local", "spark")]
     assert manifests[0] == manifests[1]
+
+
+def test_workers_share_the_table_that_the_driver_made(session, home, tmp_path):
+    from vocabularies import vocabulary
+
+    encoding = Encoding(30, "unk", StopWords.load("none"), "word2vec")
+    words = vocabulary("scattered", 10, 2500)
+    rows = ({"id": str(i), "text": " ".join(f"w{i * j % 2500}" for j in range(30))} for i in range(900))
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    for name, options in (("spark", {"engine": "spark"}), ("local", {"format": "parquet", "workers": 1})):
+        plan = Plan(Exponential(words, scale=2.0), encoding, experiment=Experiment(seed=SEED))
+        protect_corpus(open_corpus(path), plan, tmp_path / name, **options)
+        (kept,) = (home / "tables").iterdir()
+        kept.unlink()  # each has it made
+    assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
 
 
 def test_ordered_text_keeps_its_words(session, plan, tmp_path):

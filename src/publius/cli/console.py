@@ -25,6 +25,21 @@ def standard_output(done: str) -> Iterator[None]:
         raise StorageError(f"standard output failed ({error.strerror}); {done}") from None
 
 
+@contextmanager
+def waiting(task: str) -> Iterator[None]:
+    """Say on standard error what takes its time, and for how long, on a terminal only; wiped at the end."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        shown.add_task(task, total=None)
+        yield
+
+
 def print_json(record: Mapping[str, Any]) -> None:
     """One object, nothing else, on standard output."""
     typer.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from publius.cli.console import waiting
+
 if TYPE_CHECKING:
     from publius.embeddings import Embeddings
     from publius.mechanisms.base import AbstractMechanism
@@ -29,6 +31,7 @@ Prior = Annotated[
 Floor = Annotated[
     float | None, typer.Option(min=0, help="Share of draws from the prior alone (exponential mechanisms).")
 ]
+MAKING = "opening the vectors, certifying the mechanism"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -50,6 +53,7 @@ def make(
     from publius.embeddings import Embeddings
     from publius.mechanisms.registry import make_mechanism
 
-    vectors = Embeddings.load(embeddings)
-    given = extras(vectors, project, prior, floor)
-    return make_mechanism(name, vectors, epsilon=epsilon, metric=metric, scale=scale, **given)
+    with waiting(MAKING):
+        vectors = Embeddings.load(embeddings)
+        given = extras(vectors, project, prior, floor)
+        return make_mechanism(name, vectors, epsilon=epsilon, metric=metric, scale=scale, **given)

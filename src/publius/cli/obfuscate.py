@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, printable, standard_output
-from publius.cli.mechanism import Floor, Prior, Project, extras
+from publius.cli.console import print_json, printable, standard_output, waiting
+from publius.cli.mechanism import MAKING, Floor, Prior, Project, extras
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
@@ -190,22 +190,19 @@ def _plan(
         raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
     checked_epsilon(epsilon)
     given = None if length == "shortest" else _whole_number(length)
-    vectors = Embeddings.load(embeddings)
+    with waiting(MAKING):
+        vectors = Embeddings.load(embeddings)
+        more = extras(vectors, *choices)
+        made = make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric, **more)
     encoding = Encoding(given or 1, unknown, StopWords.load(stop_words), vectors.tokenizer)
     allowed = Experiment(seed) if experiment else None
-    plan = Plan(
-        make_mechanism(mechanism, vectors, epsilon=epsilon, metric=metric, **extras(vectors, *choices)),
-        encoding,
-        given is None,
-        allowed,
-        labels,
-        ordered,
-    )
+    plan = Plan(made, encoding, given is None, allowed, labels, ordered)
     if given is not None:
         return plan
     from dataclasses import replace
 
-    shortest = shortest_length(corpus, encoding, vectors, skip_bad=skip_bad)
+    with waiting("looking for the shortest document"):
+        shortest = shortest_length(corpus, encoding, vectors, skip_bad=skip_bad)
     return replace(plan, encoding=replace(encoding, length=shortest))
 
 
@@ -262,9 +259,17 @@ def _progress_bar(corpus: Corpus, *, quiet: bool) -> Iterator[Callable[[int], No
         yield lambda done: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    text, rest = TextColumn("{task.description}"), TimeRemainingColumn()
+    columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), rest)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("documents", total=corpus.count_hint)
         yield lambda done: bar.advance(task, done)

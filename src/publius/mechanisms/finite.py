@@ -133,10 +133,11 @@ class AbstractFinite(AbstractMechanism):
             "scale": repr(self.constant.scale),
         }
         self._table = row_table.table_path(facts)
-        if self._mapped() is None:
-            rows = inverse.Inverse(self._rows).first_steps(np.arange(size), self.threads)
-            row_table.write_table(self._table, size, row, rows)
-        self._inverse = None
+        maker, table = inverse.Inverse(self._rows), self._mapped()
+        if table is None or not maker.agrees(table):
+            row_table.write_table(self._table, size, row, maker.first_steps(np.arange(size), self.threads))
+            table = self._mapped()
+        self._inverse = inverse.Inverse(self._rows, table)
 
     @final
     def _mapped(self) -> NDArray[np.void] | None:
