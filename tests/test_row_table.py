@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -134,8 +135,14 @@ def test_only_the_last_used_are_kept(home):
             first = row_table.table_path({"number": 0})
             assert row_table.open_table(first, 10, row) is not None  # used again: now the newest
             os.utime(first, (10, 10))
-    kept = {number for number in range(7) if row_table.table_path({"number": number}).exists()}
-    assert kept == {0, 4, 5, 6}
+    left = [home / "tables" / f".publius-{number}-0.tmp" for number in (1, 2)]
+    for file, age in zip(left, (4000, 60), strict=True):  # of a killed process, of one at work
+        file.touch()
+        os.utime(file, (time.time() - age,) * 2)
+    row_table.write_table(row_table.table_path({"number": 7}), 10, row, [np.zeros(10, row)])
+    assert [file.exists() for file in left] == [False, True]
+    kept = {number for number in range(8) if row_table.table_path({"number": number}).exists()}
+    assert kept == {0, 5, 6, 7}
 
 
 def test_few_words_and_far_too_many_have_none(home, monkeypatch):

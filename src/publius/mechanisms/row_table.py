@@ -13,6 +13,7 @@ import hashlib
 import io
 import itertools
 import os
+import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +28,7 @@ from publius.mechanisms.cache import kept_path
 VERSION: Final = 1
 _DIGEST: Final = hashlib.sha256().digest_size
 _KEPT: Final = 4  # tables, the last used ones
+_GIVEN_UP: Final = 3600  # seconds, far more than a table takes
 _PIECE: Final = 2**22
 
 
@@ -63,11 +65,17 @@ def write_table(path: Path, size: int, row: np.dtype[np.void], parts: Iterable[N
                 stream.write(data)
                 state.update(data)
             stream.write(state.digest())
-        kept = sorted(path.parent.glob("*.npy"), key=lambda each: each.stat().st_mtime)
-        for old in kept[:-_KEPT]:
+        for old in _superfluous(path.parent):
             old.unlink(missing_ok=True)
     except (PubliusError, OSError):
         return
+
+
+def _superfluous(folder: Path) -> list[Path]:
+    """Tables longest unused, and what a killed process left an hour ago or earlier."""
+    kept = sorted(folder.glob("*.npy"), key=lambda each: each.stat().st_mtime)
+    begun = [each for each in folder.glob("*.tmp") if each.stat().st_mtime < time.time() - _GIVEN_UP]
+    return kept[:-_KEPT] + begun
 
 
 def _header(size: int, row: np.dtype[np.void]) -> bytes:
