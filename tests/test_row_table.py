@@ -136,7 +136,7 @@ def test_only_the_last_used_are_kept(home):
             assert row_table.open_table(first, 10, row) is not None  # used again: now the newest
             os.utime(first, (10, 10))
     left = [home / "tables" / f".publius-{number}-0.tmp" for number in (1, 2)]
-    for file, age in zip(left, (4000, 60), strict=True):  # of a killed process, of one at work
+    for file, age in zip(left, (100, 10), strict=True):  # of a killed process, of one at work
         file.touch()
         os.utime(file, (time.time() - age,) * 2)
     row_table.write_table(row_table.table_path({"number": 7}), 10, row, [np.zeros(10, row)])

@@ -28,7 +28,7 @@ from publius.mechanisms.cache import kept_path
 VERSION: Final = 1
 _DIGEST: Final = hashlib.sha256().digest_size
 _KEPT: Final = 4  # tables, the last used ones
-_GIVEN_UP: Final = 3600  # seconds, far more than a table takes
+_GIVEN_UP: Final = 60  # seconds without a byte: rows take milliseconds
 _PIECE: Final = 2**22
 
 
@@ -72,7 +72,7 @@ def write_table(path: Path, size: int, row: np.dtype[np.void], parts: Iterable[N
 
 
 def _superfluous(folder: Path) -> list[Path]:
-    """Tables longest unused, and what a killed process left an hour ago or earlier."""
+    """Tables longest unused, and what a killed process left half-written."""
     kept = sorted(folder.glob("*.npy"), key=lambda each: each.stat().st_mtime)
     begun = [each for each in folder.glob("*.tmp") if each.stat().st_mtime < time.time() - _GIVEN_UP]
     return kept[:-_KEPT] + begun
