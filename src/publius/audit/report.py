@@ -106,12 +106,17 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str
 
 
 def cell(value: Any) -> str:
-    """A value as it is shown in a table: a verdict, a count with its thousands, four digits of a figure, or text."""
+    """A value as it is shown in a table: a verdict, a count with its thousands, four digits of a figure, or text.
+
+    Several by name stand one after another.
+    """
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {cell(each)}" for name, each in value.items())
     if isinstance(value, bool):
         return "passed" if value else "FAILED"
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value + 0.0:.4g}" if isinstance(value, float) else str(value)  # no minus zero
 
 
 _INTRODUCTION = """\

@@ -72,7 +72,11 @@ class WorkingFolder:
 
     def _begin(self) -> RunKey:
         """Nothing was drawn here before: a fresh key, and last the record, so that a torn beginning is known."""
-        check_new_folder(self.output)
+        try:
+            check_new_folder(self.output)
+        except UsageError:
+            self._remove_if_empty()  # of a run that was killed between its last file and its folder
+            raise
         _empty(self.path)
         key = self._plan.run_key()
         with write_file(self.path / _SECRET, 0o600) as file:
@@ -80,6 +84,12 @@ class WorkingFolder:
         with write_file(self.path / _RECORD, 0o600) as file:
             file.write(json.dumps(self._record(key)).encode())
         return key
+
+    def _remove_if_empty(self) -> None:
+        with os_errors("remove", self.path):
+            if {entry.name for entry in self.path.iterdir()} == {_LOCK}:
+                (self.path / _LOCK).unlink()
+                self.path.rmdir()
 
     def _kept_key(self) -> RunKey:
         """The kept run's key; refuses another plan, another way of reading, another input."""
