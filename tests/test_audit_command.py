@@ -11,6 +11,7 @@ import publius.audit.pieces as pieces
 from publius.audit.levels import FULL, QUICK, TESTS, level_named
 from publius.audit.mutants.noises import noise_mutants
 from publius.audit.outcomes import LARGEST_FAMILY
+from publius.audit.report import cell
 from publius.audit.runs import Request, run_audit
 from publius.cli import app
 from publius.errors import DataError, UsageError
@@ -117,6 +118,11 @@ def test_page_states_machine_seed_and_every_check(small, stored, tmp_path):
     assert "--seed 4" in text
     assert report["machine"]["numpy"] in text
     assert all(check["name"].replace("|", "\\|") in text for check in report["checks"])
+
+
+def test_values_in_a_table():
+    assert cell({"a": 1000, "b, c": -0.0}) == "a: 1,000; b, c: 0"
+    assert (cell(True), cell(0.12345), cell("text")) == ("passed", "0.1235", "text")
 
 
 def test_unknown_level_is_refused():

@@ -216,15 +216,12 @@ def test_killed_when_only_the_traces_were_left(corpus, plan, tmp_path, monkeypat
     assert not working_path(tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("lock", [False, True])
-def test_killed_when_only_the_folder_was_left(corpus, plan, tmp_path, lock):
+def test_killed_when_only_the_folder_was_left(corpus, plan, tmp_path):
     """Nothing tells any more that the output is this run's: it is left alone, and the folder goes."""
     protect_corpus(corpus, plan, tmp_path / "out")
     released = files(tmp_path / "out")
     work = working_path(tmp_path / "out")
     work.mkdir(0o700)
-    if lock:
-        (work / "lock").touch(0o600)
     with pytest.raises(UsageError, match="not empty"):
         protect_corpus(corpus, plan, tmp_path / "out", resume=True)
     assert not work.exists()

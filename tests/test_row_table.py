@@ -10,7 +10,7 @@ import pytest
 
 from publius.bag import Encoding
 from publius.corpus import open_corpus
-from publius.engines import protect_corpus
+from publius.engines import LocalRunner, protect_corpus
 from publius.mechanisms import inverse, row_table
 from publius.mechanisms.exponential import Exponential
 from publius.releases import Experiment, Plan
@@ -35,6 +35,10 @@ def draws(made, count=4000):
     return made.apply(rng.integers(0, SIZE, count), inverse.fine_uniforms(count, rng))
 
 
+def full(*_):
+    raise OSError(28, "No space left on device")
+
+
 def tables(home):
     return sorted((home / "tables").glob("*"))
 
@@ -54,6 +58,22 @@ def test_words_are_the_same_and_no_row_is_made_again(words, home, monkeypatch, c
     monkeypatch.setattr(inverse.Inverse, "_first_step", lambda *_, **__: pytest.fail("a row was computed"))
     for each in (made, sent, again):
         np.testing.assert_array_equal(draws(each), expected)
+
+
+def test_a_table_of_another_layout_is_not_taken(words, home, monkeypatch):
+    mechanism(words).prepare()
+    monkeypatch.setattr(inverse, "_OFFSET", 1.6)  # as a later version may have it
+    made = mechanism(words)
+    made.prepare()
+    np.testing.assert_array_equal(draws(made), draws(mechanism(words)))
+
+
+def test_what_was_checked_is_what_is_used(words, home, monkeypatch):
+    made = mechanism(words)
+    made.prepare()
+    monkeypatch.setattr(os, "utime", lambda path: path.unlink())  # between the check and the use
+    assert made._mapped() is not None
+    assert tables(home) == []
 
 
 def test_other_parameters_have_another_table(words, home):
@@ -88,15 +108,19 @@ def test_a_damaged_table_is_made_again(words, home):
     assert tables(home) == [table]
 
 
-def test_a_table_of_other_vectors_is_made_again(words, home, monkeypatch):
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_table_of_other_vectors_is_made_again(words, home, monkeypatch, writable):
     """Vectors that were changed behind the back of their digest."""
     other = vocabulary("clusters", 10, SIZE)
     mechanism(other).prepare()
     (table,) = tables(home)
     monkeypatch.setattr(row_table, "table_path", lambda _: table)
+    if not writable:
+        monkeypatch.setattr(os, "fsync", full)
     made = mechanism(words)
     made.prepare()
-    np.testing.assert_array_equal(draws(made), draws(mechanism(words)))
+    for each in (made, pickle.loads(pickle.dumps(made))):
+        np.testing.assert_array_equal(draws(each), draws(mechanism(words)))
 
 
 def test_a_table_under_another_name_is_not_taken(words, home):
@@ -117,15 +141,12 @@ def test_where_nothing_can_be_written_nothing_is_kept(words, home):
 
 
 def test_a_table_that_cannot_be_finished_leaves_nothing(words, home, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(os, "fsync", full)
     mechanism(words).prepare()
     assert tables(home) == []
 
 
-def test_only_the_last_used_are_kept(home):
+def test_only_the_last_used_are_kept(home, monkeypatch):
     row = inverse.first_step_type(10)
     for number in range(7):
         path = row_table.table_path({"number": number})
@@ -139,6 +160,9 @@ def test_only_the_last_used_are_kept(home):
     for file, age in zip(left, (100, 10), strict=True):  # of a killed process, of one at work
         file.touch()
         os.utime(file, (time.time() - age,) * 2)
+    with monkeypatch.context() as patch:  # a full disk needs it most
+        patch.setattr(os, "fsync", full)
+        row_table.write_table(row_table.table_path({"number": 8}), 10, row, [np.zeros(10, row)])
     row_table.write_table(row_table.table_path({"number": 7}), 10, row, [np.zeros(10, row)])
     assert [file.exists() for file in left] == [False, True]
     kept = {number for number in range(8) if row_table.table_path({"number": number}).exists()}
@@ -152,7 +176,7 @@ def test_few_words_and_far_too_many_have_none(home, monkeypatch):
     assert not (home / "tables").exists()
 
 
-def released(words, tmp_path, name, documents, **options):
+def corpus_of(tmp_path, name, documents):
     rng = seeded_rng(documents)
     lines = [
         json.dumps({"id": str(i), "text": " ".join(f"w{j}" for j in rng.integers(0, 300, 30))})
@@ -160,9 +184,16 @@ def released(words, tmp_path, name, documents, **options):
     ]
     path = tmp_path / f"{name}.jsonl"
     path.write_text("\n".join(lines) + "\n")
+    return open_corpus(path)
+
+
+def plan_of(words):
     encoding = Encoding(30, "unk", StopWords.load("none"), words.tokenizer)
-    plan = Plan(mechanism(words), encoding, False, Experiment(7))
-    protect_corpus(open_corpus(path), plan, tmp_path / name, **options)
+    return Plan(mechanism(words), encoding, False, Experiment(7))
+
+
+def released(words, tmp_path, name, documents, **options):
+    protect_corpus(corpus_of(tmp_path, name, documents), plan_of(words), tmp_path / name, **options)
     return (tmp_path / name / "bags.jsonl").read_bytes()
 
 
@@ -180,9 +211,22 @@ def test_a_large_corpus_has_one_made_and_a_small_one_does_not(words, home, tmp_p
 
 
 def test_processes_map_it(words, home, tmp_path):
-    alone = released(words, tmp_path, "alone", 900, batch_size=100)
+    plan, corpus = plan_of(words), corpus_of(tmp_path, "corpus", 900)
+    plan.mechanism.prepare()
     (table,) = tables(home)
-    used = table.stat().st_mtime_ns
     os.utime(table, (1, 1))
-    assert released(words, tmp_path, "processes", 900, batch_size=100, workers=2) == alone
-    assert table.stat().st_mtime_ns >= used
+    with LocalRunner(plan, 2) as runner:  # this process prepares nothing for it
+        protect_corpus(corpus, plan, tmp_path / "processes", batch_size=100, runner=runner)
+    assert table.stat().st_mtime > 1
+    alone = released(words, tmp_path, "corpus", 900, batch_size=100)
+    assert (tmp_path / "processes" / "bags.jsonl").read_bytes() == alone
+
+
+def test_nothing_is_prepared_where_nothing_is_left_to_draw(words, home, tmp_path, monkeypatch):
+    monkeypatch.setattr("publius.engines.working.WorkingFolder.place", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        released(words, tmp_path, "corpus", 900, resume=True)
+    monkeypatch.undo()
+    monkeypatch.setenv("PUBLIUS_HOME", str(home))
+    monkeypatch.setattr(Exponential, "prepare", lambda _: pytest.fail("it was prepared again"))
+    released(words, tmp_path, "corpus", 900, resume=True)

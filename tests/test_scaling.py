@@ -17,9 +17,15 @@ def test_documents_grow(publius):
     assert (code, err) == (0, "")
     assert report["documents"] == [40, 80]
     assert all(rate > 0 for rate in report["words_per_second"])
-    assert len(report["peak_rss_mb"]) == 2
+    assert len(report["peak_rss_mb"]) == len(report["prepare_seconds"]) == 2
     expected = [count * 30 / rate for count, rate in zip([40, 80], report["words_per_second"], strict=True)]
     assert report["seconds"] == pytest.approx(expected, abs=6e-4)  # it has three decimals
+
+
+def test_tables_for_synthetic_vectors_stay_out_of_the_users_folder(home):
+    report = bench_scaling(settings_of([40], [2500], [10], mechanism="exponential", epsilon=2.0, workers=1))
+    assert report["prepare_seconds"][0] > 0
+    assert not (home / "tables").exists()
 
 
 def test_one_thing_grows_at_a_time():

@@ -90,7 +90,7 @@ def test_spark_gives_the_same_bags_as_local_processes(session, plan, tmp_path):
     assert manifests[0] == manifests[1]
 
 
-def test_workers_share_the_table_that_the_driver_made(session, home, tmp_path):
+def test_a_prepared_mechanism_gives_the_same_bags(session, home, tmp_path):
     from vocabularies import vocabulary
 
     encoding = Encoding(30, "unk", StopWords.load("none"), "word2vec")

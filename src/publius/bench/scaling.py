@@ -151,6 +151,8 @@ def _run(setting: Setting, pipe: multiprocessing.connection.Connection) -> None:
 
 
 def _released(setting: Setting, folder: Path) -> dict[str, float]:
+    if setting.embeddings is None:  # a table for them is of no use to anybody later
+        os.environ["PUBLIUS_HOME"] = str(folder / "home")
     vectors = (
         synthetic_embeddings(setting.vocabulary, setting.dimension)
         if setting.embeddings is None

@@ -180,12 +180,12 @@ def words_a_bag(length: str) -> int | None:
 
 @contextmanager
 def progress_shown(*, quiet: bool) -> Iterator[Progress]:
-    """A bar on a terminal, a line a part otherwise; on standard error."""
-    if quiet:
-        yield lambda part, done, total: None
-    elif sys.stderr.isatty():
+    """A bar on a terminal, a line a part otherwise unless ``quiet``; on standard error."""
+    if sys.stderr.isatty():
         with _bar() as progress:
             yield progress
+    elif quiet:
+        yield lambda part, done, total: None
     else:
         yield lambda part, done, total: typer.echo(f"{done}/{total} {printable(part)}", err=True)
 

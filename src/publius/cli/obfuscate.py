@@ -234,7 +234,7 @@ def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any
     """``options`` are those of `publius.engines.protect_corpus`."""
     from publius.engines import protect_corpus
 
-    with _progress_bar(corpus, quiet=json) as progress:
+    with _progress_bar(corpus) as progress:
         summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say_found, **options)
     with standard_output(f"the release in {output} is complete"):
         if json:
@@ -253,9 +253,9 @@ def _say_found(found: Found) -> None:
 
 
 @contextmanager
-def _progress_bar(corpus: Corpus, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+def _progress_bar(corpus: Corpus) -> Iterator[Callable[[int], None]]:
     """Progress on standard error, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield lambda done: None
         return
     from rich.console import Console
@@ -271,8 +271,8 @@ def _progress_bar(corpus: Corpus, *, quiet: bool) -> Iterator[Callable[[int], No
     text, rest = TextColumn("{task.description}"), TimeRemainingColumn()
     columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), rest)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("documents", total=corpus.count_hint)
-        yield lambda done: bar.advance(task, done)
+        task = bar.add_task("preparing", total=corpus.count_hint)
+        yield lambda done: bar.update(task, advance=done, description="documents")
 
 
 def _as_json(summary: Summary, output: Path) -> dict[str, Any]:

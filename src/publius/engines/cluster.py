@@ -86,7 +86,8 @@ class ClusterEngine(AbstractEngine):
     ) -> tuple[Tally, tuple[BadDocument, ...]]:
         self.request.progress(_documents(done))
         pending = [number for number in range(len(order.pieces)) if number not in done]
-        self.request.prepare()
+        if pending:
+            self.request.prepare()
         made = self.runner.release(order, key, pending)
         self.request.progress(_documents(made))
         pieces = [piece for _, piece in sorted((done | made).items())]

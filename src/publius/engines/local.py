@@ -70,7 +70,7 @@ class LocalEngine(AbstractEngine):
         batches = self.request.bill.note(batches)
         first = list(itertools.islice(batches, 2))
         workers = 1 if len(first) < 2 else self.workers
-        if self.runner is None:
+        if first and self.runner is None:
             self.request.prepare()
         own = LocalRunner(self.request.plan, workers) if self.runner is None else nullcontext(self.runner)
         with own as running:

@@ -127,16 +127,21 @@ class AbstractFinite(AbstractMechanism):
         size, row = self.embeddings.size, inverse.first_step_type(self.embeddings.size)
         if size < _CACHED_FROM_WORDS or size * row.itemsize > inverse.TABLE_BYTES:
             return
-        facts = {
-            "embeddings": self.embeddings.sha256,
-            **self.shape.facts(),
-            "scale": repr(self.constant.scale),
-        }
+        asked = {"scale": repr(self.constant.scale), **inverse.LAYOUT}
+        facts = {"embeddings": self.embeddings.sha256, **self.shape.facts(), **asked}
         self._table = row_table.table_path(facts)
-        maker, table = inverse.Inverse(self._rows), self._mapped()
-        if table is None or not maker.agrees(table):
-            row_table.write_table(self._table, size, row, maker.first_steps(np.arange(size), self.threads))
+        maker = inverse.Inverse(self._rows)
+
+        def found() -> NDArray[np.void] | None:
             table = self._mapped()
+            return table if table is not None and maker.agrees(table) else None
+
+        table = found()
+        if table is None:
+            row_table.write_table(self._table, size, row, maker.first_steps(np.arange(size), self.threads))
+            table = found()
+        if table is None:
+            self._table = None
         self._inverse = inverse.Inverse(self._rows, table)
 
     @final

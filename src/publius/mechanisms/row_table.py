@@ -1,7 +1,7 @@
 """A table of all words' rows, kept beside the certificates and mapped into memory by every worker.
 
 It depends on the public vocabulary and the mechanism's public parameters only, and is whole, so it tells nothing of
-the documents for which it was made. A file is an array as NumPy stores it and 32 bytes more: the SHA-256 of its
+the documents but that there were many. A file is an array as NumPy stores it and 32 bytes more: the SHA-256 of its
 name, which is the digest of all that it depends on, and of everything before. What does not agree is as good as
 absent; where the folder cannot be written no table is kept.
 """
@@ -41,18 +41,17 @@ def open_table(path: Path, size: int, row: np.dtype[np.void]) -> NDArray[np.void
     """The table of ``size`` rows, mapped, every byte checked; None when there is none, or not this one."""
     header = _header(size, row)
     try:
-        if os.path.getsize(path) != len(header) + size * row.itemsize + _DIGEST:
-            return None
-        content = np.memmap(path, np.uint8, "r")
+        content = np.asarray(np.memmap(path, np.uint8, "r"))
     except (OSError, ValueError):
         return None
-    if bytes(content[: len(header)]) != header or _digest(path, content[:-_DIGEST]) != bytes(
-        content[-_DIGEST:]
-    ):
+    head, rows, digest = content[: len(header)], content[len(header) : -_DIGEST], content[-_DIGEST:]
+    if head.tobytes() != header or len(rows) != size * row.itemsize:
+        return None
+    if _digest(path, content[:-_DIGEST]) != digest.tobytes():
         return None
     with contextlib.suppress(OSError):
         os.utime(path)
-    return np.asarray(np.memmap(path, row, "r", len(header), (size,)))
+    return rows.view(row)
 
 
 def write_table(path: Path, size: int, row: np.dtype[np.void], parts: Iterable[NDArray[np.void]]) -> None:
@@ -60,22 +59,25 @@ def write_table(path: Path, size: int, row: np.dtype[np.void], parts: Iterable[N
     state = hashlib.sha256(path.stem.encode())
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove(_given_up(path.parent))
         with write_file(path) as stream:
             for data in itertools.chain([_header(size, row)], (part.tobytes() for part in parts)):
                 stream.write(data)
                 state.update(data)
             stream.write(state.digest())
-        for old in _superfluous(path.parent):
-            old.unlink(missing_ok=True)
+        _remove(sorted(path.parent.glob("*.npy"), key=lambda each: each.stat().st_mtime)[:-_KEPT])
     except (PubliusError, OSError):
         return
 
 
-def _superfluous(folder: Path) -> list[Path]:
-    """Tables longest unused, and what a killed process left half-written."""
-    kept = sorted(folder.glob("*.npy"), key=lambda each: each.stat().st_mtime)
-    begun = [each for each in folder.glob("*.tmp") if each.stat().st_mtime < time.time() - _GIVEN_UP]
-    return kept[:-_KEPT] + begun
+def _given_up(folder: Path) -> list[Path]:
+    """What killed processes left half-written."""
+    return [each for each in folder.glob("*.tmp") if each.stat().st_mtime < time.time() - _GIVEN_UP]
+
+
+def _remove(files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
 
 
 def _header(size: int, row: np.dtype[np.void]) -> bytes:
