@@ -26,7 +26,7 @@ SMALLEST: Final = 2**14
 
 def cut(corpus: Corpus, parts: int) -> list[Piece]:
     """Consecutive pieces of at most `LARGEST` bytes, where files can be cut, and some ``parts`` or more of them."""
-    sizes = [_size(path) for path in corpus.paths]
+    sizes = [file_size(path) for path in corpus.paths]
     target = min(LARGEST, max(SMALLEST, sum(sizes) // max(1, parts)))
     ranges = itertools.chain.from_iterable(
         _ranges(corpus, number, size, target) for number, size in enumerate(sizes)
@@ -34,7 +34,8 @@ def cut(corpus: Corpus, parts: int) -> list[Piece]:
     return list(_packed(ranges, target))
 
 
-def _size(path: Path) -> int:
+def file_size(path: Path) -> int:
+    """Bytes of a file of a corpus, as it is stored; `StorageError` when it cannot be told."""
     with os_errors("open", path):
         return os.stat(path).st_size
 

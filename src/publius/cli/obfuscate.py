@@ -272,7 +272,12 @@ def _progress_bar(corpus: Corpus) -> Iterator[Callable[[int], None]]:
     columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), rest)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("preparing", total=corpus.count_hint)
-        yield lambda done: bar.update(task, advance=done, description="documents")
+
+        def advance(done: int) -> None:
+            if done:  # a run also says where it begins
+                bar.update(task, advance=done, description="documents")
+
+        yield advance
 
 
 def _as_json(summary: Summary, output: Path) -> dict[str, Any]:

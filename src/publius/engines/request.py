@@ -15,7 +15,8 @@ from publius.corpus import BadDocument, Corpus
 from publius.engines.bill import Bill
 from publius.engines.working import Found, WorkingFolder
 from publius.errors import DocumentError
-from publius.files import os_errors, write_file
+from publius.files import write_file
+from publius.ranges import file_size
 from publius.releases import Plan, Tally
 
 
@@ -51,10 +52,7 @@ class Request:
 
     def prepare(self) -> None:
         """Let the mechanism prepare what workers share, if the corpus is large enough to repay it."""
-        size = 0
-        for path in self.corpus.paths:
-            with os_errors("open", path):
-                size += os.stat(path).st_size
+        size = sum(map(file_size, self.corpus.paths))
         if size >= _REPAID * self.plan.mechanism.embeddings.size:
             self.plan.mechanism.prepare()
 
