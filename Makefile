@@ -13,10 +13,11 @@ ECOSYSTEM := .venv-ecosystem
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn
 FUZZ := .fuzz
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
-QUICK_TESTS := bag budget_commands certificate cli_embeddings corpus doctor documents_distances embeddings explorer \
-	files formats ledger mechanism_laws neighbors noise obfuscate privacy public_names readme releases rng store text \
-	topic_metric ordered_text reconstruction sklearn tables transport utility variates web_security web_views writers
-QUICK := $(addprefix tests/test_,$(addsuffix .py,$(QUICK_TESTS)))
+QUICK_TESTS := bag bounds budget_commands certificate cli_embeddings corpus doctor documents_distances \
+	earth_mover embeddings files formats ledger mechanism_laws nearest noise obfuscate ordered_text privacy \
+	public_names randomness readme reconstruction releases sklearn store tables tails tokenizer topic_metric \
+	web_security web_views word_outcomes writers
+QUICK := $(wildcard $(foreach name,$(QUICK_TESTS),tests/*/test_$(name).py))
 SEED ?= 1
 
 .DEFAULT_GOAL := help
@@ -63,7 +64,7 @@ pages: $(READY)  ## write the pages of docs/ that are made by programs: the manu
 	@$(BIN)/python docs/makers/figures.py && $(BIN)/python docs/figures/refuted_bound.py
 
 notebook: $(NOTEBOOK)/.ready  ## run examples/figures.ipynb from its first to its last cell
-	@$(NOTEBOOK)/bin/python -m pytest -q -n 0 -rs tests/test_notebook.py
+	@$(NOTEBOOK)/bin/python -m pytest -q -n 0 -rs tests/project/test_notebook.py
 
 wheel-test: $(READY)  ## build wheel and sdist, install them into empty environments of every Python at hand, use them
 	@$(BIN)/python tests/wheels.py
@@ -83,7 +84,7 @@ e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
 ecosystem: $(ECOSYSTEM)/.ready  ## data exchanged with pandas, Hugging Face datasets, spaCy, gensim and scikit-learn
-	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/test_ecosystem.py tests/test_ecosystem_pages.py tests/test_tables.py tests/test_sklearn.py
+	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/sklearn/test_sklearn.py
 
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import engines, memory, open_store, peer, table
-from publius.bench.mechanisms import bench_mechanisms
-from publius.bench.search import bench_end_to_end, bench_search, synthetic_embeddings
-from publius.bench.transport import bench_transport
+from publius.checks.bench.mechanisms import bench_mechanisms
+from publius.checks.bench.search import bench_end_to_end, bench_search, synthetic_embeddings
+from publius.checks.bench.transport import bench_transport
 
 SHAPES = [(33_860, 300), (50_000, 50), (400_000, 50)]
 RESULTS = Path(__file__).with_name("results.json")

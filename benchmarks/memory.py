@@ -7,8 +7,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from publius.embeddings import Embeddings
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.vectors.embeddings import Embeddings
 
 
 def main(documents: int = 100_000, length: int = 20) -> dict[str, object]:

@@ -17,7 +17,7 @@ WORDS, DIMENSION, REPETITIONS = 100_000, 300, 7
 PROBE = """
 import json, sys, time
 import numpy as np
-from publius.embeddings import Embeddings
+from publius.vectors.embeddings import Embeddings
 
 def memory(field):
     with open("/proc/self/status") as status:
@@ -42,8 +42,8 @@ def main():
     """Measure: the median of each figure."""
     import numpy as np
 
-    from publius.embeddings import Embeddings
-    from publius.rng import seeded_rng
+    from publius.noise.randomness import seeded_rng
+    from publius.vectors.embeddings import Embeddings
 
     with tempfile.TemporaryDirectory() as folder:
         vectors = seeded_rng(1).standard_normal((WORDS, DIMENSION), np.float32)

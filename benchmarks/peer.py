@@ -8,9 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from publius.embeddings import Embeddings
-from publius.mechanisms.laplace import Laplace
-from publius.rng import system_rng
+from publius.mechanisms.words.laplace import Laplace
+from publius.noise.randomness import system_rng
+from publius.vectors.embeddings import Embeddings
 
 ROUNDS, SECONDS, EPSILON = 3, 4.0, 10.0
 

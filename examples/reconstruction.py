@@ -11,12 +11,12 @@ import math
 from itertools import pairwise
 
 import publius
-from publius.bag import Encoding, words_of
-from publius.language_model import NGramModel
-from publius.reconstruction import log_probability, order_words
-from publius.rng import seeded_rng
-from publius.samples import federalist_papers
-from publius.text import StopWords, tokenize
+from publius.documents.samples import federalist_papers
+from publius.noise.randomness import seeded_rng
+from publius.releases.reconstruction.language_model import NGramModel
+from publius.releases.reconstruction.likeliest_order import log_probability, order_words
+from publius.text.bag import Encoding, words_of
+from publius.text.tokenizer import StopWords, tokenize
 
 SHUFFLES = 10
 

@@ -16,8 +16,8 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 import publius
+from publius.documents.samples import federalist_papers
 from publius.evaluation.statistics import clopper_pearson
-from publius.samples import federalist_papers
 from publius.sklearn import BagPrivatizer
 
 OUTLINE = {

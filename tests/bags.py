@@ -5,7 +5,7 @@ from scipy.optimize import linear_sum_assignment, linprog
 from scipy.sparse import block_diag, csr_array, eye_array, kron, vstack
 from scipy.spatial.distance import cdist
 
-from publius.bag import UNKNOWN, Bag
+from publius.text.bag import UNKNOWN, Bag
 from toy import WORDS
 
 

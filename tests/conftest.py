@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from publius.cli import main
-from publius.embeddings import Embeddings
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
 
 

@@ -10,9 +10,9 @@ import sys
 import time
 from pathlib import Path
 
-from publius.accounting import Charge, Ledger
 from publius.errors import BudgetError
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.privacy.ledger import Charge, Ledger
 
 
 def spend_many(path, processes, spends):

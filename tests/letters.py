@@ -2,7 +2,7 @@
 
 import json
 
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
 from toy import WORDS
 
 AUTHORS = ("ada", "ben", "cyd", "dot")

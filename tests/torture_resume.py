@@ -16,15 +16,15 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from publius.bag import Encoding
-from publius.corpus import open_corpus
-from publius.embeddings import Embeddings
-from publius.engines import protect_corpus
-from publius.engines.working import working_path
-from publius.mechanisms.laplace import Laplace
-from publius.releases import Plan
-from publius.rng import seeded_rng
-from publius.text import StopWords
+from publius.documents.corpus import open_corpus
+from publius.mechanisms.words.laplace import Laplace
+from publius.noise.randomness import seeded_rng
+from publius.releases.engines import protect_corpus
+from publius.releases.engines.run_folder import working_path
+from publius.releases.protect import Plan
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
 
 DOCUMENTS = 400
@@ -55,7 +55,9 @@ def torture(kills: int, folder: Path, seed: int = 1) -> Report:
     """Kill ``kills`` runs; `AssertionError` at the first that is not as it should be."""
     rng, report = seeded_rng(seed), Report()
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["publius.engines", "publius.mechanisms.laplace", "pyarrow.parquet"])
+    context.set_forkserver_preload(
+        ["publius.releases.engines", "publius.mechanisms.words.laplace", "pyarrow.parquet"]
+    )
     corpus = folder / "corpus.jsonl"
     rows = [{"id": f"doc{i}", "text": sentence(i)} for i in range(DOCUMENTS)]
     corpus.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

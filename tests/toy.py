@@ -1,6 +1,6 @@
 """A small vocabulary of ordinary words, and documents made of it."""
 
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
 
 WORDS = (
     "river mountain valley forest meadow harbor bridge castle garden market kitchen window letter paper pencil "

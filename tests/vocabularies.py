@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from publius.embeddings import Embeddings
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.vectors.embeddings import Embeddings
 
 
 def _vectors(kind, n, size):

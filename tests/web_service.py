@@ -4,7 +4,7 @@ import warnings
 from contextlib import contextmanager
 
 from publius.web.app import make_app
-from publius.web.limits import Limits
+from publius.web.guards.limits import Limits
 from publius.web.state import State
 from toy import sentence
 

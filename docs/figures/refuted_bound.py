@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from publius.noise import EuclideanLaplace
-from publius.rng import seeded_rng
-from publius.utility import lower_bound, paper_bound_refuted
+from publius.noise.laplace import EuclideanLaplace
+from publius.noise.randomness import seeded_rng
+from publius.privacy.bounds import lower_bound, paper_bound_refuted
 
 DRAWS = 200_000
 CASES = [(1, 2), (10, 5)]  # (n, N)

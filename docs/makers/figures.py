@@ -7,12 +7,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib import pyplot as plt
 
-from publius.bag import Bag
-from publius.embeddings import Embeddings
-from publius.metrics import Euclidean
-from publius.privacy import Guarantee
-from publius.samples import federalist_papers
-from publius.transport import pairwise_distances
+from publius.distances import pairwise_distances
+from publius.distances.metrics import Euclidean
+from publius.documents.samples import federalist_papers
+from publius.privacy.guarantee import Guarantee
+from publius.text.bag import Bag
+from publius.vectors.embeddings import Embeddings
 
 DOCS = Path(__file__).parents[1]
 PLAIN = {"svg.hashsalt": "publius", "svg.fonttype": "none", "font.size": 9}

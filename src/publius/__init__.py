@@ -9,46 +9,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from publius.accounting import Ledger
-    from publius.bag import Bag
-    from publius.corpus import Document, open_corpus
-    from publius.embeddings import Embeddings
-    from publius.engines import protect_corpus
+    from publius.distances import earth_movers_distance
+    from publius.documents.corpus import Document, open_corpus
     from publius.errors import BudgetError, DataError, PolicyError, PubliusError, StorageError, UsageError
     from publius.mechanisms.base import AbstractMechanism
-    from publius.mechanisms.laplace import Laplace
     from publius.mechanisms.registry import make_mechanism
-    from publius.privacy import Guarantee
-    from publius.releases import Experiment, OrderedText, Plan, Release, release
-    from publius.tables import protect_table
-    from publius.transport import earth_movers_distance
+    from publius.mechanisms.words.laplace import Laplace
+    from publius.privacy.guarantee import Guarantee
+    from publius.privacy.ledger import Ledger
+    from publius.releases.engines import protect_corpus
+    from publius.releases.protect import Experiment, OrderedText, Plan, Release, release
+    from publius.releases.tables import protect_table
+    from publius.text.bag import Bag
+    from publius.vectors.embeddings import Embeddings
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "AbstractMechanism": "mechanisms.base",
-    "Bag": "bag",
+    "Bag": "text.bag",
     "BudgetError": "errors",
     "DataError": "errors",
-    "Document": "corpus",
-    "Embeddings": "embeddings",
-    "Experiment": "releases",
-    "Guarantee": "privacy",
-    "Laplace": "mechanisms.laplace",
-    "Ledger": "accounting",
-    "OrderedText": "releases",
-    "Plan": "releases",
+    "Document": "documents.corpus",
+    "Embeddings": "vectors.embeddings",
+    "Experiment": "releases.protect",
+    "Guarantee": "privacy.guarantee",
+    "Laplace": "mechanisms.words.laplace",
+    "Ledger": "privacy.ledger",
+    "OrderedText": "releases.protect",
+    "Plan": "releases.protect",
     "PolicyError": "errors",
     "PubliusError": "errors",
-    "Release": "releases",
+    "Release": "releases.protect",
     "StorageError": "errors",
     "UsageError": "errors",
-    "earth_movers_distance": "transport",
+    "earth_movers_distance": "distances",
     "make_mechanism": "mechanisms.registry",
-    "open_corpus": "corpus",
-    "protect_corpus": "engines",
-    "protect_table": "tables",
-    "release": "releases",
+    "open_corpus": "documents.corpus",
+    "protect_corpus": "releases.engines",
+    "protect_table": "releases.tables",
+    "release": "releases.protect",
 }
 
 __all__ = [

@@ -4,7 +4,7 @@ import pytest
 from explorer import explorer
 from results import write_result
 
-from publius.accounting import Ledger
+from publius.privacy.ledger import Ledger
 
 
 @pytest.fixture(scope="session")

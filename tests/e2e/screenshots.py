@@ -12,7 +12,7 @@ from browser import chromium, opened, settled
 from explorer import explorer
 from PIL import Image
 
-from publius.accounting import Ledger
+from publius.privacy.ledger import Ledger
 
 WIDE = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}

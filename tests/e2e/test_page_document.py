@@ -7,7 +7,7 @@ import pytest
 from browser import expect, give, opened, settled, tile, turn, unfold
 from explorer import explorer
 
-from publius.accounting import Ledger
+from publius.privacy.ledger import Ledger
 from toy import WORDS, sentence
 
 TEXT = f"The {sentence(1)} zanzibar of the {sentence(2)}"

@@ -8,9 +8,9 @@ from explorer import explorer
 from payloads import PAYLOADS
 from results import write_result
 
-from publius.accounting import Ledger
-from publius.embeddings import Embeddings
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.privacy.ledger import Ledger
+from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
 
 MADE = "main :is(script, iframe:not(#report-frame iframe), object, embed, base, [onerror], [onload], [style], a[href])"

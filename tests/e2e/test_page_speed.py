@@ -7,7 +7,7 @@ import pytest
 from browser import give, opened, settled
 from explorer import explorer
 
-from publius.embeddings import Embeddings
+from publius.vectors.embeddings import Embeddings
 
 MOVES = 20
 

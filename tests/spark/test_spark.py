@@ -18,17 +18,17 @@ if shutil.which("java") is None:
 
 from pyarrow import parquet
 
-from publius.bag import Encoding
-from publius.corpus import open_corpus
-from publius.engines import protect_corpus
-from publius.engines.spark import SparkRunner, _settings
-from publius.engines.working import working_path
+from publius.documents.corpus import open_corpus
 from publius.errors import DocumentError, PubliusError
-from publius.mechanisms.exponential import Exponential
-from publius.mechanisms.laplace import Laplace
-from publius.releases import Experiment, OrderedText, Plan
-from publius.rng import RunKey
-from publius.text import StopWords
+from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.words.laplace import Laplace
+from publius.noise.randomness import RunKey
+from publius.releases.engines import protect_corpus
+from publius.releases.engines.run_folder import working_path
+from publius.releases.engines.spark import SparkRunner, _settings
+from publius.releases.protect import Experiment, OrderedText, Plan
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
 from spark.standalone import Standalone
 from toy import sentence
 

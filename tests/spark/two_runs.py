@@ -4,14 +4,14 @@ import shutil
 import sys
 from pathlib import Path
 
-from publius.bag import Encoding
-from publius.corpus import open_corpus
-from publius.embeddings import Embeddings
-from publius.engines import protect_corpus
-from publius.engines.spark import SparkRunner
-from publius.mechanisms.laplace import Laplace
-from publius.releases import Experiment, Plan
-from publius.text import StopWords
+from publius.documents.corpus import open_corpus
+from publius.mechanisms.words.laplace import Laplace
+from publius.releases.engines import protect_corpus
+from publius.releases.engines.spark import SparkRunner
+from publius.releases.protect import Experiment, Plan
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
 
 
 def main(master, folder, seed):

@@ -3,14 +3,14 @@
 import json
 from pathlib import Path
 
-from publius.audit.release_path import toy_embeddings
-from publius.bag import Encoding
-from publius.corpus import open_corpus
-from publius.engines import protect_corpus
-from publius.mechanisms.laplace import Laplace
-from publius.releases import Plan
-from publius.text import StopWords
-from publius.writers import WRITERS
+from publius.checks.audit.release_path import toy_embeddings
+from publius.documents.corpus import open_corpus
+from publius.mechanisms.words.laplace import Laplace
+from publius.releases.engines import protect_corpus
+from publius.releases.protect import Plan
+from publius.releases.writers import WRITERS
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
 
 EMBEDDINGS = toy_embeddings()
 SIZE = 12

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from publius.audit.outcomes import Findings, violations
-from publius.embeddings import Embeddings
+from publius.checks.audit.outcomes import Findings, violations
 from publius.errors import StorageError
 from publius.files import write_file
+from publius.vectors.embeddings import Embeddings
 from torture import bench
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EACCES)

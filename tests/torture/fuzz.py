@@ -13,7 +13,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from publius.audit.outcomes import Findings, violations
+from publius.checks.audit.outcomes import Findings, violations
 
 PARSERS = ("vectors", "word list", "jsonl", "csv", "text", "store")
 _LONGEST = 4096
@@ -49,12 +49,12 @@ def _fuzz(parser, runs, seed, seconds):
 
 def target(parser, folder):
     """What reads bytes as the parser would read a file; a typed error is an answer."""
-    from publius.bag import Encoding, words_of
-    from publius.corpus import open_corpus
-    from publius.embeddings import Embeddings
+    from publius.documents.corpus import open_corpus
     from publius.errors import PubliusError
-    from publius.formats.reader import read_vectors, read_word_list
-    from publius.text import PROFILES, StopWords
+    from publius.text.bag import Encoding, words_of
+    from publius.text.tokenizer import PROFILES, StopWords
+    from publius.vectors.embeddings import Embeddings
+    from publius.vectors.importing.reader import read_vectors, read_word_list
     from torture import bench
 
     store = Path(folder) / "store"
@@ -120,8 +120,8 @@ def main(parser, runs, seed, folder):
     import atheris
 
     with atheris.instrument_imports(include=["publius"]):
-        import publius.corpus
-        import publius.formats.reader  # noqa: F401
+        import publius.documents.corpus
+        import publius.vectors.importing.reader  # noqa: F401
     with tempfile.TemporaryDirectory(dir=_SCRATCH) as scratch:
         corpus = Path(folder) / "corpus"
         corpus.mkdir()

@@ -5,8 +5,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from publius.audit.outcomes import Findings, violations
-from publius.rng import seeded_rng
+from publius.checks.audit.outcomes import Findings, violations
+from publius.noise.randomness import seeded_rng
 from torture import bench
 from torture.children import run_child
 

@@ -6,12 +6,12 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from publius.accounting import Charge, Ledger
-from publius.audit.outcomes import Findings, violations
-from publius.corpus import open_corpus
-from publius.engines import protect_corpus
+from publius.checks.audit.outcomes import Findings, violations
+from publius.documents.corpus import open_corpus
 from publius.errors import BudgetError, PubliusError
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.privacy.ledger import Charge, Ledger
+from publius.releases.engines import protect_corpus
 from torture import bench
 from torture.children import run_child
 from torture.limits import limit_files

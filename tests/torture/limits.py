@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from publius.audit.outcomes import Findings, violations
-from publius.embeddings import Embeddings
-from publius.rng import seeded_rng
+from publius.checks.audit.outcomes import Findings, violations
+from publius.noise.randomness import seeded_rng
+from publius.vectors.embeddings import Embeddings
 from torture import bench
 from torture.children import run_child
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from publius.audit.outcomes import Findings, violations
-from publius.corpus import BadDocument, open_corpus
-from publius.embeddings import Embeddings
+from publius.checks.audit.outcomes import Findings, violations
+from publius.documents.corpus import BadDocument, open_corpus
 from publius.errors import PubliusError
-from publius.formats.reader import read_vectors, read_word_list
-from publius.rng import seeded_rng
-from publius.text import StopWords
+from publius.noise.randomness import seeded_rng
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.importing.reader import read_vectors, read_word_list
 from torture import bench
 from vector_files import WRITERS as VECTOR_WRITERS
 

@@ -13,7 +13,7 @@ import typer
 from publius.cli.console import print_json, print_table
 
 if TYPE_CHECKING:
-    from publius.audit.runs import Audit
+    from publius.checks.audit.runs import Audit
 
 _FAILED = 70
 
@@ -43,10 +43,10 @@ def audit(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Check the implementation against its guarantee; exit code 70 when a check fails."""
-    from publius.audit.levels import level_named
-    from publius.audit.report import write_page
-    from publius.audit.runs import Request, run_audit
-    from publius.noise import checked_epsilon
+    from publius.checks.audit.levels import level_named
+    from publius.checks.audit.report import write_page
+    from publius.checks.audit.runs import Request, run_audit
+    from publius.noise.laplace import checked_epsilon
 
     chosen = _fresh_seed() if seed is None else seed
     request = Request(level_named(level), embeddings, mechanism, checked_epsilon(epsilon), chosen)
@@ -61,7 +61,7 @@ def audit(
 
 
 def _fresh_seed() -> int:
-    from publius.rng import entropy
+    from publius.noise.randomness import entropy
 
     return int.from_bytes(entropy(4), "little")
 
@@ -69,13 +69,13 @@ def _fresh_seed() -> int:
 def _default_folder(level: str, seed: int) -> Path:
     import time
 
-    from publius.store import store_root
+    from publius.vectors.store import store_root
 
     return store_root().parent / "audits" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{level}-{seed}"
 
 
 def _show(found: Audit, folder: Path, json: bool) -> None:
-    from publius.audit.report import cell
+    from publius.checks.audit.report import cell
 
     report = found.as_json()
     if json:

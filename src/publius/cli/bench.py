@@ -31,7 +31,7 @@ def search(
     words: Words = 33_860, dimension: Dimension = 300, embeddings: Vectors = None, json: Json = False
 ) -> None:
     """The exact nearest-word search against bare sgemm on the same shapes."""
-    from publius.bench.search import bench_search
+    from publius.checks.bench.search import bench_search
 
     show(bench_search(_vectors(words, dimension, embeddings)), json)
 
@@ -41,7 +41,7 @@ def end_to_end(
     words: Words = 33_860, dimension: Dimension = 300, embeddings: Vectors = None, json: Json = False
 ) -> None:
     """File to file, after loading, against bare sgemm on the same shapes."""
-    from publius.bench.search import bench_end_to_end
+    from publius.checks.bench.search import bench_end_to_end
 
     show(bench_end_to_end(_vectors(words, dimension, embeddings)), json)
 
@@ -51,7 +51,7 @@ def transport(
     words: Words = 33_860, dimension: Dimension = 300, embeddings: Vectors = None, json: Json = False
 ) -> None:
     """Earth Mover's distance of two documents of 400 words against gensim's on the same documents."""
-    from publius.bench.transport import bench_transport
+    from publius.checks.bench.transport import bench_transport
 
     show(bench_transport(_vectors(words, dimension, embeddings)), json)
 
@@ -81,7 +81,7 @@ def scaling(
     json: Json = False,
 ) -> None:
     """Whole runs as documents, vocabulary or dimension grow: words a second and peak memory."""
-    from publius.bench.scaling import bench_scaling, settings_of
+    from publius.checks.bench.scaling import bench_scaling, settings_of
 
     settings = settings_of(
         documents or [2_000, 4_000, 8_000], words or [33_860], dimension or [300], length=length, epsilon=epsilon,
@@ -102,14 +102,14 @@ def cost(
     json: Json = False,
 ) -> None:
     """What a corpus would cost: computed from figures measured on one machine."""
-    from publius.bench.scaling import cost
+    from publius.checks.bench.scaling import cost
 
     show(cost(documents, length, words_per_second, machines, share, documents_read), json)
 
 
 def _vectors(words: int, dimension: int, name: str | None) -> Any:
-    from publius.bench.search import synthetic_embeddings
-    from publius.embeddings import Embeddings
+    from publius.checks.bench.search import synthetic_embeddings
+    from publius.vectors.embeddings import Embeddings
 
     return synthetic_embeddings(words, dimension) if name is None else Embeddings.load(name)
 

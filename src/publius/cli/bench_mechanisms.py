@@ -28,9 +28,9 @@ def mechanisms(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """The certificate against bare sgemm, and each mechanism's words a second, file to file."""
-    from publius.bench.mechanisms import bench_mechanisms
-    from publius.bench.search import synthetic_embeddings
-    from publius.embeddings import Embeddings
+    from publius.checks.bench.mechanisms import bench_mechanisms
+    from publius.checks.bench.search import synthetic_embeddings
+    from publius.vectors.embeddings import Embeddings
 
     vectors = synthetic_embeddings(words, dimension) if embeddings is None else Embeddings.load(embeddings)
     chosen = [name.strip() for name in names.split(",") if name.strip()]

@@ -25,7 +25,7 @@ from publius.cli.evaluate import (
     progress_shown,
     request_of,
 )
-from publius.cli.mechanism import Floor, Json, Metric, Project, Vectors
+from publius.cli.options import Floor, Json, Metric, Project, Vectors
 
 if TYPE_CHECKING:
     from publius.evaluation.calibration import Aim, Calibration

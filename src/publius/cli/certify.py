@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.mechanism import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
+from publius.cli.options import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def certify(
 
 
 def _record(mechanism: AbstractMechanism, seconds: float) -> dict[str, Any]:
-    from publius.mechanisms.finite import AbstractFinite
+    from publius.mechanisms.finite.base import AbstractFinite
 
     guarantee, embeddings = mechanism.guarantee, mechanism.embeddings
     exact = isinstance(mechanism, AbstractFinite)

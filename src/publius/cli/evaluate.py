@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table, printable
-from publius.cli.mechanism import Floor, Json, Metric, Project, Vectors
+from publius.cli.options import Floor, Json, Metric, Project, Vectors
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
@@ -146,13 +146,13 @@ def prepared(
     corpus: str, topics: Path | None, embeddings: str | None, request: Request, output: Path, seed: int | None
 ) -> Evaluation:
     """The evaluation with its texts read and encoded."""
-    from publius.bag import Encoding
-    from publius.embeddings import Embeddings
     from publius.evaluation.data import check_tasks
+    from publius.evaluation.dataset_files import open_dataset
     from publius.evaluation.encoding import encode_dataset
-    from publius.evaluation.layouts import open_dataset
     from publius.evaluation.runner import Evaluation, facts_of
-    from publius.text import StopWords
+    from publius.text.bag import Encoding
+    from publius.text.tokenizer import StopWords
+    from publius.vectors.embeddings import Embeddings
 
     vectors = Embeddings.load(embeddings)
     unknown: Any = request.unknown

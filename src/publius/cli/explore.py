@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from publius.cli.mechanism import Vectors
+from publius.cli.options import Vectors
 from publius.errors import MissingExtraError
 
 
@@ -34,8 +34,8 @@ def explore(
     ] = None,
 ) -> None:
     """Open a page that shows what an epsilon does to a document, and serve programs; until interrupted."""
-    from publius.accounting import Ledger
-    from publius.embeddings import Embeddings
+    from publius.privacy.ledger import Ledger
+    from publius.vectors.embeddings import Embeddings
 
     try:
         from publius.web.server import HOST, listening_socket, new_token, serve

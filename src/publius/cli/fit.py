@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.mechanism import Json
+from publius.cli.options import Json
 
 
 def fit(
@@ -33,9 +33,9 @@ def fit(
 
     The vectors tell of the text they were learned from: use public text, never the documents to be released.
     """
-    from publius.corpus import open_corpus
-    from publius.embeddings import Embeddings, new_stored_folder
-    from publius.topic_metric import TopicMetric
+    from publius.documents.corpus import open_corpus
+    from publius.vectors.embeddings import Embeddings, new_stored_folder
+    from publius.vectors.learning.topic_metric import TopicMetric
 
     folder = new_stored_folder(name)
     mixed = None if mix is None else Embeddings.load(mix)

@@ -11,7 +11,7 @@ from publius.cli.distance import Json, Metric, StopWordsName, Text, Vectors, enc
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
-    from publius.privacy import Bound, Guarantee
+    from publius.privacy.guarantee import Bound, Guarantee
 
 
 _LOOSE = 10.0  # nats; a factor of 22,000
@@ -47,9 +47,9 @@ def guarantee(
     json: Json = False,
 ) -> None:
     """What a release by the Laplace mechanism promises between two documents."""
-    from publius.metrics import metric_named
-    from publius.noise import checked_epsilon
-    from publius.privacy import Guarantee, statement
+    from publius.distances.metrics import metric_named
+    from publius.noise.laplace import checked_epsilon
+    from publius.privacy.guarantee import Guarantee, statement
 
     promised = Guarantee(checked_epsilon(epsilon), metric_named(metric).name, "proven").lifted(length)
     if (distance is None) == (between is None):
@@ -66,9 +66,9 @@ def guarantee(
 
 
 def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension: int | None) -> Bound:
-    from publius.embeddings import Embeddings
-    from publius.metrics import metric_named
-    from publius.privacy import laplace_bound
+    from publius.distances.metrics import metric_named
+    from publius.privacy.guarantee import laplace_bound
+    from publius.vectors.embeddings import Embeddings
 
     if embeddings is None:
         return laplace_bound(promised, distance, dimension)
@@ -80,10 +80,10 @@ def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension:
 def _between(
     promised: Guarantee, between: tuple[str, str], embeddings: str | None, stop_words: str, *, text: bool
 ) -> tuple[float, Bound]:
-    from publius.bag import Bag
-    from publius.embeddings import Embeddings
-    from publius.privacy import laplace_bound_between
-    from publius.transport import transport_plan
+    from publius.distances import transport_plan
+    from publius.privacy.guarantee import laplace_bound_between
+    from publius.text.bag import Bag
+    from publius.vectors.embeddings import Embeddings
 
     vectors = Embeddings.load(embeddings)
     first, second = encoded_pair(*between, vectors, stop_words, str(promised.size or 1), text=text)
@@ -92,7 +92,7 @@ def _between(
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from publius.privacy import factor_text
+    from publius.privacy.guarantee import factor_text
 
     exponent = facts["exponent"]
     seen = "a release" if facts["releases"] == 1 else f"{facts['releases']:,} releases"

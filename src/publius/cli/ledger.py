@@ -11,7 +11,7 @@ import typer
 from publius.cli.console import print_json, print_table
 
 if TYPE_CHECKING:
-    from publius.accounting import Account, Ledger
+    from publius.privacy.ledger import Account, Ledger
 
 group = typer.Typer(help="Keep a privacy budget that refuses when it is spent.", no_args_is_help=True)
 
@@ -45,7 +45,7 @@ def init(
     json: Json = False,
 ) -> None:
     """Make a new ledger."""
-    from publius.accounting import Ledger, as_written
+    from publius.privacy.ledger import Ledger, as_written
 
     most_subject = None if subject_budget is None else as_written(subject_budget, "the subject's budget")
     ledger = Ledger.create(
@@ -69,7 +69,7 @@ def show(
     json: Json = False,
 ) -> None:
     """Show what was spent and what is left."""
-    from publius.accounting import Ledger
+    from publius.privacy.ledger import Ledger
 
     ledger = Ledger(file)
     facts = _facts(ledger)
@@ -95,7 +95,7 @@ def show(
 @group.command("check")
 def check(file: File, json: Json = False) -> None:
     """Read all of a ledger and say whether it can be trusted; exit 65 when it cannot."""
-    from publius.accounting import Ledger
+    from publius.privacy.ledger import Ledger
 
     ledger = Ledger(file)
     ledger.check()

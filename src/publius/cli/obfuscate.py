@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, printable, standard_output, waiting
-from publius.cli.mechanism import MAKING, Floor, Prior, Project, extras
+from publius.cli.options import MAKING, Floor, Prior, Project, extras
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
-    from publius.accounting import Ledger
-    from publius.corpus import Corpus
-    from publius.engines import Found, Summary
-    from publius.releases import OrderedText, Plan
+    from publius.documents.corpus import Corpus
+    from publius.privacy.ledger import Ledger
+    from publius.releases.engines import Found, Summary
+    from publius.releases.protect import OrderedText, Plan
 
 _BAD_SHOWN = 20
 
@@ -108,7 +108,7 @@ def obfuscate(
     ] = None,
 ) -> None:
     """Turn documents into protected bags-of-words, or into ordered text under a weaker promise."""
-    from publius.corpus import open_corpus
+    from publius.documents.corpus import open_corpus
 
     _check_format(format)
     book = _ledger(ledger, subject_field)
@@ -143,8 +143,8 @@ def demo(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Protect the Federalist papers with the packaged vectors and show what was released."""
-    from publius.corpus import open_corpus
-    from publius.samples import federalist_papers
+    from publius.documents.corpus import open_corpus
+    from publius.documents.samples import federalist_papers
 
     corpus = open_corpus(federalist_papers())
     plan = _plan(corpus, epsilon, "laplace", "euclidean", None, "400", "unk", "english", ())
@@ -154,7 +154,7 @@ def demo(
 
 
 def _check_format(format: str | None) -> None:
-    from publius.writers import WRITERS
+    from publius.releases.writers import WRITERS
 
     if format is not None and format not in WRITERS:
         raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
@@ -177,14 +177,14 @@ def _plan(
     ordered: OrderedText | None = None,
     choices: tuple[int | None, Path | None, float | None] = (None, None, None),
 ) -> Plan:
-    from publius.bag import Encoding
-    from publius.embeddings import Embeddings
-    from publius.engines import shortest_length
     from publius.errors import PolicyError
     from publius.mechanisms.registry import make_mechanism
-    from publius.noise import checked_epsilon
-    from publius.releases import Experiment, Plan
-    from publius.text import StopWords
+    from publius.noise.laplace import checked_epsilon
+    from publius.releases.engines import shortest_length
+    from publius.releases.protect import Experiment, Plan
+    from publius.text.bag import Encoding
+    from publius.text.tokenizer import StopWords
+    from publius.vectors.embeddings import Embeddings
 
     if not experiment and seed is not None:
         raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
@@ -207,7 +207,7 @@ def _plan(
 
 
 def _ordered(order: bool, keep_between: str | None) -> OrderedText | None:
-    from publius.releases import OrderedText
+    from publius.releases.protect import OrderedText
 
     if keep_between is not None and not order:
         raise UsageError("--keep-between says what stands between ordered words: give --order too")
@@ -223,7 +223,7 @@ def _whole_number(length: str) -> int:
 
 
 def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:
-    from publius.accounting import Ledger
+    from publius.privacy.ledger import Ledger
 
     if path is None and subject_field is not None:
         raise UsageError("--subject-field says whom a ledger charges: give --ledger FILE too")
@@ -231,8 +231,8 @@ def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:
 
 
 def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any) -> None:
-    """``options`` are those of `publius.engines.protect_corpus`."""
-    from publius.engines import protect_corpus
+    """``options`` are those of `publius.releases.engines.protect_corpus`."""
+    from publius.releases.engines import protect_corpus
 
     with _progress_bar(corpus) as progress:
         summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say_found, **options)

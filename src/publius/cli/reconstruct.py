@@ -13,7 +13,7 @@ from publius.cli.console import print_json, printable, standard_output
 from publius.errors import DataError, UsageError
 
 if TYPE_CHECKING:
-    from publius.language_model import LanguageModel
+    from publius.releases.reconstruction.language_model import LanguageModel
 
 _FEDERALIST = "federalist"
 _PYTHON = "python:"
@@ -40,7 +40,13 @@ def reconstruct(
 ) -> None:
     """Put the words of released bags into a likely order: the model's guess, not the author's order."""
     from publius.files import write_file
-    from publius.reconstruction import NOTE, order_words, read_bags, read_manifest, record_of
+    from publius.releases.reconstruction.likeliest_order import (
+        NOTE,
+        order_words,
+        read_bags,
+        read_manifest,
+        record_of,
+    )
 
     if output.exists():
         raise UsageError(f"{str(output)!r} is there already: choose a new file")
@@ -76,9 +82,9 @@ def _shown(model: str) -> str:
 def _model(name: str, order: int, manifest: Mapping[str, Any]) -> LanguageModel:
     if name.startswith(_PYTHON):
         return _imported(name.removeprefix(_PYTHON))
-    from publius.language_model import NGramModel, read_public_texts
-    from publius.samples import federalist_papers
-    from publius.text import PROFILES, StopWords
+    from publius.documents.samples import federalist_papers
+    from publius.releases.reconstruction.language_model import NGramModel, read_public_texts
+    from publius.text.tokenizer import PROFILES, StopWords
 
     stop_words = manifest.get("stop_words")
     known = StopWords.load(stop_words if stop_words in ("english-1", "none") else "english")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.mechanism import Json
+from publius.cli.options import Json
 
 
 def train(
@@ -28,9 +28,9 @@ def train(
 
     The vectors tell of the text they were trained on: use public text, never the documents to be released.
     """
-    from publius.corpus import open_corpus
-    from publius.domain_vectors import DomainVectors
-    from publius.embeddings import new_stored_folder
+    from publius.documents.corpus import open_corpus
+    from publius.vectors.embeddings import new_stored_folder
+    from publius.vectors.learning.domain_vectors import DomainVectors
 
     folder = new_stored_folder(name)
     recipe = DomainVectors(dimension, window, least_count, epochs, tokenizer, stop_words, seed)

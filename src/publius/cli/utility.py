@@ -24,7 +24,7 @@ def utility(
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """How likely a release by the Laplace mechanism stays within a distance of its document."""
-    from publius.utility import (
+    from publius.privacy.bounds import (
         displacement_quantile,
         lower_bound,
         lower_bound_after_nearest,

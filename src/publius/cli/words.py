@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.mechanism import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
+from publius.cli.options import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
 
 if TYPE_CHECKING:
-    from publius.explorer import Outcomes
+    from publius.mechanisms.word_outcomes import Outcomes
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +34,7 @@ def words(
     json: Json = False,
 ) -> None:
     """Show what becomes of words: likely outputs, staying, effective support."""
-    from publius.explorer import outcomes
+    from publius.mechanisms.word_outcomes import outcomes
 
     made = make(mechanism, embeddings, epsilon, metric, project, prior, floor)
     found = [outcomes(made, each, count=outputs, draws=draws) for each in word]

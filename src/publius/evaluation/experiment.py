@@ -9,8 +9,6 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.bag import Bag
-from publius.embeddings import Embeddings
 from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, base_name
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.informed import Informed
@@ -22,7 +20,9 @@ from publius.evaluation.rows import CLEAN, Row, make_row
 from publius.evaluation.transition import is_exact, transition_of
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
-from publius.rng import RunKey
+from publius.noise.randomness import RunKey
+from publius.text.bag import Bag
+from publius.vectors.embeddings import Embeddings
 
 SNIPPET_WORDS = 24
 NEAREST_SHOWN = 5

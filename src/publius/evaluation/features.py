@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from publius.bag import Bag
+from publius.text.bag import Bag
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -9,8 +9,8 @@ from typing import final
 
 import numpy as np
 
-from publius.embeddings import Embeddings
 from publius.evaluation.encoding import OUTSIDE, EncodedText
+from publius.vectors.embeddings import Embeddings
 
 
 @final
@@ -33,7 +33,7 @@ class Neighborhood:
 
 def neighborhood(texts: Sequence[EncodedText], embeddings: Embeddings, metric: str) -> Neighborhood | None:
     """The neighborhood of ``texts``; None where a word outside the vocabulary passes, for then nothing is promised."""
-    from publius.transport import pairwise_distances
+    from publius.distances import pairwise_distances
 
     if len(texts) < 2 or any((text.indices == OUTSIDE).any() for text in texts):
         return None

@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, final
 
-from publius.embeddings import Embeddings
-from publius.engines.processes import end_with_parent
 from publius.errors import DataError, PubliusError, UsageError
 from publius.evaluation.data import Dataset, Task
 from publius.evaluation.encoding import EncodedDataset
@@ -24,8 +22,10 @@ from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
 from publius.evaluation.rows import Row
 from publius.files import read_bytes_limited, shown, storage_error, write_file
-from publius.noise import checked_epsilon
-from publius.rng import entropy
+from publius.noise.laplace import checked_epsilon
+from publius.noise.randomness import entropy
+from publius.releases.engines.worker_pool import end_with_parent
+from publius.vectors.embeddings import Embeddings
 
 Progress = Callable[[str, int, int], None]
 """Called with what was just done, how many parts are done, and how many there are."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.errors import UsageError
-from publius.rng import Generator
+from publius.noise.randomness import Generator
 
 CONFIDENCE = 0.95
 

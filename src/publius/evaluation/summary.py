@@ -16,7 +16,7 @@ from publius.evaluation.data import Task
 from publius.evaluation.rows import CLEAN, Row
 from publius.evaluation.runner import Results
 from publius.evaluation.statistics import Interval, bootstrap_mean
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
 
 PAPER: Final = {
     "SRauth": ("sr-nearest", "author"),

@@ -13,10 +13,10 @@ from typing import final
 
 import numpy as np
 
+from publius.distances.metrics import Float64Array
 from publius.mechanisms.base import AbstractMechanism
-from publius.metrics import Float64Array
-from publius.neighbors import IndexArray
-from publius.rng import Generator
+from publius.noise.randomness import Generator
+from publius.vectors.nearest import IndexArray
 
 LogRows = Callable[[IndexArray], Float64Array]
 """Logarithms of the output probabilities of some input words, shape (words, V)."""

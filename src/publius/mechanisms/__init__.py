@@ -1,1 +1,1 @@
-"""Word mechanisms, one file each."""
+"""Mechanisms: `base` says what one is, `words` has one file each, `finite` draws from output probabilities."""

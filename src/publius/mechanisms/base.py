@@ -11,13 +11,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from publius.bag import UNKNOWN, Bag
-from publius.embeddings import Embeddings
+from publius.distances.metrics import AbstractMetric, Float64Array
 from publius.errors import DataError, UsageError
-from publius.metrics import AbstractMetric, Float64Array
-from publius.neighbors import IndexArray
-from publius.privacy import Guarantee
-from publius.rng import Generator, system_rng
+from publius.noise.randomness import Generator, system_rng
+from publius.privacy.guarantee import Guarantee
+from publius.text.bag import UNKNOWN, Bag
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray
 
 
 class AbstractMechanism(ABC):

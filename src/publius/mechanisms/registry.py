@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from publius.embeddings import Embeddings
 from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.exponential import Exponential
-from publius.mechanisms.laplace import Laplace
-from publius.mechanisms.mahalanobis import Mahalanobis
-from publius.mechanisms.projected import ProjectedExponential, ProjectedLaplace
-from publius.mechanisms.tight import RepairedTight, Tight
-from publius.mechanisms.truncated import TruncatedExponential
-from publius.mechanisms.vickrey import Vickrey
+from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.words.mahalanobis import Mahalanobis
+from publius.mechanisms.words.projected import ProjectedExponential, ProjectedLaplace
+from publius.mechanisms.words.tight import RepairedTight, Tight
+from publius.mechanisms.words.truncated import TruncatedExponential
+from publius.mechanisms.words.vickrey import Vickrey
+from publius.vectors.embeddings import Embeddings
 
 MECHANISMS: dict[str, Any] = {
     mechanism.name: mechanism

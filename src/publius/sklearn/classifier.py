@@ -7,18 +7,18 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from publius.bag import UNKNOWN, Bag, Encoding, words_of
-from publius.embeddings import Embeddings
 from publius.errors import MissingExtraError, PolicyError, UsageError
 from publius.evaluation.adversaries import INFORMED, KINDS
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.nearest import EarthMovers
 from publius.evaluation.transition import transition_of
-from publius.rng import system_rng
+from publius.noise.randomness import system_rng
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
 from publius.sklearn.privatizer import BagPrivatizer
-from publius.text import StopWords
+from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
 
 try:
     from scipy.sparse import issparse

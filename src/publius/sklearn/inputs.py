@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.embeddings import Embeddings
 from publius.errors import DataError, MissingExtraError, UsageError
+from publius.vectors.embeddings import Embeddings
 
 try:
     from scipy.sparse import csr_matrix, issparse

@@ -8,17 +8,17 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
-from publius.bag import Encoding, UnknownPolicy, words_of
-from publius.embeddings import Embeddings
 from publius.errors import MissingExtraError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import make_mechanism
-from publius.neighbors import IndexArray
-from publius.privacy import promise
-from publius.releases import Plan
-from publius.rng import system_rng
+from publius.noise.randomness import system_rng
+from publius.privacy.guarantee import promise
+from publius.releases.protect import Plan
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
-from publius.text import StopWords
+from publius.text.bag import Encoding, UnknownPolicy, words_of
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray
 
 try:
     from scipy.sparse import csr_matrix

@@ -16,25 +16,22 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from publius.releases import publius_version
-from publius.web import (
-    answers,
-    requests,
-    views_compare,
-    views_curve,
-    views_document,
-    views_public,
-    views_release,
-    views_words,
-)
-from publius.web.body import LimitedBody
+from publius.releases.protect import publius_version
+from publius.web import answers, requests
 from publius.web.errors import Json, answer_to, invalid, refused
-from publius.web.lanes import Lane, Work
-from publius.web.limits import Limits
+from publius.web.guards.body import LimitedBody
+from publius.web.guards.limits import Limits
+from publius.web.guards.security import Guard, SafeAnswers
 from publius.web.openapi import described
+from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
-from publius.web.security import Guard, SafeAnswers
 from publius.web.state import State
+from publius.web.views import compare as compare_view
+from publius.web.views import curve as curve_view
+from publius.web.views import document as document_view
+from publius.web.views import public as public_view
+from publius.web.views import release as release_view
+from publius.web.views import words as words_view
 
 STATIC: Final = Path(__file__).parent / "static"
 _KINDS: Final = frozenset((".html", ".css", ".js", ".svg", ".png", ".ico", ".woff2"))
@@ -90,14 +87,14 @@ class _Service:
 
     async def _prepare(self) -> None:
         with suppress(Exception):  # whoever asks for it gets the error
-            await self._quick.run(views_document.prepare, self._state)
-            await self._long.run(views_public.mechanisms, self._state)
+            await self._quick.run(document_view.prepare, self._state)
+            await self._long.run(public_view.mechanisms, self._state)
 
     async def _answer(self, view: Callable[..., dict[str, Any]], *arguments: Any) -> Response:
         """What the view says, or its error."""
         lane = self._long if self._is_long(view, *arguments) else self._quick
         running = asyncio.create_task(lane.run(view, self._state, *arguments))
-        release = view in (views_release.obfuscate, views_release.release)
+        release = view in (release_view.obfuscate, release_view.release)
         self._work.add(running, must_end=release)
         try:
             return Json(await asyncio.shield(running))
@@ -112,9 +109,9 @@ class _Service:
         ready = self._state.mechanisms.is_ready
         if isinstance(asked, requests.Choice) and not ready(asked.mechanism, asked.epsilon, asked.metric):
             return True
-        if view is views_public.one_mechanism:
+        if view is public_view.one_mechanism:
             return not self._state.mechanisms.is_quick(str(asked))
-        return view in (views_public.mechanisms, views_curve.curve)
+        return view in (public_view.mechanisms, curve_view.curve)
 
     def router(self) -> APIRouter:
         """Every address under /v1, and /health."""
@@ -136,18 +133,18 @@ class _Service:
         async def mechanisms(name: requests.MechanismName | None = None) -> Response:
             """The mechanisms, and useful epsilons on this vocabulary; or only the one of this name."""
             if name is None:
-                return await self._answer(views_public.mechanisms)
-            return await self._answer(views_public.one_mechanism, name)
+                return await self._answer(public_view.mechanisms)
+            return await self._answer(public_view.one_mechanism, name)
 
         @router.get("/v1/embeddings", responses=_form(answers.Embeddings))
         async def embeddings() -> Response:
             """The word vectors in use, and those that are stored."""
-            return await self._answer(views_public.embeddings)
+            return await self._answer(public_view.embeddings)
 
         @router.get("/v1/session")
         async def session() -> Response:
             """What the explorer was started with."""
-            return await self._answer(views_public.session, self._limits)
+            return await self._answer(public_view.session, self._limits)
 
         @router.get("/v1/samples/{id}")
         async def sample(id: str) -> Response:
@@ -168,48 +165,48 @@ class _Service:
         @router.post("/v1/guarantee", responses=_form(answers.Guarantee))
         async def guarantee(asked: requests.Guarantee) -> Response:
             """What a release promises."""
-            return await self._answer(views_public.guarantee, asked)
+            return await self._answer(public_view.guarantee, asked)
 
         @router.post("/v1/tokens", responses=_form(answers.Tokens))
         async def tokens(asked: requests.Tokens) -> Response:
             """A text as a release would read it."""
-            return await self._answer(views_document.tokens, asked)
+            return await self._answer(document_view.tokens, asked)
 
         @router.post("/v1/draw", responses=_form(answers.Draw))
         async def draw(asked: requests.Draw) -> Response:
             """A draw to look at; not a release."""
-            return await self._answer(views_document.draw, asked)
+            return await self._answer(document_view.draw, asked)
 
         @router.post("/v1/curve", responses=_form(answers.Curves))
         async def curve(asked: requests.Curve) -> Response:
             """Share unchanged and displacement against epsilon."""
-            return await self._answer(views_curve.curve, asked)
+            return await self._answer(curve_view.curve, asked)
 
         @router.post("/v1/words", responses=_form(answers.Words))
         async def words(asked: requests.Words) -> Response:
             """A word's likely outputs and neighbors."""
-            return await self._answer(views_words.words, asked)
+            return await self._answer(words_view.words, asked)
 
         @router.post("/v1/distance", responses=_form(answers.Distance))
         async def distance(asked: requests.Pair) -> Response:
             """Earth Mover's distance between two documents."""
-            return await self._answer(views_compare.distance, asked)
+            return await self._answer(compare_view.distance, asked)
 
     def _add_releases(self, router: APIRouter) -> None:
         @router.post("/v1/obfuscate", responses=_form(answers.Releases))
         async def obfuscate(asked: requests.Obfuscate) -> Response:
             """Release documents to the caller."""
-            return await self._answer(views_release.obfuscate, asked)
+            return await self._answer(release_view.obfuscate, asked)
 
         @router.post("/v1/release", responses=_form(answers.Released))
         async def release(asked: requests.Release) -> Response:
             """Release a document into a folder on this machine."""
-            return await self._answer(views_release.release, asked)
+            return await self._answer(release_view.release, asked)
 
         @router.post("/v1/account", responses=_form(answers.Account))
         async def account(asked: requests.Account) -> Response:
             """A document's budget, and what its next release would cost."""
-            return await self._answer(views_release.account, asked)
+            return await self._answer(release_view.account, asked)
 
 
 def _form(model: type[answers.Answer]) -> dict[int | str, dict[str, Any]]:

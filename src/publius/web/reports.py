@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn, final
 
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
-from publius.rng import entropy
+from publius.noise.randomness import entropy
 
 POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, final
 
+from publius.documents.samples import federalist_papers
 from publius.errors import MissingExtraError, UsageError
 from publius.files import read_bytes_limited
-from publius.samples import federalist_papers
 
 _LARGEST: Final = 2**20
 

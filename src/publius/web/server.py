@@ -14,10 +14,10 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from publius.errors import StorageError
-from publius.rng import entropy
+from publius.noise.randomness import entropy
 from publius.web.app import make_app
-from publius.web.lanes import Work
-from publius.web.limits import HEAD_BYTES, Limits
+from publius.web.guards.limits import HEAD_BYTES, Limits
+from publius.web.queues import Work
 from publius.web.state import State
 
 HOST: Final = "127.0.0.1"

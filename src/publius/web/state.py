@@ -7,14 +7,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import final
 
-from publius.accounting import Ledger
-from publius.bag import Bag, Encoded, Encoding, words_of
-from publius.embeddings import Embeddings
 from publius.errors import DocumentError, UnknownWordError
 from publius.mechanisms.base import AbstractMechanism
-from publius.releases import NO_WORDS
-from publius.text import StopWords
-from publius.web.mechanisms import Mechanisms
+from publius.privacy.ledger import Ledger
+from publius.releases.protect import NO_WORDS
+from publius.text.bag import Bag, Encoded, Encoding, words_of
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
+from publius.web.mechanism_cache import Mechanisms
 from publius.web.reports import Reports
 from publius.web.requests import Choice
 from publius.web.samples import Samples

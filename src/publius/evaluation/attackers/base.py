@@ -8,11 +8,11 @@ from typing import Self, final
 
 import numpy as np
 
-from publius.bag import Bag
+from publius.distances.metrics import Float64Array
 from publius.errors import DataError, UsageError
-from publius.metrics import Float64Array
-from publius.neighbors import IndexArray
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.text.bag import Bag
+from publius.vectors.nearest import IndexArray
 
 
 class AbstractAttacker(ABC):

@@ -7,10 +7,10 @@ from typing import final
 
 import numpy as np
 
-from publius.bag import Bag
+from publius.distances.metrics import Float64Array
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.features import FeatureCounts
-from publius.metrics import Float64Array
+from publius.text.bag import Bag
 
 
 @final

@@ -7,13 +7,13 @@ from typing import final
 
 import numpy as np
 
-from publius.bag import UNKNOWN, Bag
-from publius.embeddings import Embeddings
+from publius.distances.metrics import Float64Array
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.likelihood import smoothed_shares
 from publius.evaluation.features import FeatureCounts, class_sums
 from publius.evaluation.transition import AbstractTransition
-from publius.metrics import Float64Array
+from publius.text.bag import UNKNOWN, Bag
+from publius.vectors.embeddings import Embeddings
 
 PRIOR_WORDS = 300.0
 SHARED = 1e-3

@@ -8,11 +8,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from publius.bag import Bag
+from publius.distances.metrics import Float64Array
 from publius.evaluation.attackers.base import AbstractAttacker, best_columns
 from publius.evaluation.features import FeatureCounts, class_sums, inner_grams
-from publius.metrics import Float64Array
-from publius.rng import Generator, seeded_rng
+from publius.noise.randomness import Generator, seeded_rng
+from publius.text.bag import Bag
 
 
 @final

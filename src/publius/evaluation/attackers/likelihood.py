@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from publius.bag import Bag
+from publius.distances.metrics import Float64Array
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.features import FeatureCounts, class_sums
-from publius.metrics import Float64Array
+from publius.text.bag import Bag
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -8,11 +8,11 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.bag import Bag
+from publius.distances.metrics import Float64Array
 from publius.errors import MissingExtraError
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.features import FeatureCounts, Pieces, bounded_grams, whole_word
-from publius.metrics import Float64Array
+from publius.text.bag import Bag
 
 
 @final

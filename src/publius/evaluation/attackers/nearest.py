@@ -7,12 +7,12 @@ from typing import final
 
 import numpy as np
 
-from publius.bag import UNKNOWN, Bag
-from publius.embeddings import Embeddings
+from publius.distances.metrics import Float64Array
 from publius.errors import DataError
 from publius.evaluation.attackers.base import AbstractAttacker
-from publius.metrics import Float64Array
-from publius.rng import seeded_rng
+from publius.noise.randomness import seeded_rng
+from publius.text.bag import UNKNOWN, Bag
+from publius.vectors.embeddings import Embeddings
 
 Distances = Callable[[Sequence[Bag], Sequence[Bag]], Float64Array]
 """Distances from each bag of the first to each of the second, shape (p, q)."""
@@ -69,7 +69,7 @@ class EarthMovers:
         return table
 
     def _compute(self, left: list[Bag], right: list[Bag]) -> Float64Array:
-        from publius.transport import pairwise_distances
+        from publius.distances import pairwise_distances
 
         rows = [index for index, bag in enumerate(left) if bag.size]
         columns = [index for index, bag in enumerate(right) if bag.size]

@@ -1,6 +1,0 @@
-"""Accounting: what was spent on whom, and a budget that refuses when it is spent."""
-
-from publius.accounting.amounts import Amount, Unit, as_written, exact_amount, price
-from publius.accounting.ledger import Account, Charge, Ledger
-
-__all__ = ["Account", "Amount", "Charge", "Ledger", "Unit", "as_written", "exact_amount", "price"]

@@ -1,0 +1,1 @@
+"""Do this installation, this code and this machine keep their word: `doctor`, `audit`, `bench`."""

@@ -1,0 +1,132 @@
+"""What is audited: the implementation as a record of replaceable parts.
+
+The genuine one is Publius itself; a broken version replaces one part, so that a check that catches it is shown to
+look at that part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self, final
+
+from publius.distances.metrics import FloatArray
+from publius.documents.corpus import BadDocument, Document
+from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.words.laplace import Laplace
+from publius.noise.laplace import AbstractNoise, EuclideanLaplace
+from publius.noise.randomness import Generator, RunKey, system_rng
+from publius.privacy.ledger import Amount, Charge, Ledger
+from publius.releases.protect import Plan, Release, Tally, protect, release
+from publius.releases.writers import WRITERS, AbstractWriter, Layout
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray, NearestWords
+
+Outcome = tuple[list[Release | BadDocument], Tally]
+
+
+class Search(Protocol):
+    """A nearest-word search: what `publius.vectors.nearest.NearestWords` offers."""
+
+    def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
+        """Index of the nearest row for each point."""
+        ...
+
+
+class Writer(Protocol):
+    """What writes releases: what `publius.releases.writers.AbstractWriter` offers."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None: ...
+
+    def write(self, release: Release) -> None:
+        """Add one release."""
+        ...
+
+
+class Account(Protocol):
+    """What a ledger says of a document."""
+
+    @property
+    def spent(self) -> Fraction:
+        """In all."""
+        ...
+
+
+class Spender(Protocol):
+    """What `publius.privacy.ledger.Ledger` offers to a release."""
+
+    def spend(self, charges: Sequence[Charge], *, token: str | None = None) -> bool:
+        """Debit all or refuse."""
+        ...
+
+    def document(self, id: str) -> Account:
+        """The account of a document."""
+        ...
+
+
+def _laplace(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
+    return Laplace(embeddings, epsilon=epsilon, threads=1)
+
+
+def _ledger(path: Path, budget: Amount | None) -> Spender:
+    """A new ledger with a budget, or the one that is there."""
+    return Ledger(path) if budget is None else Ledger.create(path, budget=budget)
+
+
+def _writer(plan: Plan, folder: Path) -> AbstractWriter:
+    return WRITERS["jsonl"](folder, Layout.of(plan))
+
+
+@final
+@dataclass(frozen=True)
+class Subject:
+    """The parts of an implementation.
+
+    Attributes:
+        mechanism: makes the word mechanism from a vocabulary and epsilon.
+        noise: makes the noise law from a dimension and epsilon.
+        search: makes the search from vectors.
+        generator: a fresh generator for a release.
+        plan: the public decisions of a release, refused where they break the promise.
+        run_key: the key of a run of a plan.
+        protect: a batch of documents through a plan.
+        manifest: what is written beside the bags.
+        writer: what writes the bags into a folder.
+        ledger: makes a ledger with a budget, or opens the one that is there when the budget is None.
+        paid_release: releases a bag against a ledger.
+
+    """
+
+    mechanism: Callable[[Embeddings, float], AbstractMechanism] = _laplace
+    noise: Callable[[int, float], AbstractNoise] = EuclideanLaplace
+    search: Callable[[FloatArray], Search] = NearestWords
+    generator: Callable[[], Generator] = system_rng
+    plan: Callable[..., Plan] = Plan
+    run_key: Callable[[Plan], RunKey] = Plan.run_key
+    protect: Callable[[Sequence[Document], Plan, RunKey], Outcome] = protect
+    manifest: Callable[[Plan, int], dict[str, Any]] = Plan.manifest
+    writer: Callable[[Plan, Path], Writer] = _writer
+    ledger: Callable[[Path, Amount | None], Spender] = _ledger
+    paid_release: Callable[..., Release] = release
+
+
+GENUINE = Subject()
+
+
+def built(subject: Subject, embeddings: Embeddings, epsilon: float) -> AbstractMechanism | None:
+    """The subject's mechanism on a vocabulary, or None where it does not exist there and says so.
+
+    Some mechanisms refuse a vocabulary or an epsilon, such as tight constraints with a negative weight.
+    """
+    try:
+        return subject.mechanism(embeddings, epsilon)
+    except (PolicyError, UsageError, DataError):
+        return None

@@ -1,0 +1,119 @@
+"""Small public vocabularies on which everything can be computed exactly: where an audit's samples come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, final
+
+import numpy as np
+
+from publius.distances.metrics import Float64Array
+from publius.noise.randomness import Generator, seeded_rng
+from publius.vectors.embeddings import Embeddings
+
+_LAYOUT_SEED: Final = 20190411
+
+
+@final
+@dataclass(frozen=True)
+class World:
+    """A vocabulary in one or two dimensions and an epsilon.
+
+    Attributes:
+        name: layout, dimension, words and epsilon, for messages.
+        embeddings: the vocabulary.
+        epsilon: per unit of distance.
+
+    """
+
+    name: str
+    embeddings: Embeddings
+    epsilon: float
+
+    @property
+    def vectors(self) -> Float64Array:
+        """The words' vectors as they are stored, in float64."""
+        return np.asarray(self.embeddings.vectors, np.float64)
+
+
+def small_embeddings(vectors: Float64Array, name: str) -> Embeddings:
+    """A vocabulary w0, w1, ... with these vectors."""
+    return Embeddings.from_arrays(
+        [f"w{index}" for index in range(len(vectors))], vectors, name=name, tokenizer="word2vec"
+    )
+
+
+def worlds(
+    count: int, *, dimensions: tuple[int, ...] = (1, 2), words: tuple[int, int] = (3, 10)
+) -> list[World]:
+    """``count`` worlds: dimensions and layouts in turn, words and epsilons in their ranges. Always the same ones."""
+    found = []
+    names = list(LAYOUTS)
+    for index in range(count):
+        rng = seeded_rng(_LAYOUT_SEED + index)
+        dimension = dimensions[index % len(dimensions)]
+        layout = names[index // len(dimensions) % len(names)]
+        size = int(rng.integers(words[0], words[1] + 1))
+        epsilon = float(np.round(np.exp(rng.uniform(np.log(0.4), np.log(6.0))), 3))
+        vectors = LAYOUTS[layout](rng, size, dimension)
+        name = f"{layout}-{dimension}d-{size}w-eps{epsilon:g}-{index}"
+        found.append(World(name, small_embeddings(vectors, layout), epsilon))
+    return found
+
+
+def _scattered(rng: Generator, size: int, dimension: int) -> Float64Array:
+    return rng.standard_normal((size, dimension))
+
+
+def _clustered(rng: Generator, size: int, dimension: int) -> Float64Array:
+    centers = 2 * rng.standard_normal((2, dimension))
+    return centers[np.arange(size) % 2] + 0.1 * rng.standard_normal((size, dimension))
+
+
+def _on_grid(rng: Generator, size: int, dimension: int) -> Float64Array:
+    """Points of a square grid: vertices where four cells meet."""
+    side = int(np.ceil(size ** (1 / dimension)))
+    axes = np.meshgrid(*[np.arange(side) * 0.75] * dimension)
+    points = np.stack(axes, axis=-1).reshape(-1, dimension)
+    return np.asarray(points[rng.permutation(len(points))[:size]], np.float64)
+
+
+def _nearly_equal(rng: Generator, size: int, dimension: int) -> Float64Array:
+    """Pairs a thousandth apart."""
+    points = rng.standard_normal((size, dimension))
+    points[1::2] = points[: 2 * (size // 2) : 2] + 1e-3 * rng.standard_normal((size // 2, dimension))
+    return points
+
+
+def _in_row(rng: Generator, size: int, dimension: int) -> Float64Array:
+    """On one line: in two dimensions every cell is a strip."""
+    direction = np.ones(dimension) / np.sqrt(dimension)
+    return np.asarray(np.sort(rng.standard_normal(size))[:, None] * direction)
+
+
+LAYOUTS: Mapping[str, Callable[[Generator, int, int], Float64Array]] = MappingProxyType(
+    {
+        "scattered": _scattered,
+        "clustered": _clustered,
+        "grid": _on_grid,
+        "nearly-equal": _nearly_equal,
+        "row": _in_row,
+    }
+)
+
+
+def sharp_world(exponent: float = 2.5) -> World:
+    """Four words on a line where the bound is reached: two at distance ``exponent``/epsilon, two just outside.
+
+    The cell of an outer word lies beyond both inner ones, so there the loss is epsilon*d exactly.
+    """
+    gap = 2.0**-6
+    vectors = np.array([[-gap], [0.0], [exponent], [exponent + gap]])
+    return World(f"sharp-1d-eps1-d{exponent:g}", small_embeddings(vectors, "sharp"), 1.0)
+
+
+def pair_world(exponent: float = 2.5) -> World:
+    """Two words at distance ``exponent``/epsilon, and no others."""
+    return World(f"pair-1d-eps1-d{exponent:g}", small_embeddings(np.array([[0.0], [exponent]]), "pair"), 1.0)

@@ -1,0 +1,1 @@
+"""Documents come in: files and rows, ids and labels checked, one at a time."""

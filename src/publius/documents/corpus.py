@@ -1,0 +1,338 @@
+"""Documents come in: one at a time, in order, each with an id, its text and the public labels that are kept.
+
+A corpus can be read as often as needed and is never held in memory. A document that cannot be accepted comes
+as a `BadDocument`, named by position and id and never by content, so that a run may skip it or stop.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import stat
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, final
+
+from publius.documents.row_readers import (
+    RANGE_READERS,
+    READERS,
+    RECORD_LIMIT,
+    Row,
+    count_parquet,
+    import_parquet,
+    kind_of,
+    read_parquet,
+    read_txt,
+)
+from publius.documents.seen_ids import IdSet
+from publius.errors import DocumentError, PolicyError, UsageError
+from publius.files import shown, storage_error
+
+LONGEST_ID: Final = 256
+"""Longest id in characters."""
+
+LONGEST_LABEL: Final = 256
+"""Longest value of a kept field in characters; a label is public and no place for text."""
+
+REPEATED: Final = "an earlier document has this id: make ids differ or number the documents"
+"""Why a document whose id was there before is bad."""
+
+_REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph ends
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A private text, the id and labels that are released with it, and its position in the corpus from 1.
+
+    ``account`` is what a ledger calls it: its id, the file name of a .txt file, None for a numbered row, which has
+    no name that lasts. ``subject`` is whom the ledger charges beside it, its author say. Neither is released.
+    """
+
+    id: str
+    text: str = field(repr=False)
+    labels: Mapping[str, str] = field(repr=False)
+    position: int
+    account: str | None = field(default=None, repr=False)
+    subject: str | None = field(default=None, repr=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BadDocument:
+    """A document that cannot be accepted: where it stands, its id if that can be read, why, the way out."""
+
+    position: int
+    id: str | None
+    reason: str
+
+    def error(self) -> DocumentError:
+        """The error to raise when the run is to stop here."""
+        named = "" if self.id is None else f" (id {self.id!r})"
+        return DocumentError(f"document {self.position}{named}: {self.reason}")
+
+
+def given_document(
+    id: str, text: str, position: int, *, subject: str | None = None
+) -> Document | BadDocument:
+    """A document that was handed over instead of read from a file, under the same rules; its account is its id."""
+    try:
+        _short(id, "the id", LONGEST_ID)
+        if subject is not None:
+            _short(subject, "the subject", LONGEST_ID)
+        _text({"text": text}, "text")
+    except DocumentError as refused:
+        return BadDocument(position, None, str(refused))
+    return Document(id, text, {}, position, id, subject)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A part of file number ``path`` (from 0) that can be read alone: bytes of JSON lines, rows of Parquet.
+
+    ``stop`` None is the end of the file; ``whole`` files are read as they are, whatever their kind.
+    """
+
+    path: int
+    start: int = 0
+    stop: int | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is all of the file."""
+        return not self.start and self.stop is None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents stored in files; iterate over it, as often as needed, for `Document` and `BadDocument`.
+
+    Made by `open_corpus`. ``paths`` are the files in the order they are read, all of the suffix ``kind``.
+    """
+
+    path: Path
+    paths: tuple[Path, ...] = field(repr=False)
+    kind: str
+    id_field: str | None
+    text_field: str
+    keep: tuple[str, ...]
+    subject_field: str | None = None
+
+    def __iter__(self) -> Iterator[Document | BadDocument]:
+        """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
+        position = 0
+        used = IdSet()
+        for position, row in enumerate(self._rows(), start=1):
+            yield self._document(position, row, used)
+        if not position:
+            raise DocumentError(f"{shown(self.path)} holds no document: check that it is the right file")
+
+    @property
+    def count_hint(self) -> int | None:
+        """How many documents there are, bad ones counted, where that is known without reading them."""
+        if READERS[self.kind] is read_txt:
+            return len(self.paths)
+        return sum(map(count_parquet, self.paths)) if READERS[self.kind] is read_parquet else None
+
+    def _columns(self) -> tuple[str, ...]:
+        names = (self.text_field, self.id_field, *self.keep, self.subject_field)
+        return tuple(dict.fromkeys(name for name in names if name is not None))
+
+    def _rows(self) -> Iterator[Row]:
+        columns = self._columns()
+        for part, path in enumerate(self.paths, start=1):
+            yield from self._placed(part, READERS[self.kind](path, columns))
+
+    def _placed(self, part: int, rows: Iterable[Row]) -> Iterator[Row]:
+        for row in rows:
+            place = ", ".join(filter(None, (f"part {part}" if len(self.paths) > 1 else "", row.place)))
+            yield Row(place, row.fields, row.problem)
+
+    def read_range(self, part: Range, first: int) -> Iterator[Document | BadDocument]:
+        """What is in a range of one file, the first at position ``first``; ids are not compared."""
+        path, columns = self.paths[part.path], self._columns()
+        if part.whole:
+            rows = READERS[self.kind](path, columns)
+        else:
+            rows = RANGE_READERS[self.kind](path, columns, part.start, part.stop)
+        for position, row in enumerate(self._placed(part.path + 1, rows), start=first):
+            yield self._document(position, row, None)
+
+    def _document(self, position: int, row: Row, used: IdSet | None) -> Document | BadDocument:
+        where = f"{row.place}: " if row.place else ""
+        if row.problem is not None:
+            return BadDocument(position, None, where + row.problem)
+        identity: str | None = None
+        try:
+            identity = str(position) if self.id_field is None else _id(row.fields, self.id_field)
+            if self.id_field is not None and used is not None:
+                _claim(identity, used)
+            text = _text(row.fields, self.text_field)
+            labels = {name: _label(row.fields, name) for name in self.keep}
+            subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
+        except DocumentError as refused:
+            return BadDocument(position, identity, f"{where}{refused}")
+        return Document(identity, text, labels, position, self._account(position, identity), subject)
+
+    def _account(self, position: int, identity: str) -> str | None:
+        if READERS[self.kind] is read_txt:
+            return self.paths[position - 1].name
+        return None if self.id_field is None else identity
+
+
+def _claim(identity: str, used: IdSet) -> None:
+    """Refuse an id that was there before: two documents of one id would get the same noise."""
+    if not used.add(identity):
+        raise DocumentError(REPEATED)
+
+
+def _value(fields: Mapping[str, object], name: str) -> object:
+    if name not in fields:
+        raise DocumentError(f"there is no field {name!r}: name the field that is there, or add it")
+    return fields[name]
+
+
+def _id(fields: Mapping[str, object], name: str, role: str = "id") -> str:
+    value = _value(fields, name)
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        raise DocumentError(f"the {role} field {name!r} is {kind_of(value)}: give a string or a whole number")
+    return _short(str(value), f"the {role} field {name!r}", LONGEST_ID)
+
+
+def _short(value: str, what: str, longest: int) -> str:
+    if not value.strip():
+        raise DocumentError(f"{what} is empty: fill it in, or name another")
+    if len(value) > longest:
+        raise DocumentError(
+            f"{what} has {len(value):,} characters, more than {longest}: shorten it, or name another"
+        )
+    if not value.isprintable() and any(unicodedata.category(character) in _REFUSED for character in value):
+        raise DocumentError(f"{what} holds control characters or half characters: take them out")
+    return value
+
+
+def _text(fields: Mapping[str, object], name: str) -> str:
+    value = _value(fields, name)
+    if not isinstance(value, str):
+        raise DocumentError(f"the text field {name!r} is {kind_of(value)}: give a string")
+    if not value or value.isspace():
+        raise DocumentError("the text is empty: leave such documents out")
+    if len(value) > RECORD_LIMIT:
+        raise DocumentError(f"the text has more than {RECORD_LIMIT:,} characters: split it into documents")
+    return value
+
+
+def _label(fields: Mapping[str, object], name: str) -> str:
+    value = _value(fields, name)
+    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        raise DocumentError(
+            f"the kept field {name!r} is {kind_of(value)}: give a string, a finite number, true or false"
+        )
+    label = value if isinstance(value, str) else json.dumps(value)
+    return _short(label, f"the kept field {name!r}", LONGEST_LABEL) if label else ""
+
+
+def open_corpus(
+    path: str | os.PathLike[str],
+    *,
+    id_field: str = "id",
+    text_field: str = "text",
+    keep: Sequence[str] = (),
+    number: bool = False,
+    subject_field: str | None = None,
+) -> Corpus:
+    """The corpus at ``path``: a file, or a folder of files of one kind, read in the order of their names.
+
+    A ``.txt`` file is one document. ``.jsonl`` or ``.ndjson`` has an object a line, ``.csv`` a header and a
+    record a row, ``.parquet`` a row a document; all but Parquet may be ``.gz``. ``id_field``, ``text_field``
+    and the public labels ``keep`` name their fields. With ``number``, and for ``.txt`` always, the id is the
+    position "1", "2", ...: a file name may say too much to be released. ``subject_field`` names whom a ledger
+    charges, the author say; it is not released.
+
+    Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
+    that do not fit, `PolicyError` when the text itself would be released as an id or a label.
+    """
+    path = Path(path)
+    paths, kind = _files(path)
+    if READERS[kind] is read_parquet:
+        import_parquet()
+    plain = READERS[kind] is read_txt
+    named = None if number or plain else id_field
+    if plain and (keep or subject_field is not None):
+        raise UsageError("a .txt file has no fields: use .jsonl, .csv or .parquet for labels and subjects")
+    _check_fields(named, text_field, keep)
+    if subject_field == text_field:
+        raise PolicyError(
+            f"the field {text_field!r} is the private text, so it cannot be the subject: name another"
+        )
+    return Corpus(path, paths, kind, named, text_field, tuple(keep), subject_field)
+
+
+def documents_of(
+    rows: Iterable[Mapping[str, object]],
+    *,
+    id_field: str = "id",
+    text_field: str = "text",
+    keep: Sequence[str] = (),
+    number: bool = False,
+    subject_field: str | None = None,
+) -> Iterator[Document | BadDocument]:
+    """Documents handed over as rows of fields instead of read from files, under the rules of `open_corpus`."""
+    named = None if number else id_field
+    _check_fields(named, text_field, keep)
+    reading = Corpus(Path(), (), ".jsonl", named, text_field, tuple(keep), subject_field)
+    used = IdSet()
+    for position, fields in enumerate(rows, start=1):
+        yield reading._document(position, Row("", fields), used)
+
+
+def _check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) -> None:
+    if isinstance(keep, str):
+        raise UsageError(f"the fields to keep are a list: give [{keep!r}]")
+    if text_field in (id_field, *keep):
+        raise PolicyError(
+            f"the field {text_field!r} is the private text, so it can be neither id nor label: name another"
+        )
+    if len({*keep}) != len(keep) or id_field in keep:
+        raise UsageError("each field can be kept once, and the id is always kept: name each label once")
+
+
+def _files(path: Path) -> tuple[tuple[Path, ...], str]:
+    """The files of a corpus in order, and their one kind."""
+    try:
+        mode = path.stat().st_mode
+        paths = _parts(path) if stat.S_ISDIR(mode) else (path,)
+    except OSError as error:
+        raise storage_error("open", path, error) from None
+    except ValueError:
+        raise UsageError(f"{shown(path)} is no path: check it") from None
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise UsageError(f"{shown(path)} is neither a file nor a folder: store the documents in a file first")
+    kinds = sorted({_kind(part) for part in paths})
+    if len(kinds) != 1 or kinds[0] not in READERS:
+        found, known = ", ".join(kinds) or "nothing", ", ".join(READERS)
+        raise UsageError(f"{shown(path)} is or holds {found}: give files of one kind of {known}")
+    return paths, kinds[0]
+
+
+def _parts(folder: Path) -> tuple[Path, ...]:
+    """What is in a folder, by name; hidden files and the ``_`` markers of other programs are passed over."""
+    return tuple(sorted(part for part in folder.iterdir() if not part.name.startswith((".", "_"))))
+
+
+def _kind(path: Path) -> str:
+    """The suffix that tells how to read a file; never more of its name."""
+    if not path.is_file():
+        return "a folder or device"
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+        if suffixes[-1:] == [".parquet"]:
+            return ".parquet.gz"
+    suffix = suffixes[-1] if suffixes else ""
+    return suffix if suffix in READERS else "another kind of file"

@@ -1,0 +1,279 @@
+"""Labelled corpora as people keep them: rows, one file a story, PAN folders, folders with a manifest.
+
+Every reader gives `LabeledText`s; what cannot be read raises a `DocumentError` that names its place, never a word.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, cast, final
+
+from publius.documents.corpus import BadDocument, Document, open_corpus
+from publius.documents.samples import sample_corpora
+from publius.errors import DataError, DocumentError, UsageError
+from publius.evaluation.data import ROLES, Dataset, LabeledText, Role, make_dataset
+from publius.files import read_bytes_limited, shown
+from publius.text.tokenizer import tokenize
+
+KNOWN_WORDS: Final = 2_000
+UNKNOWN_WORDS: Final = 1_000
+"""How the paper cut a story: its first words are known, its last ones unknown."""
+
+_PAN_META: Final = "meta-file.json"
+_PAN_TRUTH: Final = "ground-truth.json"
+_MANIFEST: Final = "manifest.json"
+_DEMO: Final = "demo:"
+
+
+def open_dataset(
+    path: str | os.PathLike[str],
+    topics: str | os.PathLike[str] | None = None,
+    *,
+    id_field: str = "id",
+    text_field: str = "text",
+) -> Dataset:
+    """The dataset at ``path``, whatever its layout, with the texts at ``topics`` to teach topics.
+
+    - ``demo:PROBLEM`` is a problem of the package of extra ``demo``, such as ``demo:aaac_problem_a``.
+    - A folder with ``meta-file.json`` is a PAN authorship problem, and so is each such folder's parent.
+    - A folder that a ``manifest.json`` in it or beside it lists as a problem is that problem.
+    - A folder of folders holds a ``.txt`` file a story: ``AUTHOR/story.txt`` or ``TOPIC/AUTHOR/story.txt``.
+    - Anything else is rows (JSONL, CSV, Parquet) with id, text, author, and topic and role where there are any;
+      rows without a role are stories.
+
+    A story's first 2,000 words are known and its last 1,000 unknown, as in the paper. Raises `UsageError`,
+    `StorageError` and `DocumentError`.
+    """
+    reader = _reader(path, id_field, text_field)
+    return make_dataset(reader, () if topics is None else _topic_rows(Path(topics), id_field, text_field))
+
+
+def _reader(path: str | os.PathLike[str], id_field: str, text_field: str) -> Iterator[LabeledText]:
+    if isinstance(path, str) and path.startswith(_DEMO):
+        return _manifest_problem(sample_corpora() / _MANIFEST, path.removeprefix(_DEMO))
+    folder = Path(path)
+    if (folder / _PAN_META).is_file():
+        return _pan(folder)
+    for manifest in (folder / _MANIFEST, folder.parent / _MANIFEST):
+        if folder.is_dir() and manifest.is_file():
+            return _manifest_problem(manifest, folder.name)
+    if folder.is_dir() and any(part.is_dir() for part in folder.iterdir()):
+        return _story_folders(folder)
+    return _rows(folder, id_field, text_field)
+
+
+# Rows -----------------------------------------------------------------------------------------------------
+
+
+def _rows(path: Path, id_field: str, text_field: str) -> Iterator[LabeledText]:
+    fields = _fields_present(path, id_field, text_field, ("author", "topic", "role"))
+    if "author" not in fields:
+        raise DocumentError(
+            f"{shown(path)} has no field 'author': an evaluation needs to know who wrote what"
+        )
+    for document in _documents(path, id_field, text_field, fields):
+        labels = document.labels
+        author, topic = _given(labels, "author"), _given(labels, "topic")
+        if "role" not in fields:
+            yield from split_story(document.id, document.text, author, topic)
+        else:
+            yield LabeledText(document.id, document.text, author, topic, _role(document))
+
+
+def _topic_rows(path: Path, id_field: str, text_field: str) -> Iterator[LabeledText]:
+    for document in _documents(path, id_field, text_field, ("topic",)):
+        topic = _given(document.labels, "topic")
+        if topic is None:
+            raise DocumentError(
+                f"document {document.position} (id {document.id!r}): its topic is empty: label it"
+            )
+        yield LabeledText(document.id, document.text, None, topic, "topic")
+
+
+def _fields_present(path: Path, id_field: str, text_field: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    """Which of ``wanted`` the first row has; a later row that lacks one of these is an error there."""
+    present = []
+    for name in wanted:
+        try:
+            first = next(iter(open_corpus(path, id_field=id_field, text_field=text_field, keep=(name,))))
+        except (DocumentError, UsageError):
+            if name == wanted[0]:
+                raise
+            continue
+        if not isinstance(first, BadDocument):
+            present.append(name)
+        elif f"no field {name!r}" not in first.reason:
+            raise first.error()
+    return tuple(present)
+
+
+def _documents(path: Path, id_field: str, text_field: str, keep: tuple[str, ...]) -> Iterator[Document]:
+    for found in open_corpus(path, id_field=id_field, text_field=text_field, keep=keep):
+        if isinstance(found, BadDocument):
+            raise found.error()
+        yield found
+
+
+def _given(labels: Mapping[str, str], name: str) -> str | None:
+    return labels.get(name) or None
+
+
+def _role(document: Document) -> Role:
+    role = document.labels["role"]
+    if role not in ROLES:
+        raise DocumentError(
+            f"document {document.position} (id {document.id!r}): its role is {role!r}: give {', '.join(ROLES)}"
+        )
+    return cast("Role", role)
+
+
+# Stories --------------------------------------------------------------------------------------------------
+
+
+def split_story(id: str, text: str, author: str | None, topic: str | None) -> Iterator[LabeledText]:
+    """The known beginning and the unknown end of a story, as in the paper.
+
+    `DocumentError` for one of less than 3,000 words, whose parts would overlap: known words would be attacked.
+    """
+    words = list(tokenize(text, "word2vec"))
+    if len(words) < KNOWN_WORDS + UNKNOWN_WORDS:
+        raise DocumentError(
+            f"the story {id!r} has {len(words):,} words; {KNOWN_WORDS + UNKNOWN_WORDS:,} are needed to take its first "
+            f"{KNOWN_WORDS:,} as known and its last {UNKNOWN_WORDS:,} as unknown: leave it out, or give rows with roles"
+        )
+    yield LabeledText(f"{id}-known", " ".join(words[:KNOWN_WORDS]), author, topic, "known")
+    yield LabeledText(f"{id}-unknown", " ".join(words[-UNKNOWN_WORDS:]), author, topic, "unknown")
+
+
+def _story_folders(folder: Path) -> Iterator[LabeledText]:
+    found = sorted(folder.glob("*/*.txt")), sorted(folder.glob("*/*/*.txt"))
+    if bool(found[0]) == bool(found[1]):
+        raise DocumentError(
+            f"{shown(folder)}: stories lie in AUTHOR/story.txt or in TOPIC/AUTHOR/story.txt, all in the same way"
+        )
+    for path in found[0] or found[1]:
+        topic = path.parent.parent.name if found[1] else None
+        id = "/".join(path.relative_to(folder).with_suffix("").parts)
+        yield from split_story(id, _read_text(path), path.parent.name, topic)
+
+
+def _read_text(path: Path, *, otherwise: str | None = None) -> str:
+    """The text of a UTF-8 file; one that is not is read in the encoding ``otherwise``, if there is one."""
+    data = read_bytes_limited(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if otherwise is None:
+            raise DocumentError(f"{shown(path)}: byte {error.start} is not UTF-8: convert the file") from None
+        text = data.decode(otherwise, errors="replace")
+    if not text.strip():
+        raise DocumentError(f"{shown(path)}: the text is empty: leave it out")
+    return text
+
+
+# PAN ------------------------------------------------------------------------------------------------------
+
+
+def _pan(folder: Path) -> Iterator[LabeledText]:
+    meta = _Json.read(folder / _PAN_META)
+    for candidate in meta.records("candidate-authors"):
+        author = candidate.text("author-name")
+        for path in _texts(folder / _inside(author)):
+            yield LabeledText(f"{author}/{path.stem}", _read_text(path), author, None, "known")
+    unknown = folder / _inside(meta.text("folder"))
+    truth = {
+        record.text("unknown-text"): record.text("true-author")
+        for record in _Json.read(folder / _PAN_TRUTH).records("ground_truth")
+    }
+    for record in meta.records("unknown-texts"):
+        name = record.text("unknown-text")
+        if name not in truth:
+            raise DocumentError(f"{shown(folder / _PAN_TRUTH)} does not name the author of {name!r}: add it")
+        yield LabeledText(
+            f"unknown/{name}", _read_text(unknown / _inside(name)), truth[name], None, "unknown"
+        )
+
+
+def _texts(folder: Path) -> list[Path]:
+    paths = sorted(folder.glob("*.txt"))
+    if not paths:
+        raise DocumentError(f"{shown(folder)} holds no .txt file: an author needs a known text")
+    return paths
+
+
+def _inside(name: str) -> Path:
+    """``name`` as a path that cannot leave its folder."""
+    path = Path(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts:
+        raise DocumentError(f"the file name {name!r} leads out of the problem's folder: correct it")
+    return path
+
+
+# A manifest of problems -----------------------------------------------------------------------------------
+
+
+def _manifest_problem(manifest: Path, name: str) -> Iterator[LabeledText]:
+    """The problem called ``name``, or whose files lie in the folder ``name``.
+
+    Where the manifest names no author for an unknown text, or one without known texts, the text is left out:
+    open problems have such. Files that are not UTF-8 are read as Windows-1252, which the AAAC of 2004 used.
+    """
+    problems = _Json.read(manifest).items("problems")
+    for problem in problems:
+        files = [record.text("file") for record in (*problem.records("known"), *problem.records("unknown"))]
+        if name == problem.text("id") or any(Path(file).parts[0] == name for file in files):
+            return _problem(manifest.parent, problem)
+    known = ", ".join(problem.text("id") for problem in problems)
+    raise UsageError(f"{shown(manifest)} has no problem {name!r}: choose one of {known}")
+
+
+def _problem(folder: Path, problem: _Json) -> Iterator[LabeledText]:
+    authors: set[str] = set()
+    for file, record in {record.text("file"): record for record in problem.records("known")}.items():
+        author = record.text("author")
+        authors.add(author)
+        yield LabeledText(file, _read_text(folder / _inside(file), otherwise="cp1252"), author, None, "known")
+    for record in problem.records("unknown"):
+        file, author = record.text("file"), record.text("true_author", "")
+        if author in authors:
+            text = _read_text(folder / _inside(file), otherwise="cp1252")
+            yield LabeledText(file, text, author, None, "unknown")
+
+
+@final
+class _Json:
+    """A JSON value of a layout's file, read with checks that say what is missing where."""
+
+    def __init__(self, value: Any, where: str) -> None:
+        self._value, self._where = value, where
+
+    @classmethod
+    def read(cls, path: Path) -> _Json:
+        try:
+            return cls(json.loads(read_bytes_limited(path)), shown(path))
+        except ValueError as error:
+            if isinstance(error, DataError):
+                raise
+            raise DocumentError(f"{shown(path)} is not JSON: correct it") from None
+
+    def items(self, what: str) -> list[_Json]:
+        if not isinstance(self._value, list) or not all(isinstance(item, dict) for item in self._value):
+            raise DocumentError(f"{self._where}: {what} must be a list of objects")
+        return [_Json(item, self._where) for item in self._value]
+
+    def records(self, name: str) -> list[_Json]:
+        return _Json(self._field(name), self._where).items(f"{name!r}")
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self._field(name) if default is None else self._value.get(name) or default
+        if not isinstance(value, str):
+            raise DocumentError(f"{self._where}: {name!r} must be a string")
+        return value
+
+    def _field(self, name: str) -> Any:
+        if not isinstance(self._value, dict) or name not in self._value:
+            raise DocumentError(f"{self._where} has no {name!r}: is it of the layout that its name says?")
+        return self._value[name]

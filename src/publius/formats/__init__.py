@@ -1,1 +1,0 @@
-"""Other tools' files of word vectors: which format (`layout`), one pass over it (`reader`), what is kept (`table`)."""

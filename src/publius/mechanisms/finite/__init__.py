@@ -1,0 +1,1 @@
+"""Mechanisms with a finite table of output probabilities: rows, sampling, certificates."""

@@ -1,0 +1,326 @@
+"""The exact constant of an exponential mechanism on a vocabulary, and its inverse (theory.md section 5).
+
+K(x){w} is proportional to weights_w exp(-min(s delta(x, w), tau)), mixed with a floor f: with probability f the
+output is drawn from the weights alone. delta (``inner``) is a pseudometric, d (``outer``) the metric of the
+guarantee; often they are the same. Over all outputs w the ratio K(x){w} / K(x'){w} is largest at w = x: there the
+triangle inequality of min(s delta, tau) is attained, and the floor dilutes the likeliest output least. So
+
+    epsilon(s) = max over x != x' of ln( K(x){x} / K(x'){x} ) / d(x, x')
+
+which without floor is [min(s delta(x, x'), tau) + ln Z(x') - ln Z(x)] / d(x, x').
+
+Every pair is bounded from above in one pass of float64 matrix products; the few pairs that reach the maximum are
+computed again by differences, and the result is rounded up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from publius.distances.metrics import Float64Array
+from publius.errors import DataError, PolicyError
+from publius.mechanisms.finite.certificate import line, sweep
+from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
+from publius.vectors.nearest import IndexArray
+
+SMALLEST_WEIGHT_RATIO = 1e-12
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Law:
+    """An exponential mechanism on P distinct points, but for its scale.
+
+    Attributes:
+        outer: d, in which the guarantee is stated.
+        weights: positive, sum 1, shape (P,): the public prior, or all equal.
+        inner: delta, or None where it is d.
+        truncation: tau in nats; infinite for none.
+        floor: f, from 0 to below 1.
+    """
+
+    outer: AbstractDistances
+    weights: Float64Array
+    inner: AbstractDistances | None = None
+    truncation: float = math.inf
+    floor: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what the proof does not cover: `DataError`."""
+        weights = np.asarray(self.weights, np.float64)
+        if weights.shape != (self.outer.size,) or not np.isfinite(weights).all():
+            raise DataError(f"the weights must be {self.outer.size} finite numbers, one a point")
+        if not weights.min() > 0 or weights.min() < SMALLEST_WEIGHT_RATIO * weights.max():
+            raise DataError(
+                f"the weights must be positive and the smallest at least {SMALLEST_WEIGHT_RATIO:g} of the largest: "
+                "a word with less is never an output, so raise it or leave it out of the vocabulary"
+            )
+        if not 0 <= self.floor < 1 or not self.truncation > 0:
+            raise DataError(
+                f"the floor must be from 0 to below 1 and the truncation positive, not {self.floor!r}"
+            )
+        object.__setattr__(self, "weights", weights / weights.sum())
+
+    @property
+    def delta(self) -> AbstractDistances:
+        """The distances inside the exponent."""
+        return self.inner if self.inner is not None else self.outer
+
+    def normalizers(self, scale: float, threads: int | None = None) -> Float64Array:
+        """Z(x) = sum of weights_w exp(-min(s delta(x, w), tau)) for all points, shape (P,)."""
+        return sweep.weighted_sums(
+            self.delta, scale, self.weights, cap=self.truncation / scale, threads=threads
+        )
+
+
+@final
+@dataclass(frozen=True)
+class Constant:
+    """A certified constant.
+
+    Attributes:
+        epsilon: never below the exact constant, above it by rounding only.
+        scale: s.
+        worst: (x, x') points with the largest ratio, attained by the output x.
+        smallest_distance: between two different points.
+        sweeps: passes over all pairs it took.
+    """
+
+    epsilon: float
+    scale: float
+    worst: tuple[int, int]
+    smallest_distance: float
+    sweeps: int = 1
+
+
+def same(law: Law, constant: Constant) -> bool:
+    """Whether the worst pair of ``constant`` has the ratio that it says: a check of a stored one, in two rows."""
+    pairs = Pairs(law, np.array([constant.worst]), np.ones(law.outer.size))
+    slope = float(pairs.slopes(constant.scale)[0])
+    return slope <= constant.epsilon <= slope * (1 + 1e-6) + 1e-12
+
+
+def certify(law: Law, scale: float, *, threads: int | None = None) -> Constant:
+    """The exact constant of ``law`` at ``scale``, over all ordered pairs and all outputs, rounded up."""
+    return _certify(law, scale, threads)[0]
+
+
+def _certify(law: Law, scale: float, threads: int | None) -> tuple[Constant, Pairs]:
+    if law.outer.size < 2:
+        raise DataError("a vocabulary needs at least two distinct points: with one, every word is the same")
+    normalizers = law.normalizers(scale, threads)
+    slopes = sweep.steepest_pairs(law.outer, law.inner, _bounds(law, scale, normalizers), threads=threads)
+    pairs = Pairs(law, slopes.pairs, normalizers)
+    values = pairs.slopes(scale)
+    place = int(values.argmax())
+    largest = max(float(values[place]), slopes.others)
+    return Constant(
+        _rounded_up(law, scale, largest), scale, pairs.pair(place), slopes.smallest_distance
+    ), pairs
+
+
+def _rounded_up(law: Law, scale: float, value: float) -> float:
+    """``value`` and the rounding of `Pairs.slopes`: distances, exponentials, sums of P terms, one division."""
+    relative = 16 * (law.delta.exact_error + law.outer.exact_error) + 2.0**-44
+    return math.nextafter(value + relative * max(scale, value), math.inf)
+
+
+def _bounds(law: Law, scale: float, normalizers: Float64Array) -> sweep.SlopeFunction:
+    """Upper bounds of all pairs' slopes: what a fast distance can be off is on the safe side."""
+    logs = np.log(normalizers)
+    reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
+    doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
+    slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
+    plain = law.inner is None and law.truncation == math.inf
+
+    def bounds(
+        far: Float64Array, near: Float64Array | None, rows: slice, columns: slice, threshold: float
+    ) -> Float64Array:
+        ratios = np.subtract(logs[rows, None], logs[columns])
+        np.abs(ratios, out=ratios)
+        ratios += doubt
+        if not plain:
+            ratios += np.minimum((far if near is None else near) * scale, law.truncation)
+        _divide(ratios, far)
+        if plain:
+            ratios += scale
+            if rows == columns:  # the tile on the diagonal marks what is no pair, or one seen before
+                ratios[far == np.inf] = 0.0
+        ratios *= slack
+        if law.floor:
+            return _diluted(law.floor, ratios, far, normalizers, rows, columns, threshold) * slack
+        return ratios
+
+    return bounds
+
+
+def _divide(ratios: Float64Array, far: Float64Array) -> None:
+    """Divide by the outer distances; a pair at distance 0 must have equal rows, so anything else is infinite."""
+    if far.min() > 0:
+        ratios /= far
+        return
+    raise PolicyError(
+        "two different points are at distance 0, and no constant bounds their ratio; use another metric"
+    )
+
+
+def _diluted(
+    floor: float,
+    ratios: Float64Array,
+    far: Float64Array,
+    normalizers: Float64Array,
+    rows: slice,
+    columns: slice,
+    threshold: float,
+) -> Float64Array:
+    """Slopes with the floor, computed only where the slope without it, which is larger, reaches the threshold."""
+    result = np.zeros_like(ratios)
+    i, j = np.nonzero((ratios >= threshold) & (far < np.inf))
+    smaller = np.minimum(normalizers[rows][i], normalizers[columns][j])
+    result[i, j] = diluted(ratios[i, j] * far[i, j], smaller, floor) / far[i, j]
+    return result
+
+
+def diluted(log_ratio: Float64Array, normalizer: Float64Array, floor: float) -> Float64Array:
+    """Ln of [(1-f)/Z + f] / [(1-f) exp(-t)/Z + f]: the log-ratio t of the likeliest output, after the floor."""
+    share = (1 - floor) / (1 - floor + floor * normalizer)
+    return np.asarray(-np.log1p(share * np.expm1(-log_ratio)))
+
+
+@final
+class Pairs:
+    """A few pairs of points whose slopes are computed by differences, at any scale."""
+
+    def __init__(self, law: Law, pairs: IndexArray, normalizers: Float64Array) -> None:
+        """Keep the distance rows of ``pairs``, shape (k, 2), each turned so that Z(x') >= Z(x)."""
+        self._law = law
+        turned = normalizers[pairs[:, 0]] > normalizers[pairs[:, 1]]
+        self._pairs = np.where(turned[:, None], pairs[:, ::-1], pairs)
+        self._points, places = np.unique(self._pairs, return_inverse=True)
+        self._places = places.reshape(self._pairs.shape)
+        self._near = law.delta.exact(self._points, slice(None))
+        self._gains = [law.delta.gain(int(x), int(y)) for x, y in self._pairs]
+        self._far = [float(law.outer.exact(np.array([x]), np.array([y]))[0, 0]) for x, y in self._pairs]
+
+    def pair(self, place: int) -> tuple[int, int]:
+        """The ordered pair at ``place``."""
+        return int(self._pairs[place, 0]), int(self._pairs[place, 1])
+
+    def slopes(self, scale: float) -> Float64Array:
+        """ln( K(x){x} / K(x'){x} ) / d(x, x') of each pair, shape (k,), in the steeper direction."""
+        return np.array([self._slope(place, scale) for place in range(len(self._pairs))])
+
+    def _slope(self, place: int, scale: float) -> float:
+        law = self._law
+        near, far = (np.minimum(scale * self._near[row], law.truncation) for row in self._places[place])
+        gain = self._gain(place, scale, near, far)
+        kernel = law.weights * np.exp(-near)
+        normalizer = float(kernel.sum())
+        other = float((law.weights * np.exp(-far)).sum())
+        spread = float(far[self._pairs[place, 0]])
+        # ln Z(x') - ln Z(x) by the gain of each term: right even where the two points nearly coincide.
+        if spread < 500:
+            change = math.log1p(float((kernel * np.expm1(-gain)).sum()) / normalizer)
+        else:
+            change = math.log(other / normalizer)
+        if change < 0:  # the other direction is the steeper one after all
+            change, normalizer = -change, other
+        log_ratio = spread + change
+        if law.floor:
+            log_ratio = float(diluted(np.array(log_ratio), np.array(normalizer), law.floor))
+        return log_ratio / self._far[place]
+
+    def _gain(self, place: int, scale: float, near: Float64Array, far: Float64Array) -> Float64Array:
+        gain = scale * self._gains[place]
+        if self._law.truncation < math.inf:
+            return np.where((near < self._law.truncation) & (far < self._law.truncation), gain, far - near)
+        return gain
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Line:
+    """The exponential mechanism on the distinct values of a line: no truncation, floor or second metric.
+
+    Attributes:
+        values: ascending and distinct, shape (P,), float64.
+        weights: positive, shape (P,), in the same order.
+    """
+
+    values: Float64Array
+    weights: Float64Array
+
+    def certify(self, scale: float) -> Constant:
+        """As `certify`, from the P - 1 neighbouring pairs; points are positions in ``values``."""
+        if len(self.values) < 2:
+            raise DataError(
+                "a vocabulary needs at least two distinct points: with one, every word is the same"
+            )
+        slopes = line.neighbour_slopes(np.diff(self.values), self.weights, scale)
+        place = int(np.abs(slopes).argmax())
+        steepest = float(slopes[place])
+        worst = (place, place + 1) if steepest >= 0 else (place + 1, place)
+        # Each step of the recurrences errs by a few units; no cancellation follows.
+        largest = scale + abs(steepest) + self.rounding * scale
+        return Constant(math.nextafter(largest, math.inf), scale, worst, float(np.diff(self.values).min()))
+
+    @property
+    def rounding(self) -> float:
+        """What `certify` adds for rounding, as a share of the scale."""
+        return (16 + 4 * len(self.values)) * UNIT
+
+    def calibrate(self, epsilon: float) -> Constant:
+        """As `calibrate`, to 1e-9: a pass costs next to nothing."""
+        scale = _solve(lambda s: self.certify(s).epsilon, (1 - 1e-9) * epsilon)
+        found = self.certify(scale)
+        return found if found.epsilon <= epsilon else self.certify(scale * (1 - 1e-8))
+
+
+_AIM = 0.9997
+_ENOUGH = 0.999
+_ROUNDS = 10
+
+
+def calibrate(
+    law: Law, epsilon: float, *, start: float | None = None, threads: int | None = None
+) -> Constant:
+    """The constant with the largest scale found whose epsilon is at most ``epsilon`` and at least 0.999 of it.
+
+    After each full pass the steepest pairs of all passes are solved for the scale, which costs next to nothing;
+    the next full pass checks it. Two or three passes are usual.
+    """
+    scale = start or 0.8 * epsilon
+    seen: list[Pairs] = []
+    best: Constant | None = None
+    for sweeps in range(1, _ROUNDS + 1):
+        constant, pairs = _certify(law, scale, threads)
+        seen.append(pairs)
+        if constant.epsilon <= epsilon and (best is None or constant.scale > best.scale):
+            best = replace(constant, sweeps=sweeps)
+        if _ENOUGH * epsilon <= constant.epsilon <= epsilon:
+            return replace(constant, sweeps=sweeps)
+        scale = _solve(lambda s: max(float(part.slopes(s).max()) for part in seen), _AIM * epsilon)
+    if best is None:
+        raise PolicyError(
+            f"no scale was found whose certified constant is at most epsilon {epsilon:g}: ask for a larger epsilon"
+        )
+    return best
+
+
+def _solve(slope: Callable[[float], float], target: float) -> float:
+    """The scale at which the steepest of the known pairs reaches ``target``."""
+    from scipy.optimize import brentq
+
+    low, high = 0.45 * target, target
+    while slope(high) < target and high < 16 * target:
+        low, high = high, 1.5 * high
+    while slope(low) > target:
+        low /= 2
+    if slope(high) < target:
+        return high
+    return float(brentq(lambda s: slope(s) - target, low, high, xtol=1e-12 * target, rtol=1e-10))

@@ -1,0 +1,321 @@
+"""Rows of output probabilities and the inverse of their cumulative sums: how a finite mechanism draws.
+
+A word needs two uniforms. The first chooses a block of the vocabulary (or the input word itself, a block of its
+own), the second a word of that block. In each step the cells stand in ascending order of size, to within a factor
+of two, so a cumulative sum near a small cell is itself small: every cell is right to a relative 2^-40 however
+improbable it is, and the uniforms resolve down to 2^-960. A single cumulative sum over the vocabulary would be off
+by 2^-53 of the whole, which is more than many a word's probability.
+
+The law is that of rows computed by differences. A draw uses a matrix product and proves, from its error bound, that
+the answer is the same; where that fails the row is computed again by differences. So the same uniforms give the
+same word whatever the batch, the threads or the BLAS (R4).
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publius.distances.metrics import Float64Array
+from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
+from publius.mechanisms.finite.certificate.sweep import in_threads, one_blas_thread
+from publius.noise.randomness import Generator
+from publius.noise.tails import deep_uniform
+from publius.vectors.nearest import IndexArray
+
+UNIFORMS = 2
+# Relative error of a cell's realized probability, and what the uniforms cannot resolve.
+RELATIVE_ERROR = 2.0**-40
+UNRESOLVED = 2.0**-900
+
+_LARGEST_EXPONENT = 650.0  # beyond, a weight is exp(-650): below 2^-900, and never denormal
+_OFFSET = (
+    1.2357  # keeps common weights such as 1 away from the powers of two that separate the order's classes
+)
+TABLE_BYTES = 2**28  # of rows kept, at most
+_BLOCK = 256  # words; with fewer a draw is quicker, and the table larger
+LAYOUT = {"block": _BLOCK, "offset": _OFFSET}  # what the order of a stored row depends on
+_COMPARED = 16  # rows of a stored table
+_AT_ONCE = 512  # draws that are made together: their blocks fit the cache
+
+
+def fine_uniforms(count: int, rng: Generator) -> Float64Array:
+    """Uniforms on (0, 1), shape (count, 2), with 53 significant bits down to 2^-960."""
+    return deep_uniform(rng, count * UNIFORMS).reshape(count, UNIFORMS)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """K(x){w} proportional to prior_w (exp(-min(s delta(x, w), tau)) + floor share), over V words.
+
+    Attributes:
+        distances: delta on the words.
+        prior: positive, sum 1, shape (V,).
+        scale: s.
+        truncation: tau in nats, infinite for none.
+        floor: f: with this probability the output is drawn from the prior.
+    """
+
+    distances: AbstractDistances
+    prior: Float64Array
+    scale: float
+    truncation: float = math.inf
+    floor: float = 0.0
+
+    def log_probabilities(self, words: IndexArray) -> Float64Array:
+        """Ln K(x){w} for each input, shape (words, V); finite everywhere, in float64, by log-sum-exp."""
+        return self.log_probabilities_of(self.distances.exact(words, slice(None)))
+
+    def log_probabilities_of(self, distances: Float64Array) -> Float64Array:
+        """The same for inputs whose ``distances`` delta(x, w) are known, shape (words, V)."""
+        logs = -np.minimum(self.scale * distances, self.truncation)
+        prior = np.log(self.prior)
+        logs += prior
+        top = logs.max(axis=1, keepdims=True)
+        logs -= top + np.log(np.exp(logs - top).sum(axis=1, keepdims=True))
+        if self.floor:
+            logs = np.logaddexp(logs + math.log1p(-self.floor), prior + math.log(self.floor))
+        return logs
+
+    def weights(
+        self, words: IndexArray, *, exact: bool = False, out: Float64Array | None = None
+    ) -> tuple[Float64Array, Float64Array]:
+        """Unnormalized probabilities, shape (words, V), the input's own set to 0; and the floor's addition.
+
+        The second array, shape (words,), is what the floor adds to exp(.): `part` and `own` need it.
+        """
+        kernel = self._kernel(words, slice(0, self.distances.size), exact, out)
+        addition = self.floor / (1 - self.floor) * kernel.sum(axis=1) if self.floor else np.zeros(len(words))
+        return self._finished(kernel, words, slice(0, self.distances.size), addition), addition
+
+    def part(
+        self, words: IndexArray, columns: slice, addition: Float64Array, *, exact: bool = False
+    ) -> Float64Array:
+        """The same for some of the outputs, shape (words, columns)."""
+        return self._finished(self._kernel(words, columns, exact, None), words, columns, addition)
+
+    def own(self, words: IndexArray, addition: Float64Array) -> Float64Array:
+        """The unnormalized probability of the input word itself, shape (words,)."""
+        return np.asarray(self.prior[words] * (1.0 + addition))
+
+    def _kernel(
+        self, words: IndexArray, columns: slice, exact: bool, out: Float64Array | None
+    ) -> Float64Array:
+        """prior_w exp(-min(s delta, tau))."""
+        distances = self.distances
+        kernel = distances.exact(words, columns) if exact else distances.fast(words, columns, out)
+        kernel *= -self.scale
+        np.maximum(kernel, -min(self.truncation, _LARGEST_EXPONENT), out=kernel)
+        np.exp(kernel, out=kernel)
+        kernel *= self.prior[columns]
+        return kernel
+
+    def _finished(
+        self, kernel: Float64Array, words: IndexArray, columns: slice, addition: Float64Array
+    ) -> Float64Array:
+        if self.floor:
+            kernel += addition[:, None] * self.prior[columns]
+        inside = np.flatnonzero((words >= columns.start) & (words < columns.stop))
+        kernel[inside, words[inside] - columns.start] = 0.0
+        return kernel
+
+    @property
+    def doubt(self) -> float:
+        """Bound on the relative difference of a sum of fast weights and of the same sum by differences."""
+        reach = min(self.truncation, _LARGEST_EXPONENT) + 4
+        errors = self.distances.relative_error + self.distances.exact_error
+        return 2 * reach * errors + 16 * math.sqrt(self.distances.size) * UNIT + 64 * UNIT
+
+
+def first_step_type(size: int) -> np.dtype[np.void]:
+    """What is kept of a word's row over ``size`` words.
+
+    ``order`` of the blocks, the word itself last before sorting; their cumulative ``sums`` in it; the floor's
+    ``addition``; whether the order is ``doubtful``.
+    """
+    cells = -(-size // _BLOCK) + 1
+    fields = [("sums", "<f8", (cells,)), ("addition", "<f8"), ("order", "<i2", (cells,)), ("doubtful", "?")]
+    return np.dtype(fields, align=True)
+
+
+@final
+class Inverse:
+    """Draws from `Rows` by two-step inversion, with a table of the first step's sums.
+
+    Either the table of all words is given, or one is made of the words met so far. Rows are functions of the public
+    vocabulary, but which words were met depends on the documents, so that table lives in memory only and is never
+    pickled.
+    """
+
+    def __init__(self, rows: Rows, table: NDArray[np.void] | None = None) -> None:
+        """``table``: the `first_steps` of every word, shape (V,)."""
+        self._rows = rows
+        size = rows.distances.size
+        self._blocks = -(-size // _BLOCK)
+        self._doubt = rows.doubt + (_BLOCK + self._blocks) * UNIT
+        self._lock = threading.Lock()
+        if table is not None:
+            self._table, self._slots, self._used = table, np.arange(size), size
+        else:
+            kept = first_step_type(size)
+            self._table = np.empty(max(1024, min(size, TABLE_BYTES // kept.itemsize)), kept)
+            self._slots, self._used = np.full(size, -1, np.int64), 0
+
+    def draw(self, words: IndexArray, uniforms: Float64Array, *, threads: int = 1) -> IndexArray:
+        """Output words for input ``words``, shape (count,), and ``uniforms``, shape (count, 2)."""
+        step = len(self._table)
+        with one_blas_thread():
+            parts = [
+                self._draw(words[a : a + step], uniforms[a : a + step], threads)
+                for a in range(0, len(words), step)
+            ]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def _draw(self, words: IndexArray, uniforms: Float64Array, threads: int) -> IndexArray:
+        with self._lock:
+            self._fill(np.unique(words), threads)
+            slots = self._slots[words]
+            place, doubtful = _locate(self._table["sums"], slots, uniforms[:, 0], self._doubt)
+            blocks = self._table["order"][slots, place].astype(np.int64)
+            doubtful |= self._table["doubtful"][slots]
+            additions = self._table["addition"][slots]
+        result = words.copy()
+        moved = np.flatnonzero((blocks < self._blocks) & ~doubtful)
+        if len(moved):
+            part = self._within(words[moved], blocks[moved], additions[moved], uniforms[moved, 1])
+            result[moved], doubtful[moved] = part
+        for at in np.flatnonzero(doubtful):
+            result[at] = self._exactly(words[at : at + 1], uniforms[at])
+        return result
+
+    # First step: the block ----------------------------------------------------------------------------------
+
+    def _fill(self, words: IndexArray, threads: int) -> None:
+        """Make sure that every one of ``words``, at most as many as the table is long, has a slot."""
+        missing = words[self._slots[words] < 0]
+        if not len(missing):
+            return
+        if self._used + len(missing) > len(self._table):
+            self._slots[:], self._used = -1, 0
+            missing = words
+        for rows in self.first_steps(missing, threads):
+            self._table[self._used : self._used + len(rows)] = rows
+            self._used += len(rows)
+        self._slots[missing] = np.arange(self._used - len(missing), self._used)
+
+    def first_steps(self, words: IndexArray, threads: int) -> Iterator[NDArray[np.void]]:
+        """The table's rows of ``words``, in order, some at a time."""
+        step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
+        return in_threads(
+            lambda start: self._first_step(words[start : start + step]), range(0, len(words), step), threads
+        )
+
+    def agrees(self, table: NDArray[np.void]) -> bool:
+        """Whether a few rows of ``table``, computed again, are the same."""
+        words = np.linspace(0, len(table) - 1, _COMPARED).astype(np.int64)
+        found, made = table[words], np.concatenate(list(self.first_steps(words, 1)))
+        decided = ~(found["doubtful"] | made["doubtful"])
+        same_sums = np.allclose(found["sums"][:, -1], made["sums"][:, -1], rtol=2 * self._doubt, atol=0)
+        return bool(same_sums and (found["order"][decided] == made["order"][decided]).all())
+
+    def _first_step(self, words: IndexArray, *, exact: bool = False) -> NDArray[np.void]:
+        size = self._rows.distances.size
+        padded = np.zeros((len(words), self._blocks * _BLOCK))
+        weights, addition = self._rows.weights(words, exact=exact, out=None if exact else padded[:, :size])
+        if exact:
+            padded[:, :size] = weights
+        cells = np.empty((len(words), self._blocks + 1))
+        padded.reshape(len(words), self._blocks, _BLOCK).sum(axis=2, out=cells[:, :-1])
+        cells[:, -1] = self._rows.own(words, addition)
+        result = np.zeros(len(words), self._table.dtype)
+        result["order"], result["sums"], result["doubtful"] = _ascending(cells, self._doubt)
+        result["addition"] = addition
+        return result
+
+    # Second step: the word of the block ---------------------------------------------------------------------
+
+    def _within(
+        self, words: IndexArray, blocks: IndexArray, additions: Float64Array, uniforms: Float64Array
+    ) -> tuple[IndexArray, NDArray[np.bool_]]:
+        """Words of the chosen blocks, the draws of a block together."""
+        found, doubtful = np.empty(len(words), np.int64), np.empty(len(words), bool)
+        by_block = np.argsort(blocks, kind="stable")
+        for start in range(0, len(words), _AT_ONCE):
+            at = by_block[start : start + _AT_ONCE]
+            weights = self._weights(words[at], blocks[at], additions[at])
+            found[at], doubtful[at] = self._choose(blocks[at], weights, uniforms[at])
+        return found, doubtful
+
+    def _weights(self, words: IndexArray, blocks: IndexArray, additions: Float64Array) -> Float64Array:
+        """Each draw's weights in its block, for ``blocks`` in ascending order, shape (draws, block)."""
+        weights = np.zeros((len(words), _BLOCK))
+        present, starts = np.unique(blocks, return_index=True)
+        for block, first, last in zip(present.tolist(), starts, [*starts[1:], len(words)], strict=True):
+            columns = self._columns(block)
+            part = self._rows.part(words[first:last], columns, additions[first:last])
+            weights[first:last, : part.shape[1]] = part
+        return weights
+
+    def _columns(self, block: int) -> slice:
+        return slice(block * _BLOCK, min((block + 1) * _BLOCK, self._rows.distances.size))
+
+    def _choose(
+        self, blocks: IndexArray, weights: Float64Array, uniforms: Float64Array
+    ) -> tuple[IndexArray, NDArray[np.bool_]]:
+        order, sums, unordered = _ascending(weights, self._doubt)
+        everyone = np.arange(len(blocks))
+        place, doubtful = _locate(sums, everyone, uniforms, self._doubt)
+        return blocks * _BLOCK + order[everyone, place], doubtful | unordered
+
+    # What decides where the bounds do not ----------------------------------------------------------------------
+
+    def _exactly(self, word: IndexArray, uniforms: Float64Array) -> int:
+        """One draw with weights by differences: the definition that the fast way agrees with."""
+        row = self._first_step(word, exact=True)
+        place, _ = _locate(row["sums"], np.zeros(1, np.int64), uniforms[:1], 0.0)
+        block = int(row["order"][0, place[0]])
+        if block == self._blocks:
+            return int(word[0])
+        weights = self._rows.part(word, self._columns(block), row["addition"], exact=True)
+        found, _ = self._choose(np.array([block]), weights, uniforms[1:])
+        return int(found[0])
+
+
+def _ascending(
+    cells: Float64Array, doubt: float
+) -> tuple[NDArray[np.int16], Float64Array, NDArray[np.bool_]]:
+    """Cells of each row in ascending classes of a factor of two, stable within a class, and cumulated.
+
+    The third result marks rows where an error of ``doubt`` could move a cell to another class.
+    """
+    mantissas, classes = np.frexp(cells * _OFFSET)
+    classes[cells == 0] = -2000
+    order = np.argsort(classes.astype(np.int16), axis=1, kind="stable").astype(np.int16)
+    sums = np.cumsum(np.take_along_axis(cells, order, axis=1), axis=1)
+    edge = (mantissas < 0.5 * (1 + 2 * doubt)) | (mantissas > 1 - 2 * doubt)
+    return order, sums, np.asarray((edge & (cells > 0)).any(axis=1))
+
+
+def _locate(
+    sums: Float64Array, rows: IndexArray, uniforms: Float64Array, doubt: float
+) -> tuple[IndexArray, NDArray[np.bool_]]:
+    """First place whose cumulative sum exceeds u times the row's total, by bisection; whether that is in doubt."""
+    targets = uniforms * sums[rows, -1]
+    low = np.zeros(len(rows), np.int64)
+    high = np.full(len(rows), sums.shape[1] - 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        above = sums[rows, middle] > targets
+        high = np.where(above, middle, high)
+        low = np.where(above, low, middle + 1)
+    low = np.minimum(low, sums.shape[1] - 1)
+    below = np.where(low > 0, sums[rows, low - 1], 0.0)
+    doubtful = (targets >= sums[rows, low] * (1 - 4 * doubt)) | (targets <= below * (1 + 4 * doubt))
+    return low, doubtful & (doubt > 0)

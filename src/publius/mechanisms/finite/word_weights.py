@@ -1,0 +1,168 @@
+"""A finite mechanism but for its scale: what it weighs, in which distances, for which words."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from publius.distances.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan
+from publius.errors import DataError, UsageError
+from publius.mechanisms.finite.certificate import exact
+from publius.mechanisms.finite.certificate.distances import AbstractDistances, distances
+from publius.mechanisms.finite.certificate.points import Points
+from publius.mechanisms.finite.sampler import Rows
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """K(x){w} proportional to prior_w exp(-min(s delta(x, w), tau)), with the floor's share of the prior.
+
+    Attributes:
+        embeddings: the public vocabulary, with vectors of shape (V, n).
+        metric: d, in which the guarantee is stated.
+        prior: positive, sum 1, shape (V,): public.
+        inner: vectors whose Euclidean distance is delta, shape (V, m); None where delta is d.
+        truncation: tau in nats.
+        floor: f, from 0 to below 1.
+    """
+
+    embeddings: Embeddings
+    metric: AbstractMetric
+    prior: Float64Array = field(repr=False)
+    inner: FloatArray | None = field(default=None, repr=False)
+    truncation: float = math.inf
+    floor: float = 0.0
+
+    @property
+    def vectors(self) -> FloatArray:
+        """Of the vocabulary, shape (V, n)."""
+        return self.embeddings.vectors
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what was derived from them is made again where it is needed."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    @cached_property
+    def points(self) -> Points:
+        """The distinct vectors: equal ones have equal rows, so certificates see each once."""
+        return Points.of(self.vectors)
+
+    @cached_property
+    def law(self) -> exact.Law:
+        """The mechanism on the distinct points."""
+        outer = self._point_distances
+        inner = None if self.inner is None else distances(self.inner[self.points.first], Euclidean())
+        return exact.Law(outer, self.points.summed(self.prior), inner, self.truncation, self.floor)
+
+    @cached_property
+    def _point_distances(self) -> AbstractDistances:
+        first = self.points.first
+        every_word = len(first) == len(self.vectors)
+        return distances(self.vectors if every_word else self.vectors[first], self.metric)
+
+    @cached_property
+    def line(self) -> exact.Line | None:
+        """The fast exact path of one-dimensional vectors, where it applies."""
+        plain = self.inner is None and self.truncation == math.inf and not self.floor
+        if self.vectors.shape[1] != 1 or not plain or not isinstance(self.metric, (Euclidean, Manhattan)):
+            return None
+        return exact.Line(self.sorted_values, self.points.summed(self.prior)[self.order])
+
+    @cached_property
+    def order(self) -> IndexArray:
+        """The points of a line in ascending order."""
+        return np.argsort(self.vectors[self.points.first, 0], kind="stable")
+
+    @property
+    def sorted_values(self) -> Float64Array:
+        """The values of the points of a line, ascending."""
+        values: Float64Array = np.asarray(self.vectors[self.points.first, 0], np.float64)
+        return values[self.order]
+
+    def certify(self, scale: float, threads: int | None = None) -> exact.Constant:
+        """The exact constant at ``scale``; its worst pair as words."""
+        if self.line is not None:
+            return self._on_line(self.line.certify(scale))
+        return self._in_words(exact.certify(self.law, scale, threads=threads))
+
+    def calibrate(self, epsilon: float, threads: int | None = None) -> exact.Constant:
+        """The largest scale found with a constant of at most ``epsilon``; its worst pair as words."""
+        if self.line is not None:
+            return self._on_line(self.line.calibrate(epsilon))
+        return self._in_words(exact.calibrate(self.law, epsilon, threads=threads))
+
+    def _on_line(self, constant: exact.Constant) -> exact.Constant:
+        return self._in_words(constant, self.order)
+
+    def _in_words(self, constant: exact.Constant, order: Any = slice(None)) -> exact.Constant:
+        first, second = constant.worst
+        words = self.points.first[order]
+        return replace(constant, worst=(int(words[first]), int(words[second])))
+
+    def holds(self, constant: exact.Constant) -> bool:
+        """Whether a stored constant agrees with the ratio of its worst pair, computed again."""
+        first, second = constant.worst
+        if not (0 <= first < len(self.vectors) and 0 <= second < len(self.vectors)):
+            return False
+        of_word = self.points.of_word
+        at_points = replace(constant, worst=(int(of_word[first]), int(of_word[second])))
+        return at_points.worst[0] != at_points.worst[1] and exact.same(self.law, at_points)
+
+    def rows(self, scale: float) -> Rows:
+        """The output rows at ``scale``, over the words."""
+        if self.inner is not None:
+            inside = distances(self.inner, Euclidean())
+        elif len(self.points.first) == len(self.vectors):
+            inside = self._point_distances
+        else:
+            inside = distances(self.vectors, self.metric)
+        return Rows(inside, self.prior, scale, self.truncation, self.floor)
+
+    def facts(self) -> dict[str, Any]:
+        """What distinguishes it beside the vectors, for the key of a stored certificate."""
+        return {
+            "metric": self.metric.name,
+            "prior": hashlib.sha256(np.ascontiguousarray(self.prior).tobytes()).hexdigest(),
+            "inner": None
+            if self.inner is None
+            else hashlib.sha256(np.ascontiguousarray(self.inner).tobytes()).hexdigest(),
+            "truncation": repr(self.truncation),
+            "floor": repr(self.floor),
+        }
+
+
+def checked_prior(prior: Any, size: int) -> Float64Array:
+    """``prior`` as V positive numbers with sum 1; all equal where it is None. `DataError` otherwise."""
+    if prior is None:
+        return np.full(size, 1.0 / size)
+    weights = np.asarray(prior, np.float64)
+    if weights.shape != (size,):
+        raise DataError(f"a prior needs one number for each of the {size} words, not shape {weights.shape}")
+    if not np.isfinite(weights).all() or not weights.min() > 0:
+        raise DataError("a prior needs positive finite numbers: a word of weight 0 is never an output")
+    if weights.min() < exact.SMALLEST_WEIGHT_RATIO * weights.max():
+        raise DataError(
+            f"the smallest weight of a prior must be at least {exact.SMALLEST_WEIGHT_RATIO:g} of the largest: raise it"
+        )
+    return np.asarray(weights / weights.sum())
+
+
+def prior_choice(prior: Any, weights: Float64Array) -> dict[str, Any]:
+    """The digest of a given prior, for the manifest."""
+    return {} if prior is None else {"prior_sha256": hashlib.sha256(weights.tobytes()).hexdigest()}
+
+
+def checked_floor(floor: float) -> float:
+    """``floor`` as a share; `UsageError` unless it is a number from 0 to below 1."""
+    value = float(floor)
+    if not 0 <= value < 1:
+        raise UsageError(f"the floor is the share of draws from the prior, from 0 to below 1, not {floor!r}")
+    return value

@@ -1,0 +1,205 @@
+"""What a mechanism does to one public word: likely outputs, staying, effective support.
+
+Exact where output probabilities are available, simulated with an interval where not. Words given here are public
+examples; nothing of a document is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from publius.distances.metrics import AbstractMetric, Float64Array
+from publius.errors import UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.finite.base import AbstractFinite
+from publius.noise.randomness import Generator, system_rng
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray
+
+DRAWS = 20_000
+REMAINDER = 0.01  # the effective support leaves out at most this probability
+_CONFIDENCE = 0.99
+_BLOCK_DRAWS = 4096
+
+
+@final
+@dataclass(frozen=True)
+class Output:
+    """A likely output of a word: its probability and its distance from the word in the mechanism's metric."""
+
+    word: str
+    probability: float
+    distance: float
+
+
+@final
+@dataclass(frozen=True)
+class Outcomes:
+    """What becomes of a word.
+
+    Attributes:
+        word: the input.
+        stay: N_w, the probability of the word itself.
+        stay_low: lower end of a 99 % interval of ``stay`` (Clopper and Pearson); ``stay`` itself where exact.
+        stay_high: its upper end.
+        support: S_w, the least number of words with probability at least 0.99 together. From draws: of the words
+            drawn, so a lower bound.
+        expected_distance: mean d(word, output).
+        outputs: the likeliest outputs, likeliest first.
+        draws: None where exact.
+    """
+
+    word: str
+    stay: float
+    stay_low: float
+    stay_high: float
+    support: int
+    expected_distance: float
+    outputs: tuple[Output, ...]
+    draws: int | None
+
+    def record(self) -> dict[str, Any]:
+        """As printed by ``publius words --json``."""
+        outputs = [vars(output) for output in self.outputs]
+        interval = {} if self.draws is None else {"stay_low": self.stay_low, "stay_high": self.stay_high}
+        return {
+            "word": self.word,
+            "stay": self.stay,
+            **interval,
+            "support": self.support,
+            "expected_distance": self.expected_distance,
+            "exact": self.draws is None,
+            "draws": self.draws,
+            "outputs": outputs,
+        }
+
+
+def outcomes(
+    mechanism: AbstractMechanism,
+    word: str,
+    *,
+    count: int = 10,
+    draws: int = DRAWS,
+    rng: Generator | None = None,
+) -> Outcomes:
+    """What becomes of the public ``word``; `UsageError` when it is not in the vocabulary."""
+    index = mechanism.embeddings.index(word)
+    if index is None:
+        raise UsageError(
+            f"{word!r} is not in the vocabulary {mechanism.embeddings.name!r}: it would become the unknown token, "
+            f"which stands at {mechanism.embeddings.word(mechanism.embeddings.unknown_index)!r}"
+        )
+    if isinstance(mechanism, AbstractFinite):
+        row = np.exp(mechanism.log_probabilities(np.array([index]))[0])
+        return _outcomes(mechanism, index, row / row.sum(), count, None)
+    row = _frequencies(mechanism, index, draws, rng or system_rng())
+    return _outcomes(mechanism, index, row, count, draws)
+
+
+def _outcomes(
+    mechanism: AbstractMechanism, index: int, row: Float64Array, count: int, draws: int | None
+) -> Outcomes:
+    embeddings = mechanism.embeddings
+    order = np.argsort(-row, kind="stable")
+    reached = order[row[order] > 0]
+    distances = np.zeros(len(row))
+    distances[reached] = mechanism.metric.pairwise(embeddings.vectors[[index]], embeddings.vectors[reached])[
+        0
+    ]
+    support = 1 + int(np.searchsorted(np.cumsum(row[order]), 1 - REMAINDER))
+    stay = float(row[index])
+    low, high = (stay, stay) if draws is None else binomial_interval(round(stay * draws), draws)
+    likely = tuple(
+        Output(embeddings.word(i), float(row[i]), float(distances[i])) for i in reached[:count].tolist()
+    )
+    return Outcomes(
+        embeddings.word(index),
+        stay,
+        low,
+        high,
+        min(support, len(reached)),
+        float(row @ distances),
+        likely,
+        draws,
+    )
+
+
+def _frequencies(mechanism: AbstractMechanism, index: int, draws: int, rng: Generator) -> Float64Array:
+    counts = np.zeros(mechanism.embeddings.size)
+    for start in range(0, draws, _BLOCK_DRAWS):
+        words = np.full(min(_BLOCK_DRAWS, draws - start), index)
+        found, times = np.unique(mechanism.apply(words, mechanism.noise(len(words), rng)), return_counts=True)
+        counts[found] += times
+    return np.asarray(counts / draws)
+
+
+def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
+    """The Clopper-Pearson interval of a probability."""
+    from scipy.stats import beta
+
+    tail = (1 - confidence) / 2
+    low = beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
+    high = beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+    return float(low), float(high)
+
+
+@final
+@dataclass(frozen=True)
+class Distortion:
+    """What a mechanism does to a list of public words on average.
+
+    Attributes:
+        unchanged: share that stays.
+        mean_distance: mean of d(word, output).
+    """
+
+    unchanged: float
+    mean_distance: float
+
+
+def distortion(
+    mechanism: AbstractMechanism, words: IndexArray, *, draws: int = 20, rng: Generator | None = None
+) -> Distortion:
+    """Exact where output probabilities are available, from ``draws`` draws a word where not."""
+    if isinstance(mechanism, AbstractFinite):
+        return expected_distortion(mechanism.log_probabilities, mechanism.embeddings, mechanism.metric, words)
+    rng = rng or system_rng()
+    repeated = np.tile(np.asarray(words, np.int64), draws)
+    changed, total = 0, 0.0
+    for start in range(0, len(repeated), _BLOCK_DRAWS):
+        block = repeated[start : start + _BLOCK_DRAWS]
+        found = mechanism.apply(block, mechanism.noise(len(block), rng))
+        moved = np.flatnonzero(found != block)
+        changed += len(moved)
+        total += displacement(mechanism, block[moved], found[moved])
+    return Distortion(1 - changed / len(repeated), total / len(repeated))
+
+
+def displacement(mechanism: AbstractMechanism, words: IndexArray, outputs: IndexArray) -> float:
+    """Sum of d(word, output) over pairs of words."""
+    vectors, total = mechanism.embeddings.vectors, 0.0
+    for word in np.unique(words):
+        to = outputs[words == word]
+        total += float(mechanism.metric.pairwise(vectors[[word]], vectors[to]).sum())
+    return total
+
+
+def expected_distortion(
+    rows: Callable[[IndexArray], Float64Array],
+    embeddings: Embeddings,
+    metric: AbstractMetric,
+    words: IndexArray,
+) -> Distortion:
+    """From exact rows, a few at a time; ``rows(words)`` gives log-probabilities, shape (words, V)."""
+    stay, distance = [], []
+    vectors = embeddings.vectors
+    for start in range(0, len(words), 16):
+        block = np.asarray(words[start : start + 16], np.int64)
+        probabilities = np.exp(rows(block))
+        stay += probabilities[np.arange(len(block)), block].tolist()
+        distance += (probabilities * metric.pairwise(vectors[block], vectors)).sum(axis=1).tolist()
+    return Distortion(float(np.mean(stay)), float(np.mean(distance)))

@@ -1,0 +1,1 @@
+"""Word mechanisms, word to word, one file each."""

@@ -1,0 +1,94 @@
+"""The paper's mechanism: n-dimensional Laplace noise, then the nearest word (Algorithms 1 and 2)."""
+
+from __future__ import annotations
+
+import os
+from typing import final
+
+import numpy as np
+
+from publius.distances.metrics import Float64Array, FloatArray, metric_named
+from publius.errors import DataError
+from publius.mechanisms.base import AbstractMechanism
+from publius.noise.laplace import NOISES
+from publius.noise.randomness import Generator, system_rng
+from publius.privacy.guarantee import Guarantee
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray, NearestWords
+
+
+@final
+class Laplace(AbstractMechanism):
+    """Adds Laplace noise of the metric to a word's vector and returns the word nearest to the result.
+
+    epsilon*d-private for the metric's d by the paper's Algorithm 1 (Euclidean) or coordinate by coordinate
+    (Manhattan). The nearest-word step is Euclidean for both and sees the noisy vector only: post-processing.
+    """
+
+    name = "laplace"
+
+    def __init__(
+        self, embeddings: Embeddings, *, epsilon: float, metric: str = "euclidean", threads: int | None = None
+    ) -> None:
+        """Take the public ``embeddings`` and ``epsilon`` per unit of ``metric``.
+
+        ``threads`` searches in parallel (default: the processors there are); it never changes a result.
+        """
+        self.embeddings = embeddings
+        self.metric = metric_named(metric)
+        self.threads = threads or os.cpu_count() or 1
+        self._diameter = self.metric.diameter_bound(embeddings.vectors)
+        self._search: NearestWords | None = None
+        self._set_epsilon(epsilon)
+
+    def _set_epsilon(self, epsilon: float) -> None:
+        self._noise = NOISES[self.metric.name](self.embeddings.dimension, epsilon)
+        self.epsilon = self._noise.epsilon
+        delta = self._noise.truncation_delta(self.epsilon * self._diameter)
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
+
+    def at(self, epsilon: float) -> Laplace:
+        """The same mechanism at another ``epsilon``, with the same search: what depends on the vectors is kept."""
+        other = object.__new__(Laplace)
+        kept = {"embeddings", "metric", "threads", "_diameter"}
+        other.__dict__.update({key: value for key, value in self.__dict__.items() if key in kept})
+        other._search = self.search
+        other._set_epsilon(epsilon)
+        return other
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `AbstractMechanism.guarantee`; proven."""
+        return self._guarantee
+
+    def noise(self, count: int, rng: Generator) -> Float64Array:
+        """See `AbstractMechanism.noise`; shape (count, n)."""
+        return self._noise.sample(rng, count)
+
+    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+        """See `AbstractMechanism.apply`: the nearest word to vector + noise."""
+        return self.search.nearest(self.embeddings.vectors[words] + noise, threads=self.threads)
+
+    def randomize_vectors(self, vectors: FloatArray, rng: Generator | None = None) -> Float64Array:
+        """Algorithm 1 on an array of shape (N, n): each row plus independent noise, for data that is not text.
+
+        The result keeps the rows' order, so it has the guarantee of vectors (epsilon times the sum of the rows'
+        distances); shuffle or sort the rows to release it as a bag.
+        """
+        array = np.asarray(vectors, np.float64)
+        if array.ndim != 2 or array.shape[1] != self.embeddings.dimension:
+            raise DataError(f"expected an array of shape (N, {self.embeddings.dimension}), not {array.shape}")
+        if not np.isfinite(array).all():
+            raise DataError("the array holds a value that is not finite")
+        return array + self.noise(len(array), rng if rng is not None else system_rng())
+
+    @property
+    def search(self) -> NearestWords:
+        """The nearest-word search over the vocabulary, built at first use."""
+        if self._search is None:
+            self._search = NearestWords(self.embeddings.vectors)
+        return self._search
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the search: a worker builds its own from the memory-mapped vectors."""
+        return {**self.__dict__, "_search": None}

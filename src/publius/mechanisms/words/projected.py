@@ -1,0 +1,210 @@
+"""Mechanisms in the m leading principal components of the vocabulary.
+
+A projection P with orthonormal rows brings no two points farther apart, so epsilon*d_P-privacy is epsilon*d-privacy
+(Corollary 1), while the noise has m dimensions: radius about m/epsilon instead of n/epsilon. That d_P <= d holds for
+the numbers in memory is not assumed but certified over all pairs: the noise is scaled by the largest ratio found.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from publius.distances.metrics import Euclidean, Float64Array, FloatArray, metric_named
+from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.finite.certificate import sweep
+from publius.mechanisms.finite.certificate.distances import AbstractDistances
+from publius.mechanisms.finite.certificate.exact import Constant
+from publius.mechanisms.finite.certificate.points import Points
+from publius.mechanisms.finite.stored_certificates import cached
+from publius.mechanisms.finite.word_weights import Shape, checked_floor, checked_prior, prior_choice
+from publius.noise.laplace import EuclideanLaplace
+from publius.noise.randomness import Generator
+from publius.privacy.guarantee import Guarantee
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray, NearestWords
+
+_VARIANCE = 1 / 3  # share that the default number of components explains
+
+
+@final
+class ProjectedLaplace(AbstractMechanism):
+    """Laplace noise on the projected vectors, then the nearest projected word."""
+
+    name = "projected-laplace"
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        *,
+        epsilon: float,
+        metric: str = "euclidean",
+        project: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric`` and m, the dimensions kept.
+
+        Without ``project``: the least m whose components explain a third of the vocabulary's variance.
+        """
+        self.embeddings, self.metric = embeddings, metric_named(metric)
+        self.threads = threads or sweep.processors()
+        prior = checked_prior(None, embeddings.size)
+        self._shape = Shape(embeddings, self.metric, prior, projected(embeddings.vectors, project))
+        facts = {"embeddings": embeddings.sha256, **self._shape.facts(), "ratio": 1}
+        self.contraction = cached(facts, self._still_holds, self._contraction)
+        self.epsilon = float(epsilon)
+        self._noise = EuclideanLaplace(self.dimension, epsilon / self.contraction.epsilon)
+        farthest = self._noise.epsilon * Euclidean().diameter_bound(self._vectors)
+        self._guarantee = Guarantee(
+            self.epsilon, self.metric.name, "proven", self._noise.truncation_delta(farthest)
+        )
+        self._search: NearestWords | None = None
+
+    def _contraction(self) -> Constant:
+        law = self._shape.law
+        ratio, worst, nearest = largest_ratio(law.delta, law.outer, self.threads)
+        return Constant(ratio, 1.0, worst, nearest)
+
+    def _still_holds(self, found: Constant) -> bool:
+        """Whether a stored ratio agrees with that of its worst pair, computed again."""
+        law, (first, second) = self._shape.law, found.worst
+        if not (0 <= first < law.outer.size and 0 <= second < law.outer.size and first != second):
+            return False
+        pair = np.array([first]), np.array([second])
+        ratio = float(law.delta.exact(*pair)[0, 0] / law.outer.exact(*pair)[0, 0])
+        return ratio <= found.epsilon <= ratio * (1 + 1e-6)
+
+    @property
+    def dimension(self) -> int:
+        """m, the number of components kept."""
+        return int(self._vectors.shape[1])
+
+    @property
+    def _vectors(self) -> FloatArray:
+        if self._shape.inner is None:
+            raise PolicyError("a projected mechanism has projected vectors")
+        return self._shape.inner
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """See `AbstractMechanism.parameters`."""
+        return {"project": self.dimension, "noise_epsilon": self._noise.epsilon}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `AbstractMechanism.guarantee`; by Corollary 1, proven."""
+        return self._guarantee
+
+    def noise(self, count: int, rng: Generator) -> Float64Array:
+        """See `AbstractMechanism.noise`; shape (count, m)."""
+        return self._noise.sample(rng, count)
+
+    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+        """See `AbstractMechanism.apply`."""
+        if self._search is None:
+            self._search = NearestWords(self._vectors)
+        return self._search.nearest(self._vectors[words] + noise, threads=self.threads)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the search: a worker builds its own."""
+        return {**self.__dict__, "_search": None}
+
+
+@final
+class ProjectedExponential(AbstractFinite):
+    """K(x){w} proportional to exp(-s d_P(x, w)), its constant certified against d itself.
+
+    In a few dimensions the exponential spreads over more words than in many, at the same certified epsilon.
+    """
+
+    name = "projected-exponential"
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        *,
+        epsilon: float | None = None,
+        scale: float | None = None,
+        metric: str = "euclidean",
+        project: int | None = None,
+        prior: Any = None,
+        floor: float = 0.0,
+        threads: int | None = None,
+    ) -> None:
+        """As `Exponential`; ``project``: m, as for `ProjectedLaplace`."""
+        shape = self.shape_at(embeddings, metric=metric, project=project, prior=prior, floor=floor)
+        kept = 0 if shape.inner is None else shape.inner.shape[1]
+        choices = {"project": kept, **prior_choice(prior, shape.prior)}
+        self._certify(embeddings, shape, epsilon, scale, threads, choices)
+
+    @classmethod
+    def shape_at(
+        cls,
+        embeddings: Embeddings,
+        scale: float = 1.0,
+        *,
+        metric: str = "euclidean",
+        project: int | None = None,
+        prior: Any = None,
+        floor: float = 0.0,
+    ) -> Shape:
+        """See `AbstractFinite.shape_at`; the same at every scale."""
+        weights, inner = checked_prior(prior, embeddings.size), projected(embeddings.vectors, project)
+        return Shape(embeddings, metric_named(metric), weights, inner, floor=checked_floor(floor))
+
+
+def projected(vectors: FloatArray, count: int | None) -> Float64Array:
+    """The ``count`` leading principal components of ``vectors``, shape (V, n) -> (V, count).
+
+    A public function of the public vocabulary; None keeps the fewest that explain a third of the variance. Equal
+    vectors get equal components.
+    """
+    values, axes = principal_axes(vectors)
+    if count is None:
+        count = 1 + int(np.searchsorted(np.cumsum(values) / values.sum(), _VARIANCE))
+    if not 1 <= count <= vectors.shape[1]:
+        raise UsageError(f"--project must be from 1 to the dimension {vectors.shape[1]}, not {count}")
+    return rotated(vectors, axes[:, :count])
+
+
+def principal_axes(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
+    """Variances, descending, shape (n,), and the axes as columns, shape (n, n), in float64."""
+    with sweep.one_blas_thread():  # the same numbers whatever the processors
+        mean = np.mean(vectors, axis=0, dtype=np.float64)
+        covariance = np.zeros((vectors.shape[1], vectors.shape[1]))
+        for start in range(0, len(vectors), 2**13):
+            block = vectors[start : start + 2**13] - mean
+            covariance += block.T @ block
+        values, axes = np.linalg.eigh(covariance / len(vectors))
+    return np.maximum(values[::-1], 0.0), np.ascontiguousarray(axes[:, ::-1])
+
+
+def rotated(vectors: FloatArray, axes: Float64Array) -> Float64Array:
+    """Coordinates of ``vectors`` along the columns of ``axes``, shape (V, m); equal vectors get equal ones."""
+    points = Points.of(vectors)
+    with sweep.one_blas_thread():
+        starts = range(0, len(points.first), 2**13)
+        rows = (vectors[points.first[start : start + 2**13]] for start in starts)
+        blocks = [np.asarray(block, np.float64) @ axes for block in rows]
+    return np.asarray(np.concatenate(blocks)[points.of_word])
+
+
+def largest_ratio(
+    inner: AbstractDistances, outer: AbstractDistances, threads: int | None = None
+) -> tuple[float, tuple[int, int], float]:
+    """An upper bound, within rounding, of d_inner / d_outer over all pairs; the pair; the smallest distance."""
+    slack = 1 + 4 * (inner.relative_error + outer.relative_error) + 2.0**-40
+
+    def ratio(far: Float64Array, near: Float64Array | None, *_: Any) -> Float64Array:
+        if near is None or not far.min() > 0:
+            raise PolicyError("two different points are at distance 0: no ratio bounds their projections")
+        return np.asarray(near / far * slack)
+
+    found = sweep.steepest_pairs(outer, inner, ratio, threads=threads)
+    if not len(found.pairs):
+        raise DataError("all words have the same projection: keep more dimensions with --project")
+    worst = (int(found.pairs[0, 0]), int(found.pairs[0, 1]))
+    return float(max(found.bounds[0], found.others)), worst, found.smallest_distance

@@ -1,0 +1,125 @@
+"""Vickrey (Xu, Aggarwal, Feyisetan and Teissier 2021) as a function of the noisy vector alone.
+
+As published, and in the peer's code, the second-nearest word is taken when the nearest is the *input* word: that
+looks at the input after the noise, so it is no post-processing and the guarantee is lost. Here the choice between
+the two nearest words depends on the noisy vector only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from publius.distances.metrics import Float64Array, FloatArray, metric_named
+from publius.errors import DataError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.finite.certificate import sweep
+from publius.noise.laplace import NOISES
+from publius.noise.randomness import Generator
+from publius.privacy.guarantee import Guarantee
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.nearest import IndexArray
+
+_ROWS = 128
+
+
+@final
+class Vickrey(AbstractMechanism):
+    """Laplace noise, then the nearest word w1 or the second-nearest w2 of the noisy vector z.
+
+    w2 with probability t ||z - w1|| / (t ||z - w1|| + (1 - t) ||z - w2||): the closer z lies to w1, the more
+    surely w1 is returned. Post-processing of the Laplace mechanism, so the guarantee is the same.
+    """
+
+    name = "vickrey"
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        *,
+        epsilon: float,
+        metric: str = "euclidean",
+        share: float = 0.5,
+        threads: int | None = None,
+    ) -> None:
+        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and ``share``: t, from 0 to 1."""
+        if not 0 <= share <= 1:
+            raise UsageError(f"t must be from 0 to 1, not {share!r}")
+        if embeddings.size < 2:
+            raise DataError("a second-nearest word needs at least two words")
+        self.embeddings, self.metric = embeddings, metric_named(metric)
+        self._noise = NOISES[metric](embeddings.dimension, epsilon)
+        self.epsilon, self._share = self._noise.epsilon, share
+        self.threads = threads or sweep.processors()
+        delta = self._noise.truncation_delta(self.epsilon * self.metric.diameter_bound(embeddings.vectors))
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
+        self._search: TwoNearest | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """See `AbstractMechanism.parameters`."""
+        return {"t": self._share}
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """See `AbstractMechanism.guarantee`; proven: the Laplace mechanism's, by post-processing."""
+        return self._guarantee
+
+    def noise(self, count: int, rng: Generator) -> Float64Array:
+        """See `AbstractMechanism.noise`; shape (count, n + 1), the last column uniform."""
+        return np.concatenate([self._noise.sample(rng, count), rng.random((count, 1))], axis=1)
+
+    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+        """See `AbstractMechanism.apply`."""
+        if self._search is None:
+            self._search = TwoNearest(self.embeddings.vectors)
+        found, gaps = self._search.find(self.embeddings.vectors[words] + noise[:, :-1], threads=self.threads)
+        first, second = self._share * gaps[:, 0], (1 - self._share) * gaps[:, 1]
+        take_second = noise[:, -1] * (first + second) < first
+        return np.where(take_second, found[:, 1], found[:, 0])
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without the search: a worker builds its own."""
+        return {**self.__dict__, "_search": None}
+
+
+@final
+class TwoNearest:
+    """The two nearest rows of fixed vectors: float32 scores, float64 differences for all that may be among the two."""
+
+    def __init__(self, vectors: FloatArray) -> None:
+        self._vectors = vectors
+        squares = np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64)
+        self._halves = (-0.5 * squares).astype(np.float32)
+        self._largest = float(np.sqrt(squares.max()))
+        self._unit = 1.01 * (vectors.shape[1] + 6) * 2.0**-24
+
+    def find(self, points: Float64Array, *, threads: int) -> tuple[IndexArray, Float64Array]:
+        """Indices, shape (p, 2), nearer first, lower index first at a tie, and their distances, shape (p, 2)."""
+        parts = list(
+            sweep.in_threads(
+                lambda a: self._block(points[a : a + _ROWS]), range(0, len(points), _ROWS), threads
+            )
+        )
+        if not parts:
+            return np.empty((0, 2), np.int64), np.empty((0, 2))
+        return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+    def _block(self, points: Float64Array) -> tuple[IndexArray, Float64Array]:
+        # Scores z.w - |w|^2/2, both scaled by a power of two that keeps the largest noise inside float32.
+        shrink = np.exp2(-np.frexp(np.abs(points).max(axis=1, keepdims=True) + 1)[1].astype(np.float64))
+        small = (points * shrink).astype(np.float32)
+        scores = small @ self._vectors.T
+        scores += shrink.astype(np.float32) * self._halves
+        lengths = np.sqrt(np.einsum("ij,ij->i", points, points)) * shrink[:, 0]
+        bounds = self._unit * (lengths * self._largest + shrink[:, 0] * self._largest**2)
+        second = np.partition(scores, -2, axis=1)[:, -2]
+        found, gaps = np.empty((len(points), 2), np.int64), np.empty((len(points), 2))
+        for row, point in enumerate(points):
+            candidates = np.flatnonzero(scores[row] >= second[row] - 2 * bounds[row])
+            differences = self._vectors[candidates] - point
+            distances = np.sqrt(np.einsum("ij,ij->i", differences, differences))
+            nearest = np.argsort(distances, kind="stable")[:2]
+            found[row], gaps[row] = candidates[nearest], distances[nearest]
+        return found, gaps

@@ -1,0 +1,1 @@
+"""Noise: `randomness` is the only maker of generators, `laplace` the n-dimensional law, `tails` its reach."""

@@ -1,0 +1,149 @@
+"""n-dimensional Laplace noise: the paper's Algorithm 1, and the Manhattan variant (theory.md section 3).
+
+Everything is drawn in float64 with tails that reach a probability of 2^-990 (`variates`). What lies beyond is stated
+by `AbstractNoise.truncation_delta` instead of claiming an unqualified pure bound (R2).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar, final
+
+import numpy as np
+
+from publius.distances.metrics import Euclidean, Float64Array, FloatArray, Manhattan
+from publius.errors import UsageError
+from publius.noise.randomness import Generator
+from publius.noise.tails import StandardGamma, standard_normal
+
+SMALLEST_EPSILON = 1e-100
+LARGEST_EPSILON = 1e6
+
+
+def checked_epsilon(epsilon: float) -> float:
+    """``epsilon`` as a float; `UsageError` unless it is a number between 1e-100 and 1e6.
+
+    Above, float64 rounding of a noisy vector would no longer be negligible beside the noise.
+    """
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float, np.floating, np.integer)):
+        raise UsageError(f"epsilon must be a number, not {type(epsilon).__name__}")
+    value = float(epsilon) if epsilon <= LARGEST_EPSILON else math.inf  # a huge integer has no float
+    if not SMALLEST_EPSILON <= value <= LARGEST_EPSILON:
+        raise UsageError(
+            f"epsilon must be a positive number from {SMALLEST_EPSILON:g} to {LARGEST_EPSILON:g}, not {value!r}"
+        )
+    return value
+
+
+@dataclass(frozen=True)
+class AbstractNoise(ABC):
+    """A noise law on R^n that makes epsilon*metric-private vectors when added to a vector.
+
+    Attributes:
+        dimension: n, at least 1.
+        epsilon: per unit of distance; the scale is 1/epsilon.
+
+    """
+
+    dimension: int
+    epsilon: float
+    _gamma: StandardGamma = field(init=False, repr=False)
+    metric_name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        if self.dimension < 1:
+            raise UsageError(f"the dimension must be at least 1, not {self.dimension}")
+        object.__setattr__(self, "epsilon", checked_epsilon(self.epsilon))
+        object.__setattr__(self, "_gamma", StandardGamma(self._gamma_shape()))
+
+    @abstractmethod
+    def _gamma_shape(self) -> int:
+        """Shape of the gamma law that the noise is made of."""
+
+    @abstractmethod
+    def sample(self, rng: Generator, count: int) -> Float64Array:
+        """``count`` independent noise vectors, shape (count, n), float64."""
+
+    @abstractmethod
+    def log_density(self, noise: FloatArray) -> Float64Array:
+        """Natural logarithm of the density at each row of ``noise``, shape (count, n) -> (count,)."""
+
+    @abstractmethod
+    def truncation_delta(self, epsilon_distance: float) -> float:
+        """Probability, per vector, by which the bound exp(epsilon*d) can be exceeded for the truncated tail.
+
+        For two vectors at distance d, ``epsilon_distance`` = epsilon*d. The sampler's radius ends at a finite value;
+        of the noise round one vector, the part beyond that value less d round the other is at most this probable,
+        and elsewhere the pure bound holds. It counts the truncation, not the rounding of float64.
+        """
+
+
+@final
+@dataclass(frozen=True)
+class EuclideanLaplace(AbstractNoise):
+    """Density c_n exp(-epsilon ||v||), c_n = epsilon^n / ((n-1)! S_n), S_n = 2 pi^(n/2) / Gamma(n/2).
+
+    Radius Gamma(n, 1/epsilon), direction uniform on the unit sphere, independent of each other. (The paper's
+    Definition of the uniform density prints n pi^(n/2) for the area S_n; its appendix has the right one.)
+    """
+
+    metric_name = Euclidean.name
+
+    def _gamma_shape(self) -> int:
+        return self.dimension
+
+    def sample(self, rng: Generator, count: int) -> Float64Array:
+        """See `AbstractNoise.sample`. Mean length n/epsilon."""
+        directions = standard_normal(rng, (count, self.dimension))
+        lengths = np.sqrt(np.einsum("ij,ij->i", directions, directions))
+        while not lengths.all():  # a zero normal has no direction; in one dimension that is conceivable
+            zero = np.flatnonzero(lengths == 0)
+            directions[zero] = standard_normal(rng, (len(zero), self.dimension))
+            lengths[zero] = np.sqrt(np.einsum("ij,ij->i", directions[zero], directions[zero]))
+        radii = self._gamma.sample(rng, count) / self.epsilon
+        directions *= (radii / lengths)[:, None]
+        return directions
+
+    def log_density(self, noise: FloatArray) -> Float64Array:
+        """See `AbstractNoise.log_density`."""
+        n = self.dimension
+        log_area = math.log(2) + n / 2 * math.log(math.pi) - math.lgamma(n / 2)
+        log_constant = n * math.log(self.epsilon) - math.lgamma(n) - log_area
+        return np.asarray(log_constant - self.epsilon * np.linalg.norm(np.asarray(noise, np.float64), axis=1))
+
+    def truncation_delta(self, epsilon_distance: float) -> float:
+        """See `AbstractNoise.truncation_delta`; P(Gamma(n) > largest radius - epsilon*d)."""
+        return self._gamma.beyond_reach(epsilon_distance)
+
+
+@final
+@dataclass(frozen=True)
+class ManhattanLaplace(AbstractNoise):
+    """n independent coordinates with density epsilon/2 exp(-epsilon |x|): epsilon*Manhattan-private."""
+
+    metric_name = Manhattan.name
+
+    def _gamma_shape(self) -> int:
+        return 1
+
+    def sample(self, rng: Generator, count: int) -> Float64Array:
+        """See `AbstractNoise.sample`. Mean Manhattan length n/epsilon."""
+        size = count * self.dimension
+        signs = np.where(rng.random(size) < 0.5, -1.0, 1.0)
+        return (signs * self._gamma.sample(rng, size) / self.epsilon).reshape(count, self.dimension)
+
+    def log_density(self, noise: FloatArray) -> Float64Array:
+        """See `AbstractNoise.log_density`."""
+        lengths = np.abs(np.asarray(noise, np.float64)).sum(axis=1)
+        return np.asarray(self.dimension * math.log(self.epsilon / 2) - self.epsilon * lengths)
+
+    def truncation_delta(self, epsilon_distance: float) -> float:
+        """See `AbstractNoise.truncation_delta`; a union over the n coordinates."""
+        return min(1.0, self.dimension * self._gamma.beyond_reach(epsilon_distance))
+
+
+NOISES: dict[str, type[AbstractNoise]] = {
+    noise.metric_name: noise for noise in (EuclideanLaplace, ManhattanLaplace)
+}

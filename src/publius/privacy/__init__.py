@@ -1,0 +1,1 @@
+"""What is promised: guarantees, the promise text, bounds on utility, and the ledger of what was spent."""

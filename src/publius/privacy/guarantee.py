@@ -1,0 +1,356 @@
+"""What is promised: the guarantee as a record, what it bounds between two documents, the promise in words.
+
+Every number stated here is rounded so that the promise errs on the safe side: exponents, factors and deltas up.
+Epsilon is taken as the decimal number it is written as, 0.1 as one tenth, exactly as a manifest states it.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal, final
+
+from publius.distances.earth_mover import TransportPlan
+from publius.errors import PolicyError, UsageError
+from publius.noise.laplace import NOISES
+from publius.text.tokenizer import Between
+
+Evidence = Literal["proven", "certified", "none"]
+
+# d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
+_LARGER = {("euclidean", "manhattan")}
+_DIMENSIONS = 1024
+_INACCURACY = 1 + 1e-9  # more than the incomplete gamma function's relative error
+
+
+@final
+@dataclass(frozen=True)
+class Guarantee:
+    """epsilon*d-privacy of one word, or of a bag of ``size`` words by the lifting theorem (theory.md section 2).
+
+    Attributes:
+        epsilon: per unit of word distance.
+        metric: name of d.
+        evidence: "proven" by a theorem, "certified" by exact computation on the vocabulary, or "none".
+        delta: probability by which the bound can be exceeded, per word, whichever two words of the vocabulary.
+        size: N, the public number of words of the bag; None for a single word.
+        ordered: whether the words' order is seen. Then the distance of two documents is not the Earth Mover's
+            distance times N but the larger sum of the distances word by word.
+        kept: what stands unprotected between ordered words. The guarantee then holds between documents that agree
+            in it, and says nothing about it.
+    """
+
+    epsilon: float
+    metric: str
+    evidence: Evidence
+    delta: float = 0.0
+    size: int | None = None
+    ordered: bool = False
+    kept: Between = "none"
+
+    def lifted(self, size: int) -> Guarantee:
+        """The guarantee of a bag of ``size`` independent words: (epsilon*N)*E_d (the lifting theorem)."""
+        if size < 1:
+            raise UsageError(f"a bag needs at least one word, not {size}")
+        return replace(self, size=size, delta=_upward(min(Fraction(1), Fraction(self.delta) * size)))
+
+    @property
+    def epsilon_total(self) -> float:
+        """epsilon*N: nats per unit of Earth Mover's distance, of the mean distance word by word when ordered."""
+        return _written(exact_epsilon(self.epsilon) * (self.size or 1))
+
+    def in_order(self, kept: Between = "none") -> Guarantee:
+        """What holds when the words are released in order, with ``kept`` between them (theory.md section 2, vectors).
+
+        Each word's output depends on that word alone, so the exponents add up position by position.
+        """
+        return replace(self, ordered=True, kept=kept)
+
+    def privacy_map(self, distance: float) -> float:
+        """The exponent between two documents at ``distance``: epsilon*N*E, rounded up.
+
+        For a bag ``distance`` is the Earth Mover's distance E, rounded up where it was computed
+        (`TransportPlan.distance_upper`). For an ordered release it is the sum of the distances word by word and
+        the exponent epsilon times it: the weaker Manhattan bound. Infinite without evidence. Raises `UsageError`
+        for a distance that is negative or not a number.
+        """
+        if not distance >= 0:
+            raise UsageError(f"a distance must be a number from 0, not {distance!r}")
+        if self.evidence == "none" or math.isinf(distance):
+            return math.inf
+        return _upward(
+            exact_epsilon(self.epsilon) * (1 if self.ordered else self.size or 1) * Fraction(distance)
+        )
+
+    def between(self, plan: TransportPlan) -> float:
+        """`privacy_map` for two documents whose transport was computed.
+
+        Raises `PolicyError` when they have not exactly N words each: the theorem compares bags of one size.
+        """
+        if not plan.size_a == plan.size_b == (self.size or 1):
+            raise PolicyError(
+                f"the documents have {plan.size_a} and {plan.size_b} words, and the guarantee is for bags of exactly "
+                f"{self.size or 1}: bring both to one length N"
+            )
+        if self.ordered:
+            raise PolicyError(
+                "the guarantee is for words in order: give the sum of the distances word by word"
+            )
+        return self.privacy_map(plan.distance_upper)
+
+    def under(self, metric: str) -> Guarantee:
+        """The same guarantee stated in a larger ``metric`` (Corollary 1): Euclidean as Manhattan.
+
+        Raises `PolicyError` where the metric is not known to be larger.
+        """
+        if metric != self.metric and (self.metric, metric) not in _LARGER:
+            raise PolicyError(
+                f"{self.metric} distances are not known to be at most {metric} ones, so a guarantee in the first is "
+                "none in the second: state it in the metric of the mechanism"
+            )
+        return replace(self, metric=metric)
+
+
+def exact_epsilon(epsilon: float) -> Fraction:
+    """The decimal number that ``epsilon`` is written as: 0.1 is one tenth. `UsageError` unless it is finite, > 0."""
+    if not (math.isfinite(epsilon) and epsilon > 0):
+        raise UsageError(f"epsilon must be a positive finite number, not {epsilon!r}")
+    return Fraction(repr(float(epsilon)))
+
+
+def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
+    """The guarantee of several releases of one document: epsilons and deltas add.
+
+    All must be for bags of one size in one metric; use `Guarantee.under` to bring them to one metric. For
+    several documents of one author, or sizes that differ, add the exponents instead (`total_exponent`).
+    Raises `PolicyError` for guarantees that have no common unit, `UsageError` for none at all.
+    """
+    parts = list(guarantees)
+    if not parts:
+        raise UsageError("there is nothing to compose: give at least one guarantee")
+    if len({(part.metric, part.size, part.ordered, part.kept) for part in parts}) > 1:
+        raise PolicyError(
+            "guarantees in different metrics, sizes or orders have no common epsilon: add exponents"
+        )
+    weakest = max((part.evidence for part in parts), key=("proven", "certified", "none").index)
+    return replace(
+        parts[0],
+        epsilon=_written(sum((exact_epsilon(part.epsilon) for part in parts), Fraction(0))),
+        delta=_upward(min(Fraction(1), sum((Fraction(part.delta) for part in parts), Fraction(0)))),
+        evidence=weakest,
+    )
+
+
+def total_exponent(exponents: Iterable[float]) -> float:
+    """The exponent of several releases seen together, of a document or of an author's documents: the sum, rounded up.
+
+    Raises `UsageError` for an exponent that is negative or not a number.
+    """
+    parts = list(exponents)
+    if not all(part >= 0 for part in parts):
+        raise UsageError("an exponent must be a number from 0")
+    return math.inf if math.inf in parts else _upward(sum(map(Fraction, parts), Fraction(0)))
+
+
+@final
+@dataclass(frozen=True)
+class Bound:
+    """What is promised between two documents: an output is at most exp(exponent) times as probable under one.
+
+    Attributes:
+        exponent: in nats.
+        delta: probability by which that can be exceeded.
+
+    """
+
+    exponent: float
+    delta: float
+
+    def repeated(self, releases: int) -> Bound:
+        """The bound for so many releases seen together; `UsageError` for fewer than one."""
+        if releases < 1:
+            raise UsageError(f"there must be at least one release, not {releases}")
+        if math.isinf(self.exponent):
+            return self
+        delta = min(Fraction(1), Fraction(self.delta) * releases)
+        return Bound(_upward(Fraction(self.exponent) * releases), _upward(delta))
+
+
+def laplace_delta(metric: str, dimension: int | None, words: Iterable[tuple[float, float]]) -> float:
+    """Delta of the Laplace mechanism's finite sampler between two documents, rounded up.
+
+    ``words`` are pairs (how many words, epsilon times the distance each of them moves); deltas of words add up.
+    Without a ``dimension``, the worst of those up to 1,024.
+    """
+    dimensions = range(1, _DIMENSIONS + 1) if dimension is None else [dimension]
+    total = 0.0
+    for count, epsilon_distance in words:
+        total += count * max(NOISES[metric](n, 1.0).truncation_delta(epsilon_distance) for n in dimensions)
+    return min(1.0, total * _INACCURACY)
+
+
+def laplace_bound(
+    promised: Guarantee, distance: float, dimension: int | None, diameter: float = math.inf
+) -> Bound:
+    """The bound of a release by the Laplace mechanism between two documents that are ``distance`` apart.
+
+    ``promised`` is lifted to N words; ``dimension`` None takes the worst; ``diameter`` is at least the largest
+    distance of two words. Raises `UsageError` for a distance whose exponent is beyond all numbers.
+    """
+    exponent = promised.privacy_map(distance)
+    if math.isinf(exponent):
+        raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+    farthest = min(exponent, promised.epsilon * diameter)
+    return Bound(exponent, laplace_delta(promised.metric, dimension, [(promised.size or 1, farthest)]))
+
+
+def laplace_bound_between(promised: Guarantee, plan: TransportPlan, dimension: int) -> Bound:
+    """As `laplace_bound` for two documents whose transport was computed, so that each word's move is known."""
+    size = promised.size or 1
+    moved = [(size * move.mass, promised.epsilon * move.distance) for move in plan.moves]
+    return Bound(promised.between(plan), laplace_delta(promised.metric, dimension, moved))
+
+
+def statement(
+    promised: Guarantee, distance: float, bound: Bound, *, releases: int = 1, candidates: int | None = None
+) -> dict[str, Any]:
+    """What a number of releases promises between two documents, as ``publius guarantee --json`` prints it."""
+    total = bound.repeated(releases)
+    facts: dict[str, Any] = {
+        "epsilon": promised.epsilon,
+        "size": promised.size,
+        "distance": distance,
+        "metric": promised.metric,
+        "releases": releases,
+        "exponent": total.exponent,
+        "factor": factor(total.exponent),
+        "log10_factor": log10_factor(total.exponent),
+        "delta": total.delta,
+    }
+    if candidates is not None:
+        facts["prior"] = 1 / candidates
+        facts["posterior_at_most"] = posterior_at_most(total.exponent, candidates)
+    return facts
+
+
+def factor(exponent: float) -> float | None:
+    """exp(``exponent``), rounded up: how many times as probable an output can be. None beyond float64's range."""
+    try:
+        # The C library's exp errs by less than one unit in the last place.
+        value = math.nextafter(math.exp(exponent), math.inf) if exponent else 1.0
+    except OverflowError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def log10_factor(exponent: float) -> float:
+    """The factor's power of ten: ``exponent`` / ln 10, rounded up."""
+    return math.nextafter(exponent / math.log(10) * (1 + 2.0**-51), math.inf) if exponent else 0.0
+
+
+def posterior_at_most(exponent: float, candidates: int) -> float:
+    """What a prior of 1/``candidates`` can become at most when a release is seen, rounded up.
+
+    For candidates that are all within ``exponent`` of each other and equally likely before: Bayes' rule gives
+    1 / (1 + (k - 1) exp(-exponent)). Raises `UsageError` for fewer than one candidate.
+    """
+    if candidates < 1:
+        raise UsageError(f"there must be at least one candidate, not {candidates}")
+    value = 1 / (1 + (candidates - 1) * math.exp(-exponent))
+    return min(1.0, value * (1 + 2.0**-50))
+
+
+def factor_text(exponent: float) -> str:
+    """The factor for people: a number while it can be read, nats and a power of ten beyond."""
+    value = factor(exponent)
+    if value is not None and value < 1e4:
+        return f"{value:.3g}"
+    if math.isinf(exponent):
+        return "without bound"
+    return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
+
+
+def promise(guarantee: Guarantee, *, private: bool) -> str:
+    """The promise of a release in words: for the manifest, the summary, every report and page."""
+    if not private:
+        return (
+            "NOT PRIVATE. This is the output of an experiment: it promises nothing about the documents it was "
+            "made from and must not be released."
+        )
+    if guarantee.ordered:
+        return _ordered_promise(guarantee)
+    n, total, delta = guarantee.size or 1, _shown(guarantee.epsilon_total, 6), _shown(guarantee.delta, 2)
+    return (
+        f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
+        f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
+        f"one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
+        f"a probability of {delta} for the finite range of the sampled noise. "
+        "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
+        "exponent is easily thousands of nats and then bounds nothing in practice. The topic is not hidden. Each "
+        "further release of a document adds its exponent to this one's."
+    )
+
+
+_KEPT: dict[Between, str] = {
+    "none": "",
+    "stop-words": "the stop words",
+    "punctuation": "the punctuation",
+    "all": "the stop words and the punctuation",
+}
+
+
+def _ordered_promise(guarantee: Guarantee) -> str:
+    n, delta = guarantee.size or 1, _shown(guarantee.delta, 2)
+    agreeing = f" that agree in {_KEPT[guarantee.kept]} kept" if guarantee.kept != "none" else ""
+    return (
+        "ORDERED TEXT: this is not a bag-of-words and has no Earth Mover's privacy. "
+        f"Take any two sequences of {n} words{agreeing}, and let S be the sum of the distances "
+        f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
+        f"Whatever is seen in this release is at most exp({_shown(guarantee.epsilon, 6)} * S) times as probable "
+        f"under one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word), but for a "
+        f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
+        "same words promises: two texts of the same words in another order are far apart. "
+        + _nothing_for(guarantee.kept)
+        + "The topic is not hidden, nor is the order in which it unfolds. Each further release of a document adds its "
+        "exponent to this one's."
+    )
+
+
+def _nothing_for(kept: Between) -> str:
+    """What is kept between the words is promised nothing; a bag's silence about style would be a lie here."""
+    if kept == "none":
+        return ""
+    what = _KEPT[kept]
+    style = (
+        " Stop words are among the strongest marks of an author's style, and nothing of the style in them is hidden."
+        if kept in ("stop-words", "all")
+        else ""
+    )
+    return (
+        f"NOTHING is promised for what is kept: {what} stand as in the document, at their places between the "
+        f"words; their number, and where they end, show how long the document is.{style} "
+    )
+
+
+def _shown(value: float, digits: int) -> str:
+    """``value`` with at most so many significant digits, rounded up."""
+    upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal(repr(value))
+    return format(float(upward), f".{digits}g")
+
+
+def _written(value: Fraction) -> float:
+    """The float64 nearest to ``value`` if it is written as a decimal that is at least ``value``, else the next one."""
+    nearest = float(value)
+    return nearest if Fraction(repr(nearest)) >= value else math.nextafter(nearest, math.inf)
+
+
+def _upward(value: Fraction) -> float:
+    """The smallest float64 that is at least ``value``; infinite beyond the range."""
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

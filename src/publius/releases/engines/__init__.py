@@ -1,0 +1,16 @@
+"""A corpus through `protect`: one entry, `protect_corpus`; engines are local processes and Spark."""
+
+from publius.releases.engines.engine import Summary
+from publius.releases.engines.run import default_batch_size, protect_corpus, shortest_length
+from publius.releases.engines.run_folder import Found
+from publius.releases.engines.worker_pool import LocalRunner, batches_of
+
+__all__ = [
+    "Found",
+    "LocalRunner",
+    "Summary",
+    "batches_of",
+    "default_batch_size",
+    "protect_corpus",
+    "shortest_length",
+]

@@ -1,0 +1,63 @@
+"""What a run costs in a ledger: noted as its documents go by, refused early, debited as one before the release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import final
+
+from publius.documents.corpus import BadDocument, Document
+from publius.errors import UsageError
+from publius.privacy.ledger import Charge, Ledger
+from publius.releases.engines.worker_pool import Batch
+from publius.releases.protect import Plan
+
+
+@final
+class Bill:
+    """The charges of a run, by the positions of its documents; without a ledger nothing is noted and paid."""
+
+    def __init__(self, ledger: Ledger | None, plan: Plan) -> None:
+        """`PolicyError` for what no budget covers, before any work is done."""
+        self._ledger, self._plan = ledger, plan
+        if ledger is not None:
+            plan.charges(ledger, ())
+        self._charges: dict[int, Charge] = {}
+
+    @property
+    def charges(self) -> bool:
+        """Whether there is a ledger."""
+        return self._ledger is not None
+
+    def note(self, batches: Iterable[Batch], *, finished: bool = False) -> Iterator[Batch]:
+        """The same batches; `BudgetError` at the first with a document that has not enough left.
+
+        Batches ``finished`` before an interruption are not refused: they may have been paid for already.
+        """
+        for batch in batches:
+            if self._ledger is not None:
+                documents = [item for item in batch if isinstance(item, Document)]
+                new = self._plan.charges(self._ledger, [(_account(item), item.subject) for item in documents])
+                if not finished:
+                    self._ledger.admit(new)
+                self._charges.update(zip([item.position for item in documents], new, strict=True))
+            yield batch
+
+    def pay(self, left_out: Sequence[BadDocument], *, token: str | None = None) -> None:
+        """Debit everything but what was left out in one durable step, or nothing: `BudgetError`.
+
+        A run that can be resumed gives its ``token``: it is debited once, however often it goes on.
+        """
+        for (
+            item
+        ) in left_out:  # by position: a repeated id is also that of the document before, which is released
+            self._charges.pop(item.position, None)
+        if self._ledger is not None:
+            self._ledger.spend(self._charges.values(), token=token)
+
+
+def _account(document: Document) -> str:
+    if document.account is None:
+        raise UsageError(
+            "a ledger charges documents by their ids, and numbered rows have none that last: name an id field"
+        )
+    return document.account

@@ -1,0 +1,119 @@
+"""The finished part of a resumable run: an append-only file of releases and a record of how far it is whole.
+
+A batch is appended in two durable steps: its lines to ``bags.jsonl``, then one line to ``progress.jsonl`` that
+says how many documents were read and where the lines end. What comes after the last whole line of progress was
+never finished: it is cut off, and its documents are computed again with the same noise.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final, Self, final
+
+from publius.documents.corpus import BadDocument
+from publius.errors import DataError
+from publius.files import os_errors, shown
+from publius.releases.engines.run_folder import open_private
+from publius.releases.protect import Tally
+
+BAGS: Final = "bags.jsonl"
+_PROGRESS: Final = "progress.jsonl"
+
+
+@final
+class Journal:
+    """Finished batches in a working folder; a context manager.
+
+    Attributes:
+        path: the file of releases, one a line as in ``bags.jsonl``.
+        items: documents read in the finished batches, those left out counted.
+        tally: counts over the finished batches.
+        bad: the documents that were left out.
+        torn_bytes: what was cut off at opening because it was not finished.
+
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / BAGS
+        self.items = self.torn_bytes = self._end = 0
+        self.tally, self.bad = Tally(), list[BadDocument]()
+        with os_errors("open", folder), contextlib.ExitStack() as files:
+            self._bags = files.enter_context(open_private(self.path))
+            self._progress = files.enter_context(open_private(folder / _PROGRESS))
+            self._recover()
+            self._files = files.pop_all()
+
+    def _recover(self) -> None:
+        whole = 0
+        self._progress.seek(0)
+        for line in self._progress:
+            entry = _parsed(line)
+            if entry is None:
+                break
+            whole += len(line)
+            self._take(entry)
+        if os.fstat(self._bags.fileno()).st_size < self._end:
+            raise DataError(
+                f"{shown(self.path)} is shorter than it was: remove its folder and start again; nothing was released"
+            )
+        self.torn_bytes = _cut(self._bags, self._end) + _cut(self._progress, whole)
+
+    def _take(self, entry: dict[str, Any]) -> None:
+        self.items += entry["items"]
+        self._end = entry["end"]
+        self.tally += Tally(*entry["tally"])
+        self.bad += [BadDocument(*item) for item in entry["bad"]]
+
+    def append(self, items: int, lines: Iterable[bytes], tally: Tally, bad: Sequence[BadDocument]) -> None:
+        """Make a batch of ``items`` documents durable: its releases and what was left out."""
+        data = b"".join(lines)
+        entry = {
+            "items": items,
+            "end": self._end + len(data),
+            "tally": dataclasses.astuple(tally),
+            "bad": [dataclasses.astuple(item) for item in bad],
+        }
+        with os_errors("write", self.path):
+            _append(self._bags, data)
+            _append(self._progress, json.dumps(entry).encode() + b"\n")
+        self._take(entry)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._files.close()
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """A whole line of progress; None for one that was torn."""
+    if not line.endswith(b"\n"):
+        return None
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _cut(file: BinaryIO, size: int) -> int:
+    """Shorten ``file`` to ``size`` bytes durably; how many were cut off."""
+    beyond = os.fstat(file.fileno()).st_size - size
+    if beyond:
+        file.truncate(size)
+        os.fsync(file.fileno())
+    return beyond
+
+
+def _append(file: BinaryIO, data: bytes) -> None:
+    file.write(data)
+    file.flush()
+    os.fsync(file.fileno())

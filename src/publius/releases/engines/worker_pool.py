@@ -1,0 +1,126 @@
+"""The runner of one machine: batches through `protect` in this process or in processes of their own, in order.
+
+Each worker opens the memory-mapped vectors itself, uses one BLAS thread, and derives each document's generator
+from the run key. It ends with the process that started it, however that ends: nobody else holds the run key.
+"""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Self, final
+
+from publius.documents.corpus import BadDocument, Document
+from publius.errors import PubliusError, StorageError, UsageError
+from publius.noise.randomness import RunKey
+from publius.releases.protect import Plan, Release, Tally, protect
+
+Batch = list[Document | BadDocument]
+Outcome = tuple[list[Release | BadDocument], Tally]
+
+
+@final
+class LocalRunner:
+    """Runs `protect` under one plan on batches, in this process or in ``workers`` processes of their own.
+
+    A context manager: worker processes live as long as it does. The run key belongs to a run, not to the runner, so
+    that two runs of one runner never share noise.
+    """
+
+    def __init__(self, plan: Plan, workers: int = 1) -> None:
+        if workers < 1:
+            raise UsageError(f"there must be at least one worker, not {workers}")
+        self.plan, self._workers = plan, workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        if self._workers > 1:
+            self._pool = ProcessPoolExecutor(
+                self._workers,
+                mp_context=multiprocessing.get_context("spawn"),
+                initializer=_start_worker,
+                initargs=(self.plan,),
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def run(self, batches: Iterable[Batch], key: RunKey) -> Iterator[Outcome]:
+        """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
+        if self._pool is None:
+            for batch in batches:
+                yield protect_batch(batch, self.plan, key)
+            return
+        secret = key.expose()
+        waiting: deque[Future[Outcome]] = deque()
+        try:
+            for batch in batches:
+                waiting.append(self._pool.submit(_work, batch, secret))
+                if len(waiting) > 2 * self._workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        except BrokenProcessPool:
+            raise StorageError(
+                "a worker process died (was it out of memory?): nothing was released; try fewer --workers"
+            ) from None
+
+
+_worker: Plan | None = None
+
+
+def _start_worker(plan: Plan) -> None:
+    global _worker
+    from threadpoolctl import threadpool_limits
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
+    end_with_parent()
+    threadpool_limits(1)
+    plan.mechanism.threads = 1
+    _worker = plan
+
+
+def end_with_parent() -> None:
+    """End this worker when its parent dies: a killed parent cannot tell it to, and it would wait for work for ever."""
+    threading.Thread(target=_wait_for_parent, daemon=True).start()
+
+
+def _wait_for_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _work(batch: Batch, secret: bytes) -> Outcome:
+    if _worker is None:
+        raise PubliusError("a worker was used before it was started")
+    return protect_batch(batch, _worker, RunKey(secret))
+
+
+def protect_batch(batch: Batch, plan: Plan, key: RunKey) -> Outcome:
+    """The operation of every runner: each item's release in its place, or the bad document that it is."""
+    outcomes, tally = protect([item for item in batch if isinstance(item, Document)], plan, key)
+    released = iter(outcomes)
+    return [item if isinstance(item, BadDocument) else next(released) for item in batch], tally
+
+
+def batches_of(items: Iterable[Document | BadDocument], size: int) -> Iterator[Batch]:
+    """Consecutive lists of ``size`` items, the last one shorter."""
+    iterator = iter(items)
+    while batch := list(itertools.islice(iterator, size)):
+        yield batch

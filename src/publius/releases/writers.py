@@ -1,0 +1,334 @@
+"""Releases to files: JSONL, CSV, Parquet, Matrix Market. A writer sees only released bags (R21).
+
+Words come in vocabulary order and nothing else about their order is written (R11), except of ordered text, which is
+marked so in every record. An experiment's warning is on every artefact (R10).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
+
+from publius.documents.row_readers import import_parquet
+from publius.errors import UsageError
+from publius.releases.protect import ORDERED_TEXT, Plan, Release
+from publius.text.bag import Bag
+from publius.text.tokenizer import joined
+from publius.vectors.embeddings import Embeddings
+
+if TYPE_CHECKING:
+    import pyarrow
+
+COMPRESSION: Final = "zstd"
+RESERVED = (
+    "id", "size", "kind", "bag", "word", "count", "words", "counts", "kept", "text", "position", "warning", "private",
+)  # fmt: skip
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """How releases are written: words in vocabulary order, exactly the labels asked for, an experiment's warning.
+
+    ``ordered`` is for ordered text: each record says so, and has the words as they follow each other too.
+    """
+
+    embeddings: Embeddings
+    labels: tuple[str, ...] = ()
+    warning: str | None = None
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        if clash := sorted(set(self.labels) & set(RESERVED)):
+            raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
+
+    @classmethod
+    def of(cls, plan: Plan) -> Self:
+        """The layout of a plan's releases; `UsageError` when a kept field has a name of the release's own."""
+        return cls(plan.mechanism.embeddings, plan.labels, plan.warning, plan.ordered is not None)
+
+    def counts(self, release: Release) -> dict[str, int]:
+        """The bag's words in vocabulary order; words outside it (an experiment's) last."""
+        last = self.embeddings.size
+
+        def place(item: tuple[str, int]) -> tuple[int, str]:
+            index = self.embeddings.index(item[0])
+            return (last if index is None else index, item[0])
+
+        return dict(sorted(release.bag.counts.items(), key=place))
+
+    def record(self, release: Release) -> dict[str, Any]:
+        """Id, size, the kind of ordered text, an experiment's warning, and exactly the labels that were asked for."""
+        if (release.words is not None) != self.ordered:
+            raise UsageError("a release is of another kind than the plan: bags and ordered text do not mix")
+        if set(release.labels) != set(self.labels):
+            raise UsageError("a release has other labels than the plan keeps: give both the same fields")
+        warning = {"warning": self.warning} if self.warning else {}
+        labels = {label: release.labels[label] for label in self.labels}
+        kind = {"kind": ORDERED_TEXT} if self.ordered else {}
+        return {"id": release.id, "size": release.bag.size, **kind, **warning, **labels}
+
+    def json_line(self, release: Release) -> bytes:
+        """The line of ``bags.jsonl``: id, size, bag, the kept fields; of ordered text also words, kept and text."""
+        record = self.record(release)
+        body = {"id": record.pop("id"), "size": record.pop("size"), "bag": self.counts(release), **record}
+        return json_line({**body, **self._in_order(release)})
+
+    def _in_order(self, release: Release) -> dict[str, Any]:
+        """The words of ordered text as they follow each other, the places of those kept, and all as one line."""
+        if release.words is None:
+            return {}
+        return {"words": list(release.words), "kept": list(release.kept), "text": joined(release.words)}
+
+    def schema(self) -> pyarrow.Schema:
+        """The columns of Parquet: id, size, the kept fields, words and counts; `MissingExtraError` without pyarrow.
+
+        Ordered text has words, kept and text instead of words and counts.
+        """
+        pa = import_parquet()[0]
+        marks = {name: text for name, text in self._marks().items() if text is not None}
+        fields = [("id", pa.string()), ("size", pa.int64()), *((name, pa.string()) for name in marks)]
+        fields += [(label, pa.string()) for label in self.labels]
+        fields += [("words", pa.list_(pa.string()))]
+        if self.ordered:
+            fields += [("kept", pa.list_(pa.int64())), ("text", pa.string())]
+        else:
+            fields += [("counts", pa.list_(pa.int64()))]
+        return pa.schema(fields, metadata=marks or None)
+
+    def _marks(self) -> dict[str, str | None]:
+        return {"kind": ORDERED_TEXT if self.ordered else None, "warning": self.warning}
+
+    def rows(self, releases: Sequence[Release]) -> pyarrow.RecordBatch:
+        """Releases as rows of `schema`."""
+        records = []
+        for release in releases:
+            counts = self.counts(release)
+            labels = {label: _text(value) for label, value in release.labels.items()}
+            columns = self._in_order(release) or {"words": list(counts), "counts": list(counts.values())}
+            records.append({**self.record(release), **labels, **columns})
+        return import_parquet()[0].RecordBatch.from_pylist(records, schema=self.schema())
+
+
+def json_line(record: dict[str, Any]) -> bytes:
+    """A record as a line of JSON."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def release_of(line: bytes, plan: Plan) -> Release:
+    """The release that `Layout.json_line` wrote under ``plan``."""
+    record = json.loads(line)
+    return Release(
+        record["id"],
+        Bag.from_counts(record["bag"]),
+        None if plan.experiment else plan.guarantee,
+        {label: record[label] for label in plan.labels},
+        record.get("warning"),
+        tuple(record["words"]) if plan.ordered else None,
+        tuple(record["kept"]) if plan.ordered else (),
+    )
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) or value is None else json.dumps(value)
+
+
+class AbstractWriter(ABC):
+    """Writes releases to a folder, one after another; use it as a context manager."""
+
+    format: ClassVar[str]
+    keeps_order: ClassVar[bool] = True
+
+    def __init__(self, folder: Path, layout: Layout) -> None:
+        """Write into ``folder`` as ``layout`` says."""
+        self.check(layout)
+        self.folder = folder
+        self.layout = layout
+        self._open()
+
+    @final
+    @classmethod
+    def check(cls, layout: Layout) -> None:
+        """`UsageError` when ``layout`` has what this format cannot hold."""
+        if layout.ordered and not cls.keeps_order:
+            raise UsageError(
+                f"the {cls.format} format has no order: choose jsonl, csv or parquet for ordered text"
+            )
+
+    @abstractmethod
+    def _open(self) -> None: ...
+
+    @abstractmethod
+    def write(self, release: Release) -> None:
+        """Add one release."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Finish the files."""
+
+    @final
+    def __enter__(self) -> Self:
+        return self
+
+    @final
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@final
+class JsonLines(AbstractWriter):
+    """``bags.jsonl``: one object a line with id, size, bag and the kept fields."""
+
+    format = "jsonl"
+
+    def _open(self) -> None:
+        self._file: BinaryIO = open(self.folder / "bags.jsonl", "wb")  # noqa: SIM115
+
+    def write(self, release: Release) -> None:
+        """See `AbstractWriter.write`."""
+        self._file.write(self.layout.json_line(release))
+
+    def close(self) -> None:
+        """See `AbstractWriter.close`."""
+        self._file.close()
+
+
+@final
+class Csv(AbstractWriter):
+    """``bags.csv``: one row a word with id, size, the kept fields, word and count.
+
+    Ordered text has a row a place instead: position (from 1), word, and whether it is kept (0 or 1). A cell that a
+    spreadsheet would run as a formula gets an apostrophe in front.
+    """
+
+    format = "csv"
+
+    def _open(self) -> None:
+        self._file = open(self.folder / "bags.csv", "w", encoding="utf-8", newline="")  # noqa: SIM115
+        self._rows = csv.writer(self._file, lineterminator="\r\n")
+        kind = ["kind"] if self.layout.ordered else []
+        warning = ["warning"] if self.layout.warning else []
+        last = ["position", "word", "kept"] if self.layout.ordered else ["word", "count"]
+        labels = map(_spreadsheet_safe, self.layout.labels)
+        self._rows.writerow(["id", "size", *kind, *warning, *labels, *last])
+
+    def write(self, release: Release) -> None:
+        """See `AbstractWriter.write`."""
+        head = [_spreadsheet_safe(value) for value in self.layout.record(release).values()]
+        for cells in self._cells(release):
+            self._rows.writerow([*head, *map(_spreadsheet_safe, cells)])
+
+    def _cells(self, release: Release) -> Iterator[Sequence[Any]]:
+        if release.words is None:
+            yield from self.layout.counts(release).items()
+            return
+        kept = set(release.kept)
+        for place, word in enumerate(release.words):
+            yield place + 1, word, int(place in kept)
+
+    def close(self) -> None:
+        """See `AbstractWriter.close`."""
+        self._file.close()
+
+
+def _spreadsheet_safe(value: Any) -> Any:
+    """``value``, with an apostrophe in front where a spreadsheet would read a formula."""
+    return (
+        f"'{value}"
+        if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r"))
+        else value
+    )
+
+
+@final
+class Parquet(AbstractWriter):
+    """``bags.parquet``: one row a document with id, size, the kept fields, words and counts (lists)."""
+
+    format = "parquet"
+    _BATCH: ClassVar[int] = 1024
+
+    def _open(self) -> None:
+        parquet = import_parquet()[1]
+        self._file = parquet.ParquetWriter(
+            self.folder / "bags.parquet", self.layout.schema(), compression=COMPRESSION
+        )
+        self._rows: list[Release] = []
+
+    def write(self, release: Release) -> None:
+        """See `AbstractWriter.write`."""
+        self._rows.append(release)
+        if len(self._rows) == self._BATCH:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._file.write_batch(self.layout.rows(self._rows))
+        self._rows = []
+
+    def close(self) -> None:
+        """See `AbstractWriter.close`."""
+        if self._rows:
+            self._flush()
+        self._file.close()
+
+
+@final
+class MatrixMarket(AbstractWriter):
+    """``bags.mtx`` (documents x vocabulary, coordinates), ``vocabulary.txt``, ``documents.jsonl``.
+
+    The counts are whole numbers under a header that says real: gensim reads no other.
+    """
+
+    format = "mtx"
+    keeps_order = False
+    _WIDTH: ClassVar[int] = 20  # room for each number of the size line, which is known only at the end
+
+    def _open(self) -> None:
+        self._matrix: BinaryIO = open(self.folder / "bags.mtx", "wb")  # noqa: SIM115
+        self._documents: BinaryIO = open(self.folder / "documents.jsonl", "wb")  # noqa: SIM115
+        self._rows = self._entries = 0
+        warning = f"% {self.layout.warning}\n" if self.layout.warning else ""
+        self._matrix.write(f"%%MatrixMarket matrix coordinate real general\n{warning}".encode())
+        self._size_line_at = self._matrix.tell()
+        self._write_size_line()
+
+    def _write_size_line(self) -> None:
+        sizes = (self._rows, self.layout.embeddings.size, self._entries)
+        self._matrix.write((" ".join(str(size).rjust(self._WIDTH) for size in sizes) + "\n").encode())
+
+    def write(self, release: Release) -> None:
+        """See `AbstractWriter.write`; a word outside the vocabulary (an experiment's) has no column: refused."""
+        self._rows += 1
+        lines = io.StringIO()
+        for word, count in self.layout.counts(release).items():
+            index = self.layout.embeddings.index(word)
+            if index is None:
+                raise UsageError(
+                    "the mtx format has columns for the vocabulary only: choose jsonl, csv or parquet"
+                )
+            lines.write(f"{self._rows} {index + 1} {count}\n")
+            self._entries += 1
+        self._matrix.write(lines.getvalue().encode())
+        self._documents.write(json_line(self.layout.record(release)))
+
+    def close(self) -> None:
+        """See `AbstractWriter.close`."""
+        self._matrix.seek(self._size_line_at)
+        self._write_size_line()
+        self._matrix.close()
+        self._documents.close()
+        with open(self.folder / "vocabulary.txt", "w", encoding="utf-8", newline="\n") as file:
+            file.writelines(f"{word}\n" for word in self.layout.embeddings.vocabulary)
+
+
+WRITERS: dict[str, type[AbstractWriter]] = {
+    writer.format: writer for writer in (JsonLines, Csv, Parquet, MatrixMarket)
+}

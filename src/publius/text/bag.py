@@ -1,0 +1,222 @@
+"""`Bag`: a frozen multiset of words without order, and the one way from a text to the words of a bag.
+
+A document is a finite bag of words; order is forgotten (theory.md section 1). The guarantee compares bags of
+equal size N, so N is fixed and public: the first N words of a document are kept, and a shorter one is filled
+up with the public unknown token.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, repeat
+from types import MappingProxyType
+from typing import Literal, NoReturn, Protocol, final, get_args
+
+from publius.errors import UnknownWordError, UsageError
+from publius.text.tokenizer import Between, Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
+
+UNKNOWN = "<unk>"
+"""The public token that stands for unknown words and fills short documents; no text has it as a word."""
+
+UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
+
+
+@final
+class Bag:
+    """An immutable, hashable multiset of words.
+
+    ``words`` is the words, repeated as often as they occur, or a mapping of words to counts. Two bags are
+    equal when they hold the same words equally often. A bag may be empty; no distance is defined for an empty
+    one. The repr holds no word.
+
+    >>> Bag(["tea", "milk", "tea"]) == Bag({"milk": 1, "tea": 2})
+    True
+    >>> Bag(["tea", "milk", "tea"])
+    Bag(size=3, distinct=2)
+    """
+
+    __slots__ = ("_counts", "_hash", "_size")
+
+    _counts: Mapping[str, int]
+    _size: int
+    _hash: int
+
+    def __init__(self, words: Iterable[str] | Mapping[str, int] = ()) -> None:
+        if isinstance(words, (str, bytes)):
+            raise UsageError("a Bag is made of words, not of one string: use Bag.from_text")
+        counts = _checked(words if isinstance(words, Mapping) else Counter(words))
+        object.__setattr__(self, "_counts", MappingProxyType(counts))
+        object.__setattr__(self, "_size", sum(counts.values()))
+        object.__setattr__(self, "_hash", hash(tuple(counts.items())))
+
+    @classmethod
+    def from_counts(cls, counts: Mapping[str, int]) -> Bag:
+        """The bag that holds each word as often as ``counts`` says; `UsageError` for a count below 1."""
+        return cls(counts)
+
+    @classmethod
+    def from_text(
+        cls,
+        text: str,
+        vocabulary: Vocabulary | TokenizedVocabulary,
+        *,
+        length: int | None = None,
+        unknown: UnknownPolicy = "unk",
+        stop_words: str | StopWords = "english",
+        profile: str | None = None,
+    ) -> Bag:
+        """The bag of the first ``length`` words of ``text``; of all of them without a length.
+
+        ``vocabulary`` is an `Embeddings`, or anything that answers ``in`` if ``profile`` names the tokenizer.
+        The other arguments are those of `Encoding`. Raises `UnknownWordError` under ``unknown="reject"`` and
+        `UsageError` for arguments that do not exist.
+        """
+        profile = profile or getattr(vocabulary, "tokenizer", None)
+        if profile is None:
+            raise UsageError(
+                "this vocabulary does not say how its words were cut: give profile='glove' or 'word2vec'"
+            )
+        stops = stop_words if isinstance(stop_words, StopWords) else StopWords.load(stop_words)
+        return cls(words_of(text, vocabulary, Encoding(length, unknown, stops, profile)).words)
+
+    @property
+    def size(self) -> int:
+        """How many words, repetitions counted: N."""
+        return self._size
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often each word occurs; read-only, sorted by word."""
+        return self._counts
+
+    def words(self) -> Iterator[str]:
+        """Each word as often as it occurs, sorted."""
+        return chain.from_iterable(repeat(word, count) for word, count in self._counts.items())
+
+    def __eq__(self, other: object) -> bool:
+        return self._counts == other._counts if isinstance(other, Bag) else NotImplemented
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Bag(size={self._size}, distinct={len(self._counts)})"
+
+    def __reduce__(self) -> tuple[type[Bag], tuple[dict[str, int]]]:
+        return Bag, (dict(self._counts),)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError("a Bag cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError("a Bag cannot be changed")
+
+
+def _checked(counts: Mapping[str, int]) -> dict[str, int]:
+    """``counts`` sorted by word; an error shows neither words nor their number in the text."""
+    for word, count in counts.items():
+        if not isinstance(word, str) or not word:
+            raise UsageError(f"a word of a Bag must be a string that is not empty; one is {_kind(word)}")
+        if type(count) is not int or count < 1:
+            raise UsageError(f"a count of a Bag must be a whole number from 1; one is {_kind(count)}")
+    return dict(sorted((str(word), count) for word, count in counts.items()))
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, str):
+        return "a string" if value else "an empty string"
+    return str(value) if type(value) is int else f"of type {type(value).__name__}"
+
+
+class TokenizedVocabulary(Vocabulary, Protocol):
+    """A vocabulary that says which `publius.text.tokenizer.Profile` its words follow, as `Embeddings` does."""
+
+    @property
+    def tokenizer(self) -> str:
+        """The name of the profile."""
+        ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How a text becomes the N words of a bag; all of it is public and stated in the manifest.
+
+    ``length`` is N, or None for all words. ``unknown`` is what becomes of a word outside the vocabulary:
+    "unk" makes it the public token, which counts as a word; "drop" leaves it out before the first N are
+    counted; "reject" raises; "keep" lets it through as it stands, for experiments only: it has no guarantee
+    at all. ``profile`` names the tokenizer. Raises `UsageError` for a value that does not exist.
+    """
+
+    length: int | None
+    unknown: UnknownPolicy
+    stop_words: StopWords
+    profile: str
+
+    def __post_init__(self) -> None:
+        profile_named(self.profile)
+        if self.unknown not in get_args(UnknownPolicy):
+            choices = ", ".join(get_args(UnknownPolicy))
+            raise UsageError(
+                f"no policy for unknown words is called {self.unknown!r}: choose one of {choices}"
+            )
+        if self.length is not None and (type(self.length) is not int or self.length < 1):
+            raise UsageError(f"the length of a bag must be a whole number from 1, not {self.length!r}")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """The words of one document, ready for a mechanism, and what was met on the way.
+
+    ``words`` are in the order of the text, so they are for internal use: a release has no order. ``seen``
+    counts the words looked up until N were found, stop words left out; ``unknown`` those of them outside the
+    vocabulary; ``padding`` the unknown tokens that fill a short document up to N. ``between`` is what was to be
+    kept unprotected for a text that keeps its order: pairs of how many of the words stand before it, and it.
+    """
+
+    words: tuple[str, ...] = field(repr=False)
+    seen: int
+    unknown: int
+    padding: int
+    between: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+
+
+def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Between = "none") -> Encoded:
+    """The words that stand for ``text``: the only way from a text to a bag, alone or in a batch.
+
+    No more of the text is cut into words than the first N need; ``keep`` changes none of them. Raises
+    `UnknownWordError` under "reject".
+    """
+    found = lookup(text, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words, keep=keep)
+    words: list[str] = []
+    between: list[tuple[int, str]] = []
+    unknown = dropped = 0
+    for word in found:
+        if type(word) is Kept:
+            between.append((len(words), str(word)))
+            continue
+        if type(word) is not Unknown:
+            words.append(word)
+        else:
+            unknown += 1
+            if encoding.unknown == "drop":
+                dropped += 1
+                continue
+            words.append(str(word) if encoding.unknown == "keep" else UNKNOWN)
+        if len(words) == encoding.length:
+            break
+    if unknown and encoding.unknown == "reject":
+        raise _rejected(unknown, len(words))
+    padding = encoding.length - len(words) if encoding.length else 0
+    padded = (*words, *repeat(UNKNOWN, padding))
+    return Encoded(padded, len(words) + dropped, unknown, padding, tuple(between))
+
+
+def _rejected(unknown: int, seen: int) -> UnknownWordError:
+    return UnknownWordError(
+        f"{unknown:,} of {seen:,} words are outside the vocabulary: choose the policy unk or drop, "
+        "import embeddings that hold them, or take them out of the text"
+    )

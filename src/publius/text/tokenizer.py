@@ -1,0 +1,354 @@
+"""Text becomes words, in one place: Unicode, case, punctuation, clitics, stop words.
+
+The words follow the paper (Fernandes, Dras and McIver 2019, section 6): lower case, punctuation dropped, stop
+words dropped. There is no way back to the case of the text: a vocabulary that knows only "London" does not
+know the word ``london`` of a document. Text is taken to Unicode NFC first, so that equal-looking texts give
+equal words; a word is a run of letters, marks and digits in any script, joined inside by an apostrophe or a
+hyphen. Scripts that are written without spaces are not segmented: a run of them is one word.
+
+Words must suit the embedding they are looked up in, so each embedding names a `Profile`. A word that the
+vocabulary lacks is looked up in pieces, split at its clitics, then its apostrophes, then its hyphens; what is
+left is unknown.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, final
+
+import regex
+
+from publius.errors import DataError, StorageError, UsageError
+
+Splitter = Callable[[str], list[str]]
+
+# Written text has several characters for one apostrophe and one hyphen, and hyphens that only show where a
+# line may break.
+_SPELLINGS = (("\u2019", "'"), ("\u02bc", "'"), ("\u2010", "-"), ("\u2011", "-"), ("\u00ad", ""))
+
+# A letter or digit and what follows it; an apostrophe, a hyphen or a zero-width joiner only between two of
+# these, a point or a comma only between digits. Possessive, so that time is linear in the length of any text.
+_WORD = regex.compile(
+    r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*+"
+    r"(?:(?:['\-\u200c\u200d]|(?<=\p{Nd})[.,](?=\p{Nd}))[\p{L}\p{N}][\p{L}\p{N}\p{M}]*+)*+"
+)
+# Marks of sentences and phrases, in their plain form; any other character between words is never kept.
+_MARKS = {**{mark: mark for mark in ".,;:!?()-\"'"}, "\u2026": "...", "\u2013": "-", "\u2014": "-", "\u201c": '"',
+          "\u201d": '"', "\u2018": "'"}  # fmt: skip
+_PLAIN_MARKS = frozenset(_MARKS.values())
+_WORD_OR_MARK = regex.compile(f"{_WORD.pattern}|[{regex.escape(''.join(_MARKS))}]")
+_LOOSE_MARK = regex.compile(r" ([.,;:!?)])| ?(\.\.\.)|(\() ")
+_CLITIC = regex.compile(r"(?<=.)(?:n't|'s|'ll|'re|'ve|'d|'m)\Z", regex.DOTALL)
+_NOT_IN_WORD = regex.compile(r"[\s\p{Cc}]")
+_SPACE = regex.compile(r"\s")
+_DIGIT = regex.compile(r"\p{Nd}")
+_CHUNK = 8192  # characters prepared at once: the first N words of a long text cost no more than they must
+
+LONGEST_SPLIT = 128
+"""A word of more characters is not looked up in pieces: hostile ones would cost much."""
+
+
+class Vocabulary(Protocol):
+    """Anything that says whether it holds a word: a set, a dictionary, `Embeddings`."""
+
+    def __contains__(self, word: object, /) -> bool: ...
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How an embedding's training text was cut into words.
+
+    ``clitics`` is "split" where ``don't`` is the two words ``do n't`` (Penn Treebank, GloVe) and "whole"
+    where it is one word (word2vec). ``digits`` is "masked" where numbers were trained with each digit as
+    ``#`` (Google News), so that a number the vocabulary lacks is looked up in that form. ``version`` changes
+    whenever some text would give other words.
+    """
+
+    name: str
+    version: int
+    clitics: Literal["split", "whole"]
+    digits: Literal["kept", "masked"]
+
+    @property
+    def label(self) -> str:
+        """Name and version, as a manifest states them."""
+        return f"{self.name}-{self.version}"
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (Profile("glove", 1, "split", "kept"), Profile("word2vec", 1, "whole", "masked"))
+}
+
+
+def profile_named(name: str) -> Profile:
+    """The profile called ``name``; `UsageError` when there is none."""
+    try:
+        return PROFILES[name]
+    except KeyError:
+        raise UsageError(
+            f"no tokenizer is called {name!r}: choose one of {', '.join(sorted(PROFILES))}"
+        ) from None
+
+
+def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
+    """The words of ``text`` in order, lazily, as the embeddings of ``profile`` write them.
+
+    >>> list(tokenize("Don't drop well-known words!", "glove"))
+    ['do', "n't", 'drop', 'well-known', 'words']
+    >>> list(tokenize("Don't drop well-known words!", "word2vec"))
+    ["don't", 'drop', 'well-known', 'words']
+    """
+    if profile_named(profile).clitics == "whole":
+        return _surface(text)
+    return (
+        part for token in _surface(text) for part in (_split_clitics(token) if "'" in token else (token,))
+    )
+
+
+def found_words(normalized: str) -> Iterator[tuple[int, int]]:
+    """Where the words stand in a text that was put through `normalize`, clitics and hyphens uncut."""
+    return (found.span() for found in _WORD.finditer(normalized))
+
+
+def _surface(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[str]:
+    """Words as they stand, clitics and hyphens uncut."""
+    start = 0
+    while start < len(text):
+        # White space is in no word, takes no accent and ends every rule of case: a cut there changes nothing.
+        space = _SPACE.search(text, start + _CHUNK)
+        end = space.start() if space else len(text)
+        yield from pattern.findall(normalize(text[start:end]))
+        start = end
+
+
+def normalize(text: str) -> str:
+    """``text`` in NFC and lower case, with one apostrophe and one hyphen and without soft hyphens."""
+    if text.isascii():
+        return text.lower()
+    text = unicodedata.normalize("NFC", text)
+    for written, meant in _SPELLINGS:
+        text = text.replace(written, meant)
+    # Lower-casing and dropping can leave letters and accents that have a joined form.
+    return unicodedata.normalize("NFC", text.lower())
+
+
+def _split_clitics(token: str) -> list[str]:
+    clitics: list[str] = []
+    while len(token) <= LONGEST_SPLIT and (found := _CLITIC.search(token)):
+        clitics.append(found.group())
+        token = token[: found.start()]
+    return [token, *reversed(clitics)]
+
+
+def _split_apostrophes(token: str) -> list[str]:
+    return [part for part in token.split("'") if part]
+
+
+def _split_hyphens(token: str) -> list[str]:
+    return token.split("-")
+
+
+def _mask_digits(token: str) -> list[str]:
+    return [_DIGIT.sub("#", token)]
+
+
+def _fallbacks(profile: Profile) -> tuple[Splitter, ...]:
+    """What to try, in this order, for a word that the vocabulary lacks."""
+    masks = (_mask_digits,) if profile.digits == "masked" else ()
+    clitics = (_split_clitics,) if profile.clitics == "split" else ()
+    return (*clitics, _split_apostrophes, _split_hyphens, *masks)
+
+
+Between = Literal["none", "stop-words", "punctuation", "all"]
+"""What of a text may stand unchanged between its protected words."""
+
+
+@final
+class Kept(str):
+    """A stop word or a mark of punctuation, for the order-keeping text that keeps it unprotected."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Kept()"
+
+
+def joined(words: Iterable[str]) -> str:
+    """``words`` and plain marks as one line to read: marks close to their words, quotation marks left alone."""
+    return str(_LOOSE_MARK.sub(r"\1\2\3", " ".join(words)))
+
+
+@final
+class Unknown(str):
+    """A word outside the vocabulary, as it stands in the text: never for output."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "Unknown()"
+
+
+def resolve(
+    text: str, vocabulary: Vocabulary, *, profile: str = "glove", stop_words: StopWords
+) -> Iterator[str | None]:
+    """The words of ``text`` as a mechanism needs them, in order and lazily: of ``vocabulary``, or None.
+
+    A word is taken whole when the vocabulary has it, else in the pieces that it has: split at the clitics
+    (where the profile splits them), at the apostrophes, at the hyphens. A piece that is not there either is
+    None; a word of which no piece is known is None once. Stop words leave before that, and so do pieces that
+    are stop words. The case of the text is never tried.
+    """
+    found = lookup(text, vocabulary, profile=profile, stop_words=stop_words)
+    return (None if type(word) is Unknown else word for word in found)
+
+
+def lookup(
+    text: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords, keep: Between = "none"
+) -> Iterator[str]:
+    """As `resolve`, but an unknown word is an `Unknown` with its form, for experiments that keep it.
+
+    What ``keep`` names comes too, as `Kept`, in its place between the same words.
+    """
+    fallbacks = _fallbacks(profile_named(profile))
+    tokens = _surface(text, _WORD_OR_MARK if keep in ("punctuation", "all") else _WORD)
+    found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
+    if keep != "punctuation":
+        return found
+    return (word for word in found if type(word) is not Kept or word in _PLAIN_MARKS)
+
+
+def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
+    """What `lookup` makes of one word as it stands in the normalized text: nothing of a stop word."""
+    return list(_lookup([token], vocabulary, stop_words.words, _fallbacks(profile_named(profile))))
+
+
+def _lookup(
+    tokens: Iterable[str],
+    vocabulary: Vocabulary,
+    stop_words: frozenset[str],
+    fallbacks: tuple[Splitter, ...],
+    kept: bool = False,
+) -> Iterator[str]:
+    """Words of the vocabulary, `Unknown` ones, and where asked for what is no word of a bag: `Kept`."""
+    for token in tokens:
+        if kept and token in _MARKS:  # first: a vocabulary may have marks too
+            yield Kept(_MARKS[token])
+        elif token in stop_words:
+            if kept:
+                yield Kept(token)
+        elif token in vocabulary:
+            yield token
+        else:
+            yield from _lookup_pieces(token, vocabulary, stop_words, fallbacks, kept)
+
+
+def _lookup_pieces(
+    token: str,
+    vocabulary: Vocabulary,
+    stop_words: frozenset[str],
+    fallbacks: tuple[Splitter, ...],
+    kept: bool,
+) -> list[str]:
+    """A word that the vocabulary lacks: its pieces by the first fallback that finds any of them there."""
+    for depth, split in enumerate(fallbacks if len(token) <= LONGEST_SPLIT else (), start=1):
+        parts = split(token)
+        if parts != [token]:
+            found = list(_lookup(parts, vocabulary, stop_words, fallbacks[depth:], kept))
+            words = [word for word in found if type(word) is not Kept] if kept else found
+            if not words or any(type(word) is not Unknown for word in words):
+                return found
+    return [Unknown(token)]
+
+
+_LATEST = {"english": "english-1"}
+_FILE = "file:"
+_MOST_BYTES = 4 << 20
+_MOST_WORDS = 100_000
+_LONGEST_WORD = 64
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StopWords:
+    """A public, versioned set of words that are left out of every bag.
+
+    ``name`` goes into manifests: that of a list of ours, "none" or "file", never a path. ``sha256`` is of the
+    words, sorted by code point, one a line, in UTF-8, so the same list has the same digest wherever it was
+    stored.
+    """
+
+    name: str
+    words: frozenset[str] = field(repr=False)
+
+    @classmethod
+    def load(cls, name: str = "english") -> StopWords:
+        """The list "english" (the latest), "english-1", "none", or "file:PATH": one word a line, # comments.
+
+        Raises `UsageError` for a name that does not exist, `StorageError` for a file that cannot be read and
+        `DataError`, naming the line, for one that is no list of words.
+        """
+        if name == "none":
+            return cls("none", frozenset())
+        if name.startswith(_FILE):
+            return cls("file", _parse(_read(Path(name.removeprefix(_FILE))), "the stop word file"))
+        name = _LATEST.get(name, name)
+        if name not in _LATEST.values():
+            raise UsageError(
+                f"no stop word list is called {name!r}: choose english, english-1, none or file:PATH"
+            )
+        resource = importlib.resources.files("publius") / "text" / "stop_words" / f"{name}.txt"
+        return cls(name, _parse(resource.read_bytes(), name))
+
+    @property
+    def sha256(self) -> str:
+        """Digest of the words, in hexadecimal."""
+        return hashlib.sha256("".join(f"{word}\n" for word in sorted(self.words)).encode()).hexdigest()
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.words
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a path"
+        raise StorageError(f"cannot read the stop word file {str(path)!r}: {reason}") from None
+    if len(data) > _MOST_BYTES:
+        raise DataError(f"the stop word file has more than {_MOST_BYTES:,} bytes: give one word a line")
+    return data
+
+
+def _parse(data: bytes, where: str) -> frozenset[str]:
+    words = set()
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+        word = normalize(_decode(line, f"line {number} of {where}").strip())
+        if not word or word.startswith("#"):
+            continue
+        if len(word) > _LONGEST_WORD or _NOT_IN_WORD.search(word):
+            raise DataError(
+                f"line {number} of {where} is not one word of at most {_LONGEST_WORD} characters: "
+                "give one word a line; a line that starts with # is a comment"
+            )
+        words.add(word)
+    if len(words) > _MOST_WORDS:
+        raise DataError(f"{where} has {len(words):,} words: at most {_MOST_WORDS:,} are accepted")
+    return frozenset(words)
+
+
+def _decode(line: bytes, where: str) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where} is not UTF-8 (byte {error.start + 1}): convert the file to UTF-8") from None

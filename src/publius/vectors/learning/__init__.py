@@ -1,0 +1,1 @@
+"""Vectors learned from public text."""

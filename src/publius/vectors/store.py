@@ -1,0 +1,272 @@
+"""The store of word vectors: one folder for each vocabulary, opened in milliseconds and never copied.
+
+A folder holds ``vectors.npy`` (little-endian float32, C order, shape (V, n), memory-mapped), ``words.txt`` (UTF-8,
+one word a line) and ``meta.json``. Opening checks that the three agree in size, shape and type, and that the words
+are admissible; the digest is recomputed on demand only, since it reads every byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import sys
+import tokenize
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TypeGuard, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publius.errors import EmbeddingError, StorageError, UsageError
+from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
+from publius.vectors.admissible import LARGEST_DIMENSION, UNKNOWN, word_fault
+
+Float32Array = NDArray[np.float32]
+
+VERSION: Final = 1
+_VECTORS: Final = "vectors.npy"
+_WORDS: Final = "words.txt"
+_META: Final = "meta.json"
+_DTYPE: Final = np.dtype("<f4")
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+_META_LIMIT: Final = 2**20
+_WORDS_LIMIT: Final = 2**31
+_AGAIN: Final = "remove the folder and import the vectors again"
+
+
+@final
+@dataclass(frozen=True)
+class Record:
+    """What ``meta.json`` says about the vectors, beside the version and the type of the numbers."""
+
+    name: str
+    sha256: str
+    size: int
+    dimension: int
+    unknown_index: int
+    tokenizer: str
+    source: Mapping[str, Any]
+
+
+def digest(words: Sequence[str], vectors: Float32Array) -> str:
+    """The SHA-256, in hexadecimal, that identifies a vocabulary and its vectors.
+
+    Over, in this order: the bytes ``publius/embeddings/v1`` and a zero byte; V and n, each as 8 bytes, little
+    endian; each word in UTF-8 followed by a newline byte (no word holds one); the vectors row by row, each number
+    as little-endian float32.
+    """
+    state = hashlib.sha256(b"publius/embeddings/v1\0")
+    for number in vectors.shape:
+        state.update(number.to_bytes(8, "little"))
+    for start in range(0, len(words), 2**16):
+        state.update("".join(f"{word}\n" for word in words[start : start + 2**16]).encode())
+    for start in range(0, len(vectors), 2**14):
+        state.update(np.ascontiguousarray(vectors[start : start + 2**14], _DTYPE).data)
+    return state.hexdigest()
+
+
+def write_store(folder: AnyPath, record: Record, words: Sequence[str], vectors: Float32Array) -> None:
+    """Make a store, whole or not at all. `UsageError` when ``folder`` is there and not empty."""
+    meta = {"format": "publius-embeddings", "version": VERSION, "dtype": "float32", **asdict(record)}
+    with new_folder(folder) as temporary:
+        with open(temporary / _VECTORS, "wb") as stream:
+            _write_array(stream, np.ascontiguousarray(vectors, _DTYPE))
+        with open(temporary / _WORDS, "wb") as stream:
+            stream.writelines(f"{word}\n".encode() for word in words)
+        text = json.dumps(meta, ensure_ascii=False, allow_nan=False, indent=1)
+        (temporary / _META).write_text(text + "\n", encoding="utf-8")
+
+
+def _write_array(stream: BinaryIO, array: NDArray[np.float32]) -> None:
+    """An array as NumPy stores it. NumPy's own writing to a file passes over an error of its last flush."""
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(array))
+    stream.write(array.data)
+
+
+def open_store(folder: AnyPath) -> tuple[Record, tuple[str, ...], Float32Array]:
+    """The record, the words and the read-only, memory-mapped vectors of a store.
+
+    `EmbeddingError` when a part is missing, malformed, a link, or does not agree with the others.
+    """
+    record = read_record(folder)
+    return (
+        record,
+        _read_words(Path(folder, _WORDS), record.size),
+        _map_vectors(Path(folder, _VECTORS), record),
+    )
+
+
+def read_record(folder: AnyPath) -> Record:
+    """The record of a store whose three files are there; `EmbeddingError` otherwise."""
+    for name in (_META, _WORDS, _VECTORS):
+        _check_regular(Path(folder, name))
+    path = Path(folder, _META)
+    meta = _read_json(path)
+    if not isinstance(meta, dict) or meta.pop("format", None) != "publius-embeddings":
+        raise EmbeddingError(f"{shown(path)} does not describe a store of Publius: {_AGAIN}")
+    if (version := meta.pop("version", None)) != VERSION:
+        raise EmbeddingError(
+            f"{shown(path)}: version {version!r:.20} of the store; this Publius reads {VERSION}"
+        )
+    _check_meta(meta, path)
+    return Record(**meta)
+
+
+def _read_json(path: Path) -> object:
+    data = read_bytes_limited(path, _META_LIMIT)
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise EmbeddingError(f"{shown(path)} is not JSON: {_AGAIN}") from None
+
+
+def _check_regular(path: Path) -> None:
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        raise EmbeddingError(
+            f"{shown(path.parent)} is not a store of Publius: it has no {path.name}; import the vectors first"
+        ) from None
+    except OSError as error:
+        raise storage_error("read", path, error) from None
+    if not stat.S_ISREG(mode):
+        raise EmbeddingError(f"{shown(path)} is a link or not a file: {_AGAIN}")
+
+
+def _check_meta(meta: dict[str, Any], path: Path) -> None:
+    faults = {
+        "dtype": meta.pop("dtype", None) != "float32",
+        "name": not (isinstance(name := meta.get("name"), str) and _NAME.fullmatch(name)),
+        "sha256": not re.fullmatch(r"[0-9a-f]{64}", str(meta.get("sha256"))),
+        "size": not _is_count(size := meta.get("size")),
+        "dimension": not (_is_count(n := meta.get("dimension")) and n <= LARGEST_DIMENSION),
+        "unknown_index": not (
+            _is_count(size) and type(i := meta.get("unknown_index")) is int and 0 <= i < size
+        ),
+        "tokenizer": not (isinstance(tokenizer := meta.get("tokenizer"), str) and _NAME.fullmatch(tokenizer)),
+        "source": not isinstance(meta.get("source"), dict),
+        "a key too many": len(meta) != 7,
+    }
+    for key, fault in faults.items():
+        if fault:
+            raise EmbeddingError(f"{shown(path)}: {key} is missing or wrong: {_AGAIN}")
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return type(value) is int and 1 <= value < 2**40
+
+
+def _read_words(path: Path, size: int) -> tuple[str, ...]:
+    try:
+        text = read_bytes_limited(path, _WORDS_LIMIT).decode()
+    except UnicodeDecodeError as error:
+        raise EmbeddingError(
+            f"{shown(path)}: bytes that are not UTF-8 at byte {error.start}: {_AGAIN}"
+        ) from None
+    words = tuple(text.split("\n"))
+    if words[-1] or len(words) != size + 1:
+        raise EmbeddingError(
+            f"{shown(path)}: {len(words) - 1} whole lines, and {_META} says {size} words: {_AGAIN}"
+        )
+    words = words[:-1]
+    for line, word in enumerate(words, 1):
+        if fault := word_fault(word):
+            raise EmbeddingError(f"{shown(path)}, line {line}: {fault}: {_AGAIN}")
+    if UNKNOWN in words:
+        raise EmbeddingError(f"{shown(path)}: the unknown token is among the words: {_AGAIN}")
+    return words
+
+
+def _map_vectors(path: Path, record: Record) -> Float32Array:
+    shape = (record.size, record.dimension)
+    try:
+        with open(path, "rb") as stream:
+            found = _array_header(stream)
+            start, size = stream.tell(), os.fstat(stream.fileno()).st_size
+            expected = (shape, False, _DTYPE)
+            if found != expected or size - start != record.size * record.dimension * _DTYPE.itemsize:
+                raise EmbeddingError(
+                    f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}"
+                )
+            return np.asarray(np.memmap(stream, _DTYPE, "r", start, shape))
+    except OSError as error:
+        raise storage_error("read", path, error) from None
+
+
+def _array_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]] | None:
+    """Shape, Fortran order, type; None when it is not an array as `write_store` makes it."""
+    try:
+        if np.lib.format.read_magic(stream) != (1, 0):
+            return None
+        return np.lib.format.read_array_header_1_0(stream)
+    except (ValueError, EOFError, TypeError, SyntaxError, tokenize.TokenError):
+        return None
+
+
+def check_name(name: str) -> str:
+    """``name`` itself when embeddings may be called so; it becomes a folder's name, so `UsageError` otherwise."""
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r:.120} cannot be the name of embeddings: up to 100 of a-z, 0-9, dot, underscore, hyphen, "
+            "a letter or digit first"
+        )
+    return name
+
+
+def name_from(path: AnyPath) -> str:
+    """A name for the vectors of a file, from the file's."""
+    stem = Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
+    return re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("._-")[:100] or "embeddings"
+
+
+def store_root() -> Path:
+    """Where stored embeddings are: ``$PUBLIUS_HOME/embeddings``, or in the user's data folder of the platform."""
+    if home := os.environ.get("PUBLIUS_HOME"):
+        return Path(home, "embeddings")
+    return _data_folder() / "publius" / "embeddings"
+
+
+def _data_folder() -> Path:
+    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
+    if os.path.isabs(given):  # a relative one is to be ignored: XDG Base Directory Specification
+        return Path(given)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise StorageError(
+            "there is no home folder to keep embeddings in: set PUBLIUS_HOME to a folder"
+        ) from None
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support"
+    return home / "AppData" / "Local" if sys.platform == "win32" else home / ".local" / "share"
+
+
+def converted_folder(name: str) -> Path:
+    """Where packaged embeddings are kept once they are converted, beside the user's own."""
+    return store_root().parent / "packaged" / check_name(name)
+
+
+def stored_folder(name: str) -> Path:
+    """Where the embeddings called ``name`` are, or would be, stored."""
+    return store_root() / check_name(name)
+
+
+def is_stored(name: str) -> bool:
+    """Whether there is something in the store under this name, be it damaged."""
+    return bool(_NAME.fullmatch(name)) and os.path.lexists(store_root() / name)
+
+
+def stored_names() -> list[str]:
+    """The names in the store, sorted."""
+    root = store_root()
+    try:
+        return sorted(path.name for path in root.iterdir() if _NAME.fullmatch(path.name))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise storage_error("read the folder", root, error) from None

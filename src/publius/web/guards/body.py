@@ -1,0 +1,94 @@
+"""The body of a request: of one type, of limited size and time, read whole before anything looks at it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final, final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from publius.web.errors import Json, refused
+from publius.web.guards.limits import Limits
+
+_CLOSE: Final = {"connection": "close"}
+_DIGITS: Final = 18  # of a length; Python refuses to read numbers of thousands
+
+
+class _TooLarge(Exception):
+    """More than the limit has arrived."""
+
+
+class _Gone(Exception):
+    """The client has hung up."""
+
+
+@final
+class LimitedBody:
+    """Reads a body of at most so many bytes within so many seconds, chunked or not, then calls the application."""
+
+    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+        """Limit what reaches ``app``."""
+        self._app, self._limits = app, limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if refusal := self._refusal(scope):
+            await refusal(scope, receive, send)
+            return
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                body = await self._read(receive)
+        except TimeoutError:
+            message = f"the body took more than {self._limits.body_seconds:g} s to arrive"
+            await refused(408, 2, "UsageError", message, _CLOSE)(scope, receive, send)
+        except _TooLarge:
+            await self._too_large()(scope, receive, send)
+        except _Gone:
+            return
+        else:
+            await self._app(scope, _Replay(body, receive), send)
+
+    def _refusal(self, scope: Scope) -> Json | None:
+        headers = {key.lower(): value for key, value in scope["headers"]}
+        length = headers.get(b"content-length", b"0").lstrip(b"0") or b"0"
+        if not length.isdigit() or len(length) > _DIGITS or int(length) > self._limits.body_bytes:
+            return self._too_large()
+        kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
+        has_body = int(length) > 0 or b"transfer-encoding" in headers
+        if has_body and kind != b"application/json":
+            return refused(415, 2, "UsageError", "send JSON, with 'Content-Type: application/json'", _CLOSE)
+        return None
+
+    def _too_large(self) -> Json:
+        message = f"the body has more than {self._limits.body_bytes:,} bytes: send fewer documents at once"
+        return refused(413, 2, "UsageError", message, _CLOSE)
+
+    async def _read(self, receive: Receive) -> bytes:
+        body = bytearray()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise _Gone
+            body += message.get("body", b"")
+            if len(body) > self._limits.body_bytes:
+                raise _TooLarge
+            if not message.get("more_body"):
+                return bytes(body)
+
+
+@final
+class _Replay:
+    """Gives the body as one message, then whatever comes."""
+
+    def __init__(self, body: bytes, receive: Receive) -> None:
+        self._body: bytes | None = body
+        self._receive = receive
+
+    async def __call__(self) -> Message:
+        if self._body is None:
+            return await self._receive()
+        body, self._body = self._body, None
+        return {"type": "http.request", "body": body, "more_body": False}

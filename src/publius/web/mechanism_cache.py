@@ -1,0 +1,167 @@
+"""Mechanisms ready to draw: each made once and kept, as many as memory should hold."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, cast, final
+
+import numpy as np
+
+from publius.distances.metrics import Float64Array
+from publius.errors import PolicyError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.comparison import useful_range
+from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.finite.stored_certificates import cached_weights
+from publius.mechanisms.registry import MECHANISMS, make_mechanism, parameters_of
+from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.words.projected import ProjectedExponential, ProjectedLaplace
+from publius.mechanisms.words.tight import RepairedTight, Tight
+from publius.vectors.embeddings import Embeddings
+
+T = TypeVar("T")
+_PAIRS: Final = 10**10
+"""Pairs of words times dimensions / 50 that are certified while somebody waits: 100,000 words of 50 dimensions."""
+_SOLVED: Final = 4 * 10**8
+"""The same where a system of equations in all words is solved first."""
+_RUNGS: Final = 7
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Epsilons of use on a vocabulary: about 2 %, half and 98 % of its words stay, or the end of the search."""
+
+    low: float
+    middle: float
+    high: float
+
+
+@final
+class Mechanisms:
+    """The mechanisms on one vocabulary, by name, metric and epsilon. Safe in threads."""
+
+    def __init__(self, embeddings: Embeddings) -> None:
+        """Nothing is made yet."""
+        self.embeddings = embeddings
+        self._laplaces, self._quick, self._certified = Kept(2), Kept(8), Kept(8)
+        self._ladders, self._ranges = Kept(2), Kept(16)
+
+    def get(self, name: str, epsilon: float, metric: str = "euclidean") -> AbstractMechanism:
+        """The mechanism; `UsageError` with the reason where it does not suit the vocabulary or the metric."""
+        if reason := self.unsuitable(name):
+            raise UsageError(f"the mechanism {name} is not offered here: {reason}")
+        if name == Laplace.name:
+            return self._laplaces.get(
+                (metric,), lambda: Laplace(self.embeddings, epsilon=1.0, metric=metric)
+            ).at(epsilon)
+        kept = self._quick if self.is_quick(name) else self._certified
+        return kept.get(
+            (name, metric, epsilon),
+            lambda: make_mechanism(name, self.embeddings, epsilon=epsilon, metric=metric),
+        )
+
+    def is_quick(self, name: str) -> bool:
+        """Whether it is made in a moment at any epsilon; the others are certified first."""
+        return not issubclass(MECHANISMS[name], AbstractFinite) and name != ProjectedLaplace.name
+
+    def is_ready(self, name: str, epsilon: float, metric: str) -> bool:
+        """Whether it is made in a moment at this epsilon."""
+        return self.is_quick(name) or (name, metric, epsilon) in self._certified
+
+    def unsuitable(self, name: str) -> str | None:
+        """Why the mechanism is not offered on this vocabulary, or None."""
+        if self.is_quick(name):
+            return None
+        size, dimension = self.embeddings.size, self.embeddings.dimension
+        if size < 2:
+            return "it needs at least two words"
+        work = size**2 * max(1, dimension / 50) if dimension > 1 else size
+        solved = name in (Tight.name, RepairedTight.name)
+        if work > (_SOLVED if solved else _PAIRS):
+            task = "solving for its weights" if solved else "certifying it"
+            return f"{task} on {size:,} words of {dimension} dimensions takes too long: use the command line"
+        return None
+
+    def ladder(self, name: str, metric: str) -> list[AbstractFinite]:
+        """A finite mechanism certified at scales across its useful range: the same whatever the document."""
+        return self._ladders.get((name, metric), lambda: self._ladder(name, metric))
+
+    def _ladder(self, name: str, metric: str) -> list[AbstractFinite]:
+        found = self.range(name, metric)
+        rungs = []
+        for scale in np.geomspace(found.low, found.high, _RUNGS).tolist():
+            with suppress(PolicyError):  # refused at this scale: the ladder has a gap there
+                made = make_mechanism(name, self.embeddings, scale=float(f"{scale:.3g}"), metric=metric)
+                rungs.append(cast("AbstractFinite", made))
+        return rungs
+
+    def range(self, name: str, metric: str = "euclidean") -> Range:
+        """The epsilons between which there is something to see, found on a sample of the vocabulary."""
+        if "metric" not in parameters_of(name):
+            metric = "euclidean"
+        family = _family(name)
+        return self._ranges.get((family, metric), lambda: self._range(family, metric))
+
+    def _range(self, name: str, metric: str) -> Range:
+        """Kept beside the embeddings: it depends on nothing else."""
+
+        def found() -> Float64Array:
+            return np.array(useful_range(name, self.embeddings, metric=metric))
+
+        facts = {"embeddings": self.embeddings.sha256, "range": name, "metric": metric}
+        low, middle, high = cached_weights(facts, 3, found).tolist()
+        return Range(low, middle, high)
+
+
+@final
+class Kept:
+    """A few things by key, each made once, one at a time; the longest unused is dropped. Safe in threads."""
+
+    def __init__(self, most: int) -> None:
+        """Keep ``most`` of them."""
+        self._most = most
+        self._found: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+        self._lock, self._making = threading.Lock(), threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __contains__(self, key: object) -> bool:
+        with self._lock:
+            return key in self._found
+
+    def get(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
+        """What was made for ``key`` before, or is made now."""
+        found = self._look(key)
+        if found is None:
+            with self._making:
+                found = self._look(key)
+                if found is None:
+                    found = self._keep(key, make())
+        return cast("T", found)
+
+    def _look(self, key: tuple[object, ...]) -> object | None:
+        with self._lock:
+            if key in self._found:
+                self._found.move_to_end(key)
+            return self._found.get(key)
+
+    def _keep(self, key: tuple[object, ...], made: T) -> T:
+        with self._lock:
+            self._found[key] = made
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+        return made
+
+
+def _family(name: str) -> str:
+    """The mechanism whose range is that of ``name``, near enough: of the same noise or the same weights."""
+    if not issubclass(MECHANISMS[name], AbstractFinite):
+        return name if name == ProjectedLaplace.name else Laplace.name
+    return name if name == ProjectedExponential.name else Exponential.name

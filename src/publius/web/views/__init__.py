@@ -1,0 +1,1 @@
+"""One file for each view of the explorer; they call the library and nothing else."""

@@ -1,0 +1,116 @@
+"""A document as a release would read it, and a draw to look at."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from publius.distances import earth_movers_distance
+from publius.distances.metrics import AbstractMetric, Float64Array, FloatArray
+from publius.mechanisms.base import AbstractMechanism
+from publius.noise.randomness import system_rng
+from publius.text.bag import Bag, Encoding, words_of
+from publius.text.marked_text import Token, count_words, tokens_of
+from publius.text.tokenizer import Unknown
+from publius.vectors.nearest import IndexArray
+from publius.web import requests
+from publius.web.guards.limits import LONGEST_COMPARED
+from publius.web.state import State
+from publius.web.views.public import stated
+
+WARNING: Final = (
+    "For the curator's eyes. This draw stands beside the original, word by word: it is not a release, nothing of it "
+    "is saved and nothing is charged."
+)
+_BINS: Final = 24
+
+
+def tokens(state: State, asked: requests.Tokens) -> dict[str, Any]:
+    """The text cut into tokens, and how many words of each kind a release would meet."""
+    encoding = state.encoding(asked)
+    found = list(tokens_of(asked.text, state.embeddings, encoding))
+    encoded = words_of(asked.text, state.embeddings, encoding)
+    counts = {
+        "words": len(encoded.words) - encoded.padding,
+        "unknown": encoded.unknown,
+        "stop": sum(token.kind == "stop" for token in found),
+        "padding": encoded.padding,
+        "beyond": sum(count_words(token.text) for token in found if token.kind == "beyond"),
+    }
+    return {"tokens": [_record(token, encoding) for token in found], "counts": counts}
+
+
+def _record(token: Token, encoding: Encoding) -> dict[str, Any]:
+    """Its text and kind; of words also how many places of the bag they take, so that a draw can be laid beside."""
+    record: dict[str, Any] = {"text": token.text, "kind": token.kind}
+    if token.kind in ("word", "unknown"):
+        taken = [word for word in token.words if type(word) is not Unknown or encoding.unknown != "drop"]
+        record["words"] = len(taken)
+    return record
+
+
+def draw(state: State, asked: requests.Draw) -> dict[str, Any]:
+    """A bag drawn from the text with fresh randomness, word by word beside it."""
+    started = time.perf_counter()
+    mechanism = state.mechanism(asked)
+    words = state.encoded(asked.text, asked).words
+    before = mechanism.indices(list(words))
+    rng = system_rng()
+    kernel_started = time.perf_counter()
+    after = mechanism.apply(before, mechanism.noise(len(before), rng))
+    kernel = time.perf_counter() - kernel_started
+    record = _drawn(mechanism, words, before, after)
+    return {
+        "warning": WARNING,
+        **record,
+        **stated(mechanism, asked.length),
+        "seconds": {"kernel": kernel, "total": time.perf_counter() - started},
+    }
+
+
+def prepare(state: State) -> None:
+    """Make and load what the first draw needs, with a public word: the index of words, the search, the solver."""
+    word = state.embeddings.word(0)
+    draw(state, requests.Draw(text=word, length=2, stop_words="none"))
+
+
+def _drawn(
+    mechanism: AbstractMechanism, words: Sequence[str], before: IndexArray, after: IndexArray
+) -> dict[str, Any]:
+    vectors, vocabulary = mechanism.embeddings.vectors, mechanism.embeddings.vocabulary
+    distances = row_distances(mechanism.metric, vectors[before], vectors[after])
+    counts, edges = np.histogram(distances, bins=_BINS, range=(0.0, float(distances.max()) or 1.0))
+    bag = mechanism.bag(after)
+    near = len(words) <= LONGEST_COMPARED
+    return {
+        "size": len(words),
+        "unchanged": float(np.mean(before == after)),
+        "words": [
+            {"in": word, "out": vocabulary[to], "distance": distance}
+            for word, to, distance in zip(words, after.tolist(), distances.tolist(), strict=True)
+        ],
+        "bag": [[word, count] for word, count in bag.counts.items()],
+        "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
+        "mean_distance": float(distances.mean()),
+        "distance": moved_distance(mechanism, words, bag) if near else None,
+    }
+
+
+def moved_distance(mechanism: AbstractMechanism, words: Sequence[str], bag: Bag) -> float:
+    """The Earth Mover's distance between the words of a document and a bag drawn from them."""
+    return earth_movers_distance(Bag(words), bag, mechanism.embeddings, mechanism.metric)
+
+
+def row_distances(metric: AbstractMetric, a: FloatArray, b: FloatArray) -> Float64Array:
+    """Distance of each row of ``a`` to the row of ``b`` beside it, shape (N, n) twice -> (N,)."""
+    from publius.distances.metrics import Euclidean, Manhattan
+
+    differences = np.asarray(a, np.float64) - b
+    if isinstance(metric, Euclidean):
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", differences, differences)))
+    if isinstance(metric, Manhattan):
+        return np.asarray(np.abs(differences).sum(axis=1))
+    return metric.pairwise(differences, np.zeros((1, differences.shape[1])))[:, 0]

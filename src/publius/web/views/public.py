@@ -1,0 +1,161 @@
+"""What is known without any document: mechanisms, vectors, this session, what an epsilon promises."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from publius.errors import PubliusError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.registry import MECHANISMS, parameters_of
+from publius.mechanisms.words.laplace import Laplace
+from publius.privacy.guarantee import Bound, laplace_bound, promise, statement
+from publius.releases.protect import publius_version
+from publius.vectors.embeddings import PACKAGED, package_installed
+from publius.vectors.store import read_record, stored_folder, stored_names
+from publius.web import requests
+from publius.web.guards.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_TEXT, MOST_DOCUMENTS, Limits
+from publius.web.state import State
+
+NOTE = (
+    "This page shows the original beside what is drawn from it: for your eyes. Nothing here is a release until you "
+    "press release; only then a bag is drawn anew, charged and written."
+)
+
+
+def mechanisms(state: State) -> dict[str, Any]:
+    """Every mechanism, whether it can be used on these vectors, and a range of epsilons to look at."""
+    return {"mechanisms": [_mechanism(state, name) for name in MECHANISMS]}
+
+
+def one_mechanism(state: State, name: str) -> dict[str, Any]:
+    """One of them: a page can begin with it while the others are certified."""
+    return {"mechanisms": [_mechanism(state, name)]}
+
+
+def _mechanism(state: State, name: str) -> dict[str, Any]:
+    made = MECHANISMS[name]
+    reason = state.mechanisms.unsuitable(name)
+    exact = issubclass(made, AbstractFinite)
+    found = None if reason else state.mechanisms.range(name)
+    return {
+        "name": name,
+        "summary": (made.__doc__ or "").strip().splitlines()[0],
+        "evidence": "certified" if exact else "proven",
+        "exact": exact,
+        "quick": state.mechanisms.is_quick(name),
+        "releasable": reason is None,
+        "available": reason is None,
+        "reason": reason,
+        "metrics": ["euclidean", "manhattan"] if "metric" in parameters_of(name) else ["euclidean"],
+        "epsilon_low": found and found.low,
+        "epsilon_high": found and found.high,
+        "epsilon_default": found and found.middle,
+    }
+
+
+def embeddings(state: State) -> dict[str, Any]:
+    """The vectors in use, and those that another start could use."""
+    current = state.embeddings
+    first = {"size": current.size, "dimension": current.dimension, "sha256": current.sha256}
+    entries = [{"name": current.name, **first, "tokenizer": current.tokenizer, "current": True}]
+    names = [*(PACKAGED if package_installed() else ()), *stored_names()]
+    others = [_entry(name) for name in names if name != current.name]
+    return {"embeddings": entries + [entry for entry in others if entry is not None]}
+
+
+def _entry(name: str) -> dict[str, Any] | None:
+    if name in PACKAGED:
+        facts: dict[str, Any] = {
+            "size": PACKAGED[name],
+            "dimension": 50,
+            "sha256": None,
+            "tokenizer": "glove",
+        }
+        return {"name": name, **facts, "current": False}
+    try:
+        record = read_record(stored_folder(name))
+    except PubliusError:
+        return None
+    facts = {key: getattr(record, key) for key in ("size", "dimension", "sha256", "tokenizer")}
+    return {"name": name, **facts, "current": False}
+
+
+def session(state: State, limits: Limits) -> dict[str, Any]:
+    """What this explorer was started with."""
+    return {
+        "version": publius_version(),
+        "embeddings": state.embeddings.name,
+        "ledger": _ledger(state),
+        "releases": state.releases.resolve().name,
+        "limits": {
+            "text_characters": LONGEST_TEXT,
+            "documents": MOST_DOCUMENTS,
+            "body_bytes": limits.body_bytes,
+            "length": LARGEST_LENGTH,
+            "compared_length": LONGEST_COMPARED,
+        },
+        "promise_note": NOTE,
+        "reports": state.reports.listing(),
+        "samples": state.samples.listing(),
+    }
+
+
+def _ledger(state: State) -> dict[str, Any] | None:
+    if state.ledger is None:
+        return None
+    documents, subjects, debits = state.ledger.counts()
+    return {
+        "unit": state.ledger.unit,
+        "budget": float(state.ledger.budget),
+        "subject_budget": float(state.ledger.subject_budget),
+        "documents": documents,
+        "subjects": subjects,
+        "debits": debits,
+    }
+
+
+def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
+    """What ``publius guarantee --json`` prints, and the promise in words; without a distance, no exponent."""
+    mechanism = state.mechanism(asked)
+    promised = mechanism.guarantee.lifted(asked.length)
+    facts: dict[str, Any] = {
+        "mechanism": mechanism.name,
+        "epsilon": promised.epsilon,
+        "size": promised.size,
+        "metric": promised.metric,
+        "delta": promised.delta,
+    }
+    if asked.distance is not None:
+        bound = _bound(mechanism, asked.length, asked.distance)
+        facts |= statement(
+            promised, asked.distance, bound, releases=asked.releases, candidates=asked.candidates
+        )
+        if not math.isfinite(facts["exponent"]):
+            raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+    text = promise(promised, private=True)
+    return {**facts, "epsilon_total": promised.epsilon_total, "evidence": promised.evidence, "promise": text}
+
+
+def _bound(mechanism: AbstractMechanism, size: int, distance: float) -> Bound:
+    promised = mechanism.guarantee.lifted(size)
+    if not isinstance(mechanism, Laplace):
+        return Bound(promised.privacy_map(distance), promised.delta)
+    diameter = mechanism.metric.diameter_bound(mechanism.embeddings.vectors)
+    return laplace_bound(promised, distance, mechanism.embeddings.dimension, diameter)
+
+
+def stated(mechanism: AbstractMechanism, size: int) -> dict[str, Any]:
+    """The guarantee of a bag of ``size`` words, and the promise in words."""
+    promised = mechanism.guarantee.lifted(size)
+    facts = {
+        "epsilon": promised.epsilon,
+        "epsilon_total": promised.epsilon_total,
+        "size": promised.size,
+        "metric": promised.metric,
+        "evidence": promised.evidence,
+        "delta": promised.delta,
+    }
+    private = promised.evidence != "none"
+    return {"guarantee": facts, "promise": promise(promised, private=private)}

@@ -1,0 +1,107 @@
+"""Releases: checked, then debited, then drawn; to the caller or into a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from publius.documents.corpus import BadDocument, Document, given_document
+from publius.errors import DocumentError, UsageError
+from publius.files import check_new_folder, new_folder
+from publius.noise.randomness import entropy
+from publius.releases.engines.engine import finish_folder
+from publius.releases.protect import Plan, Tally, protect
+from publius.releases.protect import Release as Released
+from publius.releases.writers import JsonLines, Layout
+from publius.web import requests
+from publius.web.guards.limits import MOST_WORDS
+from publius.web.state import State
+
+
+def obfuscate(state: State, asked: requests.Obfuscate) -> dict[str, Any]:
+    """Release documents to the caller; with a ledger, debited before anything is drawn."""
+    plan = _plan(state, asked)
+    if len(asked.documents) * asked.length > MOST_WORDS:
+        raise UsageError(f"documents times length must be at most {MOST_WORDS:,}: send fewer at once")
+    given = [(each.id, each.text, each.subject) for each in asked.documents]
+    releases, tally = _released(state, asked, plan, given)
+    layout = Layout.of(plan)
+    bags = [{"id": each.id, "size": each.bag.size, "bag": layout.counts(each)} for each in releases]
+    return {"releases": bags, "manifest": plan.manifest(tally.documents)}
+
+
+def release(state: State, asked: requests.Release) -> dict[str, Any]:
+    """Release one document into a new folder with a random name."""
+    plan = _plan(state, asked)
+    folder = state.releases / f"release-{entropy(8).hex()}"
+    check_new_folder(folder)
+    releases, tally = _released(state, asked, plan, [(asked.id, asked.text, asked.subject)])
+    manifest = _write(folder, plan, releases, tally)
+    bag = Layout.of(plan).counts(releases[0])
+    answer = {"folder": str(folder), "bag": [[word, count] for word, count in sorted(bag.items())]}
+    return {**answer, "manifest": manifest, "account": _account(state, asked.id)}
+
+
+def account(state: State, asked: requests.Account) -> dict[str, Any]:
+    """What was spent on a document, what is left, and what a release with this choice would cost."""
+    plan = _plan(state, asked)
+    price = None if state.ledger is None else float(state.ledger.price(plan.guarantee))
+    return {"account": _account(state, asked.id), "price": price}
+
+
+def _plan(state: State, asked: requests.Choice) -> Plan:
+    return Plan(state.mechanism(asked), state.encoding(asked))
+
+
+def _released(
+    state: State, asked: requests.Choice, plan: Plan, given: Sequence[tuple[str, str, str | None]]
+) -> tuple[list[Released], Tally]:
+    documents = [_document(state, asked, each, position) for position, each in enumerate(given, start=1)]
+    if len({document.id for document in documents}) < len(documents):
+        raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
+    key = plan.run_key()  # without entropy nothing is debited
+    if state.ledger is not None:
+        pairs = [(document.id, document.subject) for document in documents]
+        state.ledger.spend(plan.charges(state.ledger, pairs))
+    results, tally = protect(documents, plan, key)
+    return [_good(result) for result in results], tally
+
+
+def _document(
+    state: State, asked: requests.Choice, given: tuple[str, str, str | None], position: int
+) -> Document:
+    """A document that can be released: refused before anything is paid where it cannot."""
+    id, text, subject = given
+    found = given_document(id, text, position, subject=subject)
+    if isinstance(found, BadDocument):
+        raise found.error()
+    state.encoded(text, asked, f"document {position}: ")
+    return found
+
+
+def _good(result: Released | BadDocument) -> Released:
+    if isinstance(result, BadDocument):  # it was looked at before
+        raise DocumentError(result.reason)
+    return result
+
+
+def _write(folder: Path, plan: Plan, releases: Sequence[Released], tally: Tally) -> dict[str, Any]:
+    with new_folder(folder) as made:
+        with JsonLines(made, Layout.of(plan)) as writer:
+            for each in releases:
+                writer.write(each)
+        return finish_folder(made, plan, tally, ())
+
+
+def _account(state: State, id: str) -> dict[str, Any] | None:
+    if state.ledger is None:
+        return None
+    found = state.ledger.document(id)
+    return {
+        "unit": state.ledger.unit,
+        "budget": float(state.ledger.budget),
+        "spent": float(found.spent),
+        "remaining": float(found.remaining),
+        "releases": found.releases,
+    }

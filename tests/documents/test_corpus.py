@@ -1,0 +1,463 @@
+import gzip
+import io
+import json
+import os
+import pickle
+import tracemalloc
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from publius.documents import row_readers as records
+from publius.documents.corpus import BadDocument, Document, open_corpus
+from publius.errors import (
+    DataError,
+    DocumentError,
+    MissingExtraError,
+    PolicyError,
+    StorageError,
+    UsageError,
+)
+
+CANARY = "canary"
+GOOD = [
+    {"id": "a", "text": "First text, with a comma", "topic": "hp"},
+    {"id": 7, "text": 'Second "text"\nof two lines', "topic": "fb"},
+]
+
+
+def jsonl(*lines):
+    return (
+        b"\n".join(line if isinstance(line, bytes) else json.dumps(line).encode() for line in lines) + b"\n"
+    )
+
+
+def parquet(columns):
+    pyarrow = pytest.importorskip("pyarrow")
+    sink = io.BytesIO()
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), sink)
+    return sink.getvalue()
+
+
+def store(path, data):
+    path.write_bytes(data)
+    return path
+
+
+def read(path, **options):
+    return list(open_corpus(path, **options))
+
+
+CSV = b'topic,id,text\r\nhp,a,"First text, with a comma"\r\nfb,7,"Second ""text""\nof two lines"\r\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("c.jsonl", jsonl(*GOOD)),
+        ("c.NDJSON", jsonl(GOOD[0], b"", b"  \r", GOOD[1])),
+        ("c.jsonl", b"\xef\xbb\xbf" + jsonl(*GOOD).rstrip()),
+        ("c.jsonl.gz", gzip.compress(jsonl(*GOOD), mtime=0)),
+        ("c.csv", CSV),
+        ("c.csv", b"\xef\xbb\xbf" + CSV.replace(b"\r\nfb", b"\r\n\r\nfb")),
+        ("c.csv.gz", gzip.compress(CSV, mtime=0)),
+    ],
+)
+def test_every_kind_gives_the_same_documents(tmp_path, name, data):
+    documents = read(store(tmp_path / name, data), keep=["topic"])
+    assert documents == [
+        Document("a", "First text, with a comma", {"topic": "hp"}, 1, account="a"),
+        Document("7", 'Second "text"\nof two lines', {"topic": "fb"}, 2, account="7"),
+    ]
+
+
+def test_parquet_gives_the_same_documents(tmp_path):
+    columns = {
+        "id": [5, 7],
+        "text": ["one", "two"],
+        "topic": ["hp", "fb"],
+        "x": [1.5, 2.0],
+        "yes": [True, False],
+    }
+    corpus = open_corpus(store(tmp_path / "c.parquet", parquet(columns)), keep=["topic", "x", "yes"])
+    assert [document.id for document in corpus] == ["5", "7"]
+    assert list(corpus)[1] == Document(
+        "7", "two", {"topic": "fb", "x": "2.0", "yes": "false"}, 2, account="7"
+    )
+    assert corpus.count_hint == 2
+
+
+def test_parquet_needs_its_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"publius\[parquet\]"):
+        open_corpus(store(tmp_path / "c.parquet", b""))
+
+
+def test_a_txt_file_is_one_document(tmp_path):
+    assert read(store(tmp_path / "secret name.txt", b"\xef\xbb\xbfsome text")) == [
+        Document("1", "some text", {}, 1, account="secret name.txt")
+    ]
+
+
+def test_a_folder_of_txt_is_read_by_name_and_named_by_position(tmp_path):
+    for name in ("b.txt", "a.txt", "c.TXT", ".hidden", "_SUCCESS"):
+        store(tmp_path / name, name.encode())
+    corpus = open_corpus(tmp_path)
+    assert [(document.id, document.text) for document in corpus] == [
+        ("1", "a.txt"),
+        ("2", "b.txt"),
+        ("3", "c.TXT"),
+    ]
+    assert corpus.count_hint == 3
+
+
+def test_a_folder_of_parts_is_one_corpus(tmp_path):
+    store(tmp_path / "part-2.jsonl.gz", gzip.compress(jsonl(GOOD[1])))
+    store(tmp_path / "part-1.jsonl", jsonl(GOOD[0], b"{"))
+    first, bad, last = read(tmp_path)
+    assert (first.id, last.id, last.position) == ("a", "7", 3)
+    assert bad.reason.startswith("part 1, line 2: not JSON")
+
+
+def test_a_corpus_can_be_read_again(tmp_path):
+    corpus = open_corpus(store(tmp_path / "c.jsonl", jsonl(*GOOD)))
+    assert list(corpus) == list(corpus)
+    assert corpus.count_hint is None
+
+
+def test_documents_may_be_numbered(tmp_path):
+    path = store(tmp_path / "c.jsonl", jsonl({"text": "one"}, {"text": ""}, {"text": "three"}))
+    assert [(document.position, document.id) for document in read(path, number=True)] == [
+        (1, "1"),
+        (2, "2"),
+        (3, "3"),
+    ]
+
+
+def test_fields_may_have_other_names(tmp_path):
+    path = store(
+        tmp_path / "c.jsonl", jsonl({"key": "k", "body": "some", "n": 3, "f": 0.5, "b": True, "e": ""})
+    )
+    (document,) = read(path, id_field="key", text_field="body", keep=["n", "f", "b", "e"])
+    assert document.labels == {"n": "3", "f": "0.5", "b": "true", "e": ""}
+
+
+def test_half_an_emoji_in_a_text_is_no_reason_to_refuse_it(tmp_path):
+    (document,) = read(store(tmp_path / "c.jsonl", b'{"id": 1, "text": "cut \\ud83d"}'))
+    assert document.text == "cut \ud83d"
+
+
+def test_a_document_does_not_show_its_text_and_travels_to_workers():
+    document = Document("a", CANARY, {"topic": CANARY}, 1)
+    assert repr(document) == "Document(id='a', position=1)"
+    assert pickle.loads(pickle.dumps(document)) == document
+
+
+def good(text):
+    return {"id": "x", "text": text}
+
+
+BAD_JSONL = {
+    "not JSON": (b'{"id": "x", "text": "canary', "line 2: not JSON from column"),
+    "two values": (b'{"id": "x", "text": "canary"} canary', "not JSON"),
+    "escape": (b'{"id": "x", "text": "\\canary"}', "not JSON"),
+    "control": (b'{"id": "x", "text": "canary\x00"}', "not JSON"),
+    "UTF-8": (b'{"id": "x", "text": "canary\xff"}', "not UTF-8 at byte 28"),
+    "UTF-16": ('{"id": "x", "text": "canary"}'.encode("utf-16"), "not UTF-8"),
+    "list": (["canary"], "not an object but a list"),
+    "string": (b'"canary"', "not an object but a string"),
+    "nested": (b'{"id": "x", "text": ' + b"[" * 100_000, "nested too deeply"),
+    "digits": (b'{"id": "x", "text": "canary", "n": ' + b"9" * 5000 + b"}", "too many digits"),
+    "twice": (b'{"id": "x", "text": "canary", "text": "canary"}', "a field is there twice"),
+    "no text": ({"id": "x", "canary": 1, "topic": "t"}, "no field 'text'"),
+    "no id": ({"text": "canary", "topic": "t"}, "no field 'id'"),
+    "no label": (good(CANARY), "no field 'topic'"),
+    "text null": ({"id": "x", "text": None, "topic": "t"}, "the text field 'text' is null"),
+    "text list": ({"id": "x", "text": [CANARY], "topic": "t"}, "is a list"),
+    "text number": ({"id": "x", "text": 1, "topic": "t"}, "is a number"),
+    "text empty": ({"id": "x", "text": "", "topic": "t"}, "the text is empty"),
+    "text blank": ({"id": "x", "text": " \n\u3000", "topic": "t"}, "the text is empty"),
+    "id null": ({"id": None, "text": CANARY, "topic": "t"}, "the id field 'id' is null"),
+    "id bool": ({"id": True, "text": CANARY, "topic": "t"}, "is true or false"),
+    "id float": ({"id": 1.5, "text": CANARY, "topic": "t"}, "is a number"),
+    "id object": ({"id": {CANARY: 1}, "text": CANARY, "topic": "t"}, "is an object"),
+    "id empty": ({"id": " ", "text": CANARY, "topic": "t"}, "the id field 'id' is empty"),
+    "id long": ({"id": CANARY * 43, "text": "t", "topic": "t"}, "258 characters, more than 256"),
+    "id control": ({"id": "canary\x1b[2J", "text": "t", "topic": "t"}, "control characters"),
+    "id surrogate": (b'{"id": "canary\\ud800", "text": "t", "topic": "t"}', "half characters"),
+    "id newline": ({"id": "canary\u2028", "text": "t", "topic": "t"}, "control characters"),
+    "id again": ({"id": "a", "text": CANARY, "topic": "t"}, "an earlier document has this id"),
+    "label null": ({"id": "x", "text": "t", "topic": None}, "the kept field 'topic' is null"),
+    "label list": ({"id": "x", "text": "t", "topic": [CANARY]}, "is a list"),
+    "label NaN": (b'{"id": "x", "text": "t", "topic": NaN}', "a finite number"),
+    "label infinite": (b'{"id": "x", "text": "t", "topic": 1e999}', "a finite number"),
+    "label control": ({"id": "x", "text": "t", "topic": "canary\n"}, "control characters"),
+    "label long": ({"id": "x", "text": "t", "topic": CANARY * 50}, "300 characters"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD_JSONL)
+def test_a_bad_line_is_named_by_place_and_never_shown(tmp_path, case):
+    line, message = BAD_JSONL[case]
+    last = GOOD[1] | {"topic": "fb"}
+    first, bad, after = read(store(tmp_path / "c.jsonl", jsonl(GOOD[0], line, last)), keep=["topic"])
+    assert isinstance(bad, BadDocument)
+    assert (first.id, after.id, bad.position) == ("a", "7", 2)
+    assert message in bad.reason
+    error = bad.error()
+    assert isinstance(error, DocumentError)
+    assert str(error).startswith("document 2")
+    assert "line 2: " in str(error)
+    assert ": " in bad.reason.split("line 2: ")[1], "says the way out"
+    assert CANARY not in f"{error} {bad!r}"
+
+
+def test_a_bad_document_says_its_id_when_it_can_be_read(tmp_path):
+    path = store(tmp_path / "c.jsonl", jsonl({"id": "x\u202e", "text": ""}))
+    (bad,) = read(path)
+    assert (
+        str(bad.error()) == r"document 1 (id 'x\u202e'): line 1: the text is empty: leave such documents out"
+    )
+
+
+BAD_CSV = {
+    "short": (b"hp,x\n", "2 fields where the header has 3"),
+    "long": (b"hp,x,canary,canary\n", "4 fields where the header has 3"),
+    "quotes": (b'hp,x,"canary" canary\n', "quoting is broken"),
+    "UTF-8": (b"hp,x,canary\xff\n", "not UTF-8"),
+    "surrogate": (b"hp,x,canary\xed\xa0\x80\n", "not UTF-8"),
+    "empty text": (b"hp,x,\n", "the text is empty"),
+    "empty id": (b"hp,,canary\n", "the id field 'id' is empty"),
+    "id again": (b"hp,a,canary\n", "an earlier document has this id"),
+    "label": (b"hp\x07,x,canary\n", "control characters"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_CSV)
+def test_a_bad_row_is_named_by_place_and_never_shown(tmp_path, case):
+    row, message = BAD_CSV[case]
+    data = b'topic,id,text\nhp,a,"two\nlines"\n' + row + b"fb,7,more\n"
+    _, bad, after = read(store(tmp_path / "c.csv", data), keep=["topic"])
+    assert isinstance(bad, BadDocument)
+    assert after == Document("7", "more", {"topic": "fb"}, 3, account="7")
+    assert bad.reason.startswith("line 4: ")
+    assert message in bad.reason
+    assert CANARY not in str(bad.error())
+
+
+def test_a_quote_that_is_never_closed_ends_the_rows(tmp_path):
+    _, bad = read(store(tmp_path / "c.csv", b'topic,id,text\nhp,a,t\nhp,x,"canary\nfb,7,more\n'))
+    assert bad.reason.startswith("line 3: quoting is broken")
+
+
+def test_the_rows_before_a_swallowing_quote_do_not_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "RECORD_LIMIT", 1 << 20)
+    path = store(tmp_path / "c.csv", b'id,text\na,"canary\n' + b"x,canary\n" * 200_000)
+    with pytest.raises(
+        DocumentError, match="row from line 2 has more than 1 MiB: close its quotes"
+    ) as caught:
+        read(path)
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (b"canary,7,more", "no columns called 'text' among 3"),
+        (b"text,canary", "no columns called 'id' among 2"),
+        (b"id,text,text", "2 columns called 'text' among 3"),
+        (b"id;text", "no columns called 'text' among 1, separated by commas"),
+        (b'id,"text"x', "no columns called"),
+    ],
+)
+def test_a_csv_without_its_header_is_refused(tmp_path, header, message):
+    path = store(tmp_path / "c.csv", header + b"\n1,canary\n")
+    with pytest.raises(DocumentError, match=message) as caught:
+        read(path)
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(("name", "wrap"), [("c.jsonl", '{{"id": 1, "text": "{}"}}'), ("c.txt", "{}")])
+def test_a_document_that_is_too_long_is_passed_over(tmp_path, name, wrap):
+    data = wrap.format(CANARY * 3_000_000).encode() + b'\n{"id": 2, "text": "short"}\n'
+    bad, *after = read(store(tmp_path / name, data))
+    assert "more than 16 MiB: split it" in bad.reason
+    assert [document.id for document in after] == (["2"] if name == "c.jsonl" else [])
+
+
+def test_a_txt_file_that_cannot_be_read_is_one_bad_document(tmp_path):
+    store(tmp_path / "canary-1.txt", b"canary \xff")
+    store(tmp_path / "canary-2.txt", b" \n")
+    store(tmp_path / "canary-3.txt", b"fine")
+    store(tmp_path / "canary-4.txt.gz", gzip.compress(b"canary " * 99, mtime=0)[:-9])
+    first, second, third, fourth = read(tmp_path)
+    assert "part 4: gzip that is damaged" in str(fourth.error())
+    assert str(first.error()) == "document 1: part 1: not UTF-8 at byte 8: convert the file to UTF-8"
+    assert "part 2: the text is empty" in str(second.error())
+    assert third.id == "3"
+    assert CANARY not in f"{first.error()}{second.error()}{fourth.error()}{open_corpus(tmp_path).kind}"
+
+
+def bad_parquet():
+    return {
+        "nested text": ({"id": ["x"], "text": [[CANARY]]}, "convert the column 'text'"),
+        "binary text": ({"id": ["x"], "text": [CANARY.encode()]}, "convert the column 'text'"),
+        "struct id": ({"id": [{CANARY: 1}], "text": ["t"]}, "convert the column 'id'"),
+        "no text": ({"id": ["x"], CANARY: ["t"]}, "no columns called 'text'"),
+    }
+
+
+@pytest.mark.parametrize("case", bad_parquet())
+def test_a_parquet_file_of_other_columns_is_refused(tmp_path, case):
+    columns, message = bad_parquet()[case]
+    with pytest.raises(DocumentError, match=message) as caught:
+        read(store(tmp_path / "c.parquet", parquet(columns)))
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["id", "text"])
+def test_a_null_in_parquet_is_one_bad_document(tmp_path, column):
+    columns = {"id": ["a", "b", "c"], "text": ["one", CANARY, "three"]} | {column: ["a", None, "c"]}
+    _, bad, after = read(store(tmp_path / "c.parquet", parquet(columns)))
+    assert bad.reason.startswith(f"row 2: the {column} field '{column}' is null")
+    assert after.id == "c"
+
+
+def test_text_of_invalid_utf8_in_parquet_is_one_bad_document(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    raw = pyarrow.array([b"fine", b"canary\xff", b"too"])
+    text = pyarrow.Array.from_buffers(pyarrow.string(), 3, raw.buffers())
+    _, bad, after = read(store(tmp_path / "c.parquet", parquet({"id": [1, 2, 3], "text": text})))
+    assert bad.reason == "row 2: not UTF-8: write the column as UTF-8"
+    assert after.text == "too"
+
+
+@pytest.mark.parametrize("cut", [0, 3, 40, -9])
+def test_a_damaged_parquet_file_is_refused(tmp_path, cut):
+    data = parquet({"id": ["x"] * 100, "text": [CANARY] * 100})
+    corpus = open_corpus(store(tmp_path / "c.parquet", data[:cut]))
+    for attempt in (lambda: list(corpus), lambda: corpus.count_hint):
+        with pytest.raises(DocumentError, match="cannot be read as Parquet: write it again"):
+            attempt()
+
+
+def test_a_scrambled_parquet_page_is_refused_without_its_content(tmp_path):
+    data = bytearray(
+        parquet({"id": [str(i) for i in range(500)], "text": [f"{CANARY} {i}" for i in range(500)]})
+    )
+    data[4:400] = bytes(396)
+    with pytest.raises(DocumentError, match="cannot be read as Parquet") as caught:
+        read(store(tmp_path / "c.parquet", bytes(data)))
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "error"),
+    [
+        ("c.jsonl", b"", DocumentError),
+        ("c.jsonl", b"\n \n", DocumentError),
+        ("c.csv", b"", DocumentError),
+        ("c.csv", b"id,text\n", DocumentError),
+        ("c.jsonl.gz", jsonl(good(CANARY)), DataError),
+        ("c.jsonl.gz", gzip.compress(jsonl(good(CANARY) | {"n": os.urandom(999).hex()}))[:-20], DataError),
+        ("c.jsonl.gz", gzip.compress(b'{"id": 1, "text": "' + b"a" * 30_000_000 + b'"}', mtime=0), DataError),
+    ],
+)
+def test_a_file_without_documents_or_damaged_is_refused(tmp_path, name, data, error):
+    with pytest.raises(error, match=r"c\.(jsonl|csv)") as caught:
+        read(store(tmp_path / name, data))
+    assert caught.value.exit_code == 65
+    assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["c.pdf", "c", "c.parquet.gz", "c.txt.canary", ".gz"])
+def test_an_unknown_kind_is_refused(tmp_path, name):
+    with pytest.raises(UsageError, match=r"give files of one kind of \.txt, \.jsonl") as caught:
+        open_corpus(store(tmp_path / name, b"x"))
+    assert ".canary:" not in str(caught.value)
+
+
+def test_folders_of_several_kinds_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="holds nothing"):
+        open_corpus(tmp_path)
+    store(tmp_path / "a.txt", b"x")
+    store(tmp_path / "canary.csv", b"x")
+    with pytest.raises(UsageError, match=r"holds \.csv, \.txt") as caught:
+        open_corpus(tmp_path)
+    assert CANARY not in str(caught.value)
+    (tmp_path / "canary.csv").unlink()
+    (tmp_path / "canary").mkdir()
+    with pytest.raises(UsageError, match="a folder or device"):
+        open_corpus(tmp_path)
+
+
+def test_a_path_that_is_not_there_or_no_file_is_refused(tmp_path):
+    with pytest.raises(StorageError, match="check the name"):
+        open_corpus(tmp_path / "missing.jsonl")
+    with pytest.raises(UsageError, match="no path"):
+        open_corpus("a\0b")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    with pytest.raises(UsageError, match="neither a file nor a folder"):
+        open_corpus(tmp_path / "pipe.jsonl")
+
+
+def test_a_file_that_goes_away_is_a_storage_error(tmp_path):
+    for name, data in (("c.jsonl", jsonl(*GOOD)), ("c.parquet", parquet({"id": ["x"], "text": ["t"]}))):
+        corpus = open_corpus(store(tmp_path / name, data))
+        (tmp_path / name).unlink()
+        with pytest.raises(StorageError, match="check the name"):
+            list(corpus)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"keep": ["text"]}, PolicyError, "private text"),
+        ({"id_field": "text"}, PolicyError, "private text"),
+        ({"keep": ["topic", "topic"]}, UsageError, "once"),
+        ({"keep": ["id"]}, UsageError, "once"),
+        ({"keep": "topic"}, UsageError, r"give \['topic'\]"),
+    ],
+)
+def test_fields_that_do_not_fit_are_refused(tmp_path, options, error, message):
+    with pytest.raises(error, match=message):
+        open_corpus(store(tmp_path / "c.jsonl", jsonl(*GOOD)), **options)
+
+
+def test_txt_has_no_fields_to_keep(tmp_path):
+    with pytest.raises(UsageError, match=r"use \.jsonl"):
+        open_corpus(store(tmp_path / "c.txt", b"x"), keep=["topic"])
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.binary() | st.text('"{}[],:\\\n\r id text1\x00').map(str.encode),
+    st.sampled_from(["jsonl", "csv", "txt"]),
+)
+def test_any_bytes_give_documents_or_typed_errors(tmp_path, data, kind):
+    header = b"id,text\n" if kind == "csv" else b""
+    try:
+        documents = read(store(tmp_path / f"c.{kind}", header + data))
+    except DataError:
+        return
+    assert [document.position for document in documents] == list(range(1, len(documents) + 1))
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "jsonl.gz"])
+def test_reading_holds_no_more_than_a_document(tmp_path, suffix):
+    """20,000 documents of 1 kB are 20 MB; the ids that were met take under 100 bytes each."""
+    rows = (("x" * (i % 7) + f" {i} " + "word " * 200, i) for i in range(20_000))
+    if suffix == "csv":
+        data = b"id,text\n" + b"".join(f'{i},"{text}"\n'.encode() for text, i in rows)
+    else:
+        data = b"".join(json.dumps({"id": i, "text": text}).encode() + b"\n" for text, i in rows)
+    path = store(tmp_path / f"c.{suffix}", gzip.compress(data, 1, mtime=0) if suffix.endswith("gz") else data)
+    tracemalloc.start()
+    try:
+        count = sum(isinstance(document, Document) for document in open_corpus(path))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert count == 20_000
+    assert peak < 6 * 2**20

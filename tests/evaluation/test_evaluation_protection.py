@@ -1,0 +1,150 @@
+"""Texts through a mechanism for an experiment, and what the informed adversary makes of it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from letters import AUTHORS, rows, text, write
+from publius.distances.metrics import Euclidean
+from publius.errors import DocumentError
+from publius.evaluation.attackers.informed import Informed
+from publius.evaluation.attackers.koppel import Koppel
+from publius.evaluation.dataset_files import open_dataset
+from publius.evaluation.encoding import OUTSIDE, encode_dataset
+from publius.evaluation.protection import displacement, protect_texts
+from publius.evaluation.transition import EstimatedTransition, ExactTransition, transition_of
+from publius.mechanisms.words.laplace import Laplace
+from publius.noise.randomness import RunKey, seeded_rng
+from publius.text.bag import UNKNOWN, Bag, Encoding
+from publius.text.tokenizer import StopWords
+
+
+@pytest.fixture
+def data(tmp_path):
+    return open_dataset(write(tmp_path / "corpus.jsonl", rows()))
+
+
+def encoded(data, embeddings, length=None, unknown="unk", training="same"):
+    encoding = Encoding(length, unknown, StopWords.load("english"), embeddings.tokenizer)
+    return encode_dataset(data, embeddings, encoding, training)
+
+
+def test_texts_are_cut_to_the_shortest(data, embeddings):
+    found = encoded(data, embeddings)
+    assert {len(t.words) for t in (*found.known, *found.unknown)} == {found.size} == {120}
+    assert {len(t.words) for t in encoded(data, embeddings, 50, training="all").known} == {120}
+    padded = encoded(data, embeddings, 130).unknown[0]
+    assert padded.words[120:] == (UNKNOWN,) * 10
+    assert set(padded.indices[120:].tolist()) == {embeddings.unknown_index}
+
+
+def test_a_text_without_words_is_refused(tmp_path, embeddings):
+    records = [*rows()[:-1], {**rows()[-1], "text": "the of and"}]
+    data = open_dataset(write(tmp_path / "corpus.jsonl", records))
+    with pytest.raises(DocumentError, match="'dot-unknown' is empty"):
+        encoded(data, embeddings)
+
+
+def test_noise_is_paired_and_independent_of_company(data, embeddings):
+    texts = encoded(data, embeddings).unknown
+    key = RunKey.seeded(5)
+    mechanism = Laplace(embeddings, epsilon=3.0, threads=1)
+    together = protect_texts(texts, mechanism, key, "a")
+    alone = [protect_texts([text], mechanism, key, "a")[0] for text in texts]
+    other = protect_texts(texts, mechanism, key, "b")
+    assert [item.words for item in together] == [item.words for item in alone]
+    assert all(a.words != b.words for a, b in zip(together, other, strict=True))
+
+
+def test_kept_words_pass_in_place(tmp_path, embeddings):
+    records = rows()
+    records[1]["text"] = "hermione " + records[1]["text"]
+    data = open_dataset(write(tmp_path / "corpus.jsonl", records))
+    found = encoded(data, embeddings, unknown="keep")
+    released = protect_texts(
+        found.unknown, Laplace(embeddings, epsilon=0.1, threads=1), RunKey.seeded(1), "a"
+    )
+    assert released[0].words[0] == "hermione"
+    assert released[0].outputs[0] == OUTSIDE
+    assert set(released[0].words[1:]) <= set(embeddings.vocabulary)
+
+
+def test_displacement_counts_words_of_the_vocabulary(data, embeddings):
+    texts = encoded(data, embeddings, 200).unknown  # 80 of 200 are padding
+    mechanism = Laplace(embeddings, epsilon=2.0, threads=1)
+    released = protect_texts(texts, mechanism, RunKey.seeded(2), "a")
+    pairs = [
+        (a, b) for item in released for a, b in zip(item.text.words[:120], item.words[:120], strict=True)
+    ]
+    vector = {
+        word: embeddings.vectors[embeddings.index(word)].astype(float) for word in embeddings.vocabulary
+    }
+    found = displacement(released, mechanism)
+    assert found.changed == pytest.approx(np.mean([a != b for a, b in pairs]))
+    assert found.mean_distance == pytest.approx(
+        np.mean([np.linalg.norm(vector[a] - vector[b]) for a, b in pairs])
+    )
+
+
+def exponential(embeddings, scale):
+    """A mechanism with exact rows, by hand: probabilities proportional to exp(-scale d)."""
+    distances = Euclidean().pairwise(embeddings.vectors, embeddings.vectors)
+    logs = -scale * distances
+    logs -= np.log(np.exp(logs).sum(axis=1, keepdims=True))
+    return SimpleNamespace(
+        embeddings=embeddings,
+        log_probabilities=lambda words: logs[words],
+        draw=lambda words, rng: np.array([rng.choice(len(logs), p=np.exp(logs[word])) for word in words]),
+    )
+
+
+def test_push_is_the_mixture_of_rows(embeddings):
+    mechanism = exponential(embeddings, 1.0)
+    shares = seeded_rng(4).dirichlet(np.ones(7), 3)
+    words = np.array([5, 9, 5, 30, 31, 59, 0])  # a word may stand there twice
+    expected = sum(
+        np.outer(shares[:, at], np.exp(mechanism.log_probabilities(word))) for at, word in enumerate(words)
+    )
+    transition = transition_of(mechanism, seeded_rng(1))
+    assert isinstance(transition, ExactTransition)
+    assert np.allclose(transition.push(shares, words), expected, atol=1e-14)
+
+
+def test_estimated_push_converges_to_frequencies(embeddings):
+    mechanism = Laplace(embeddings, epsilon=3.0, threads=1)
+    transition = transition_of(mechanism, seeded_rng(1))
+    assert isinstance(transition, EstimatedTransition)
+    found = transition.push(np.ones((1, 40)) / 40, np.zeros(40, np.int64))
+    draws = mechanism.apply(np.zeros(20_000, np.int64), mechanism.noise(20_000, seeded_rng(2)))
+    assert np.abs(found[0] - np.bincount(draws, minlength=embeddings.size) / 20_000).max() < 0.03
+    assert found.sum() == pytest.approx(1.0)
+
+
+def test_informed_beats_koppel_where_theory_says_so(embeddings):
+    """A mechanism that never keeps a word: its outputs share no letters with the author's, but their law is known."""
+    size, rng = embeddings.size, seeded_rng(6)
+    rows = 0.7 * np.roll(np.eye(size), 20, axis=1) + 0.3 / size
+    known = [Bag(text(author, 0, 400).split()) for author in AUTHORS]
+    truth = [author for author in AUTHORS for _ in range(10)]
+    released = []
+    for seed, author in enumerate(truth, start=1):
+        words = [embeddings.index(word) for word in text(author, seed, 60).split()]
+        released.append(Bag([embeddings.vocabulary[rng.choice(size, p=rows[word])] for word in words]))
+    informed = Informed(ExactTransition(lambda words: np.log(rows[words]), size), embeddings).fit(
+        known, AUTHORS
+    )
+    assert informed.score(released, truth) >= 0.9
+    assert Koppel().fit(known, AUTHORS).score(released, truth) <= 0.5
+
+
+def test_informed_uses_words_that_passed(embeddings):
+    known = [Bag([*text(author, 0).split(), *[f"name{author}"] * 5]) for author in AUTHORS]
+    transition = transition_of(exponential(embeddings, 0.0), seeded_rng(1))
+    attacker = Informed(transition, embeddings).fit(known, AUTHORS)
+    released = [Bag([*WORDS_ANY, f"name{author}"]) for author in AUTHORS]
+    assert attacker.predict(released) == list(AUTHORS)
+    assert np.isfinite(attacker.decision_function([Bag(["never-seen"])])).all()
+
+
+WORDS_ANY = ("river", "judge", "engine")

@@ -1,0 +1,263 @@
+"""Certificates against brute force over all pairs and outputs, the one-dimensional path, and their inverse."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from publius.distances.metrics import Euclidean, Manhattan
+from publius.errors import DataError, PolicyError
+from publius.mechanisms.finite import stored_certificates as cache
+from publius.mechanisms.finite.certificate import exact, line, sweep
+from publius.mechanisms.finite.certificate.distances import EuclideanDistances, MetricDistances, distances
+from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.words.projected import ProjectedExponential, largest_ratio, projected
+from publius.mechanisms.words.tight import Tight
+from publius.mechanisms.words.truncated import TruncatedExponential
+from publius.noise.randomness import seeded_rng
+from publius.vectors.embeddings import Embeddings
+from vocabularies import CASES, brute_force, vocabulary
+
+
+def vocabulary_of(vectors):
+    return Embeddings.from_arrays([f"w{i}" for i in range(len(vectors))], vectors, name="toy")
+
+
+def reference_rows(vectors, metric, scale, prior=None):
+    """ln K(x){w} of the exponential mechanism in extended precision, from its definition."""
+    d = metric.pairwise(vectors, vectors).astype(np.longdouble)
+    logs = -np.longdouble(scale) * d + (0 if prior is None else np.log(np.asarray(prior, np.longdouble)))
+    top = logs.max(axis=1, keepdims=True)
+    return logs - top - np.log(np.exp(logs - top).sum(axis=1, keepdims=True)), d
+
+
+def reference_constant(vectors, metric, scale, prior=None):
+    logs, d = reference_rows(vectors, metric, scale, prior)
+    ratios = (logs[:, None, :] - logs[None, :, :]).max(axis=2)
+    return float((ratios[d > 0] / d[d > 0]).max())
+
+
+@pytest.mark.parametrize(("kind", "n"), CASES)
+@pytest.mark.parametrize("metric", [Euclidean(), Manhattan()], ids=["euclidean", "manhattan"])
+@pytest.mark.parametrize("scale", [0.3, 2.0, 9.0])
+def test_exponential_equals_brute_force(kind, n, metric, scale):
+    words = vocabulary(kind, n)
+    certified = Exponential(words, scale=scale, metric=metric.name).constant.epsilon
+    if kind == "duplicates":  # the oracle itself is off by its rounding over the smallest distance
+        expected, tolerance = reference_constant(words.vectors, metric, scale), 1e-8
+    else:
+        expected, tolerance = reference_constant(words.vectors, metric, scale), 1e-9
+    assert certified == pytest.approx(expected, rel=tolerance)
+
+
+@pytest.mark.parametrize(("kind", "n"), CASES)
+def test_a_prior_is_certified_exactly(kind, n):
+    words = vocabulary(kind, n)
+    prior = np.exp(3 * seeded_rng(4).random(words.size))
+    certified = Exponential(words, scale=1.7, prior=prior).constant.epsilon
+    expected = reference_constant(words.vectors, Euclidean(), 1.7, prior)
+    assert certified == pytest.approx(expected, rel=1e-8 if kind == "duplicates" else 1e-9)
+
+
+@pytest.mark.parametrize(("kind", "n"), [("scattered", 3), ("clusters", 10), ("scattered", 12)])
+@pytest.mark.parametrize("floor", [0.0, 0.05, 0.5])
+@pytest.mark.parametrize(
+    "make", [Exponential, TruncatedExponential, ProjectedExponential], ids=lambda m: m.name
+)
+def test_the_whole_family_equals_brute_force(kind, n, floor, make):
+    prior = 1 + seeded_rng(5).random(40)
+    mechanism = make(vocabulary(kind, n), scale=2.5, floor=floor, prior=prior)
+    assert mechanism.constant.epsilon == pytest.approx(brute_force(mechanism), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "make", [Exponential, TruncatedExponential, ProjectedExponential], ids=lambda m: m.name
+)
+@pytest.mark.parametrize(("kind", "n"), [("scattered", 1), ("scattered", 3), ("duplicates", 20)])
+def test_calibration_uses_the_epsilon_it_is_given(make, kind, n):
+    mechanism = make(vocabulary(kind, n), epsilon=2.0)
+    assert 0.999 * 2.0 <= mechanism.constant.epsilon <= 2.0
+    assert brute_force(mechanism) <= 2.0 * (1 + 1e-9)
+
+
+def test_the_worst_pair_attains_the_constant():
+    mechanism = Exponential(vocabulary("clusters", 10), scale=2.0)
+    x, other = mechanism.constant.worst
+    logs = mechanism.log_probabilities(np.array([x, other]))
+    distance = mechanism.metric.pairwise(
+        mechanism.embeddings.vectors[[x]], mechanism.embeddings.vectors[[other]]
+    )
+    assert (logs[0, x] - logs[1, x]) / distance[0, 0] == pytest.approx(mechanism.constant.epsilon, rel=1e-11)
+
+
+def test_a_certificate_is_never_below_the_constant():
+    """Rounded up: extended precision never finds more."""
+    for seed in range(30):
+        vectors = seeded_rng(seed).standard_normal((25, 10)).astype(np.float32)
+        law = exact.Law(distances(vectors, Euclidean()), np.ones(25))
+        certified = exact.certify(law, 1.5).epsilon
+        assert certified >= reference_constant(vectors, Euclidean(), 1.5)
+
+
+def test_sweeps_over_several_tiles_agree_with_one_matrix():
+    vectors = seeded_rng(6).standard_normal((700, 12)).astype(np.float32)
+    d = EuclideanDistances(vectors)
+    weights = seeded_rng(7).random((700, 3))
+    expected = np.exp(-1.3 * Euclidean().pairwise(vectors, vectors)) @ weights
+    np.testing.assert_allclose(sweep.weighted_sums(d, 1.3, weights, threads=2), expected, rtol=1e-12)
+    np.testing.assert_allclose(sweep.weighted_sums(d, 1.3, weights[:, 0]), expected[:, 0], rtol=1e-12)
+
+
+def test_threads_change_nothing():
+    law = exact.Law(distances(seeded_rng(8).standard_normal((600, 16)), Euclidean()), np.ones(600))
+    assert exact.certify(law, 2.0, threads=1) == exact.certify(law, 2.0, threads=3)
+
+
+def test_fast_distances_keep_their_error_bound():
+    base = seeded_rng(9).standard_normal((200, 30))
+    vectors = np.concatenate([base, base + 1e-5 * seeded_rng(10).standard_normal((200, 30)), 1e3 + base])
+    d = EuclideanDistances(vectors.astype(np.float32))
+    true, fast = d.exact(slice(None), slice(None)), d.fast(slice(None), slice(0, 600))
+    assert (np.abs(fast - true) <= (d.relative_error + d.exact_error) * true).all()
+
+
+def test_gain_is_right_between_near_duplicates():
+    """d(y, w) - d(x, w) by its formula keeps the digits that a subtraction loses."""
+    vectors = seeded_rng(11).standard_normal((50, 12)).astype(np.float32)
+    vectors[1] = vectors[0] * (1 + 2.0**-20)
+    gain = EuclideanDistances(vectors).gain(0, 1)
+    wide = vectors.astype(np.longdouble)
+    true = np.sqrt(((wide - wide[1]) ** 2).sum(1)) - np.sqrt(((wide - wide[0]) ** 2).sum(1))
+    assert np.abs(gain - true).max() < 1e-12 * np.linalg.norm(vectors[1] - vectors[0])
+
+
+# One dimension -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 30.0])
+def test_line_certificate_equals_all_pairs(scale):
+    vectors = np.sort(seeded_rng(12).standard_normal(50)).astype(np.float32)[:, None]
+    weights = 0.5 + seeded_rng(13).random(50)
+    by_line = exact.Line(vectors[:, 0].astype(np.float64), weights / weights.sum()).certify(scale)
+    by_pairs = exact.certify(exact.Law(MetricDistances(vectors, Euclidean()), weights), scale)
+    assert by_line.epsilon == pytest.approx(by_pairs.epsilon, rel=1e-11)
+    assert by_line.worst == by_pairs.worst
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 2.0, 100.0])
+def test_tight_exists_at_every_epsilon_on_a_line(epsilon):
+    mechanism = Tight(vocabulary("duplicates", 1), epsilon=epsilon)
+    assert mechanism.constant.epsilon == pytest.approx(epsilon, rel=1e-9)
+    assert mechanism.constant.epsilon <= epsilon
+
+
+def test_tight_rows_on_a_line_sum_to_one_without_normalizing():
+    values = np.sort(seeded_rng(14).standard_normal(778))
+    weights = line.tight_weights(np.diff(values), 0.7)
+    rows = np.exp(-0.7 * np.abs(values[:, None] - values)) @ weights
+    assert (weights > 0).all()
+    assert np.abs(rows - 1).max() < 1e-14
+
+
+def test_a_hundred_thousand_words_on_a_line_take_seconds():
+    values = np.unique(seeded_rng(15).standard_normal(100_000).astype(np.float32)).astype(np.float64)
+    weights = line.tight_weights(np.diff(values), 0.5)
+    constant = exact.Line(values, weights).certify(0.5)
+    assert constant.epsilon == pytest.approx(0.5, rel=1e-9)
+
+
+# Tight constraints ----------------------------------------------------------------------------------------------
+
+
+def test_tight_equals_the_closed_solution_and_loses_nothing():
+    mechanism = Tight(vocabulary("scattered", 12), epsilon=3.0)
+    phi = np.exp(-mechanism.constant.scale * mechanism.metric.pairwise(*[mechanism.embeddings.vectors] * 2))
+    weights = np.linalg.solve(phi, np.ones(40))
+    np.testing.assert_allclose(np.exp(mechanism.log_probabilities()), phi * weights, atol=1e-6)
+    assert 0.999 * 3.0 <= brute_force(mechanism) <= 3.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tight_is_certified_where_all_pairs_are_equally_steep(seed):
+    """Far-apart words: every slope is the scale but for rounding, so a word must not be taken as its own pair."""
+    vectors = seeded_rng(seed).standard_normal((10, 2), np.float32)
+    mechanism = Tight(vocabulary_of(vectors), epsilon=8.0)
+    assert mechanism.constant.worst[0] != mechanism.constant.worst[1]
+    assert mechanism.constant.epsilon <= 8.0
+
+
+def test_tight_is_refused_with_the_reason_where_a_weight_is_negative():
+    with pytest.raises(PolicyError, match=r"no solution at epsilon 0\.09.*negative"):
+        Tight(vocabulary("clusters", 10), epsilon=0.1)
+
+
+# Refusals and the cache ------------------------------------------------------------------------------------------
+
+
+def test_what_has_no_certificate_is_refused():
+    one = vocabulary("scattered", 3, size=40)
+    with pytest.raises(DataError, match="two distinct points"):
+        exact.certify(exact.Law(distances(one.vectors[:1], Euclidean()), np.ones(1)), 1.0)
+    with pytest.raises(DataError, match="positive"):
+        Exponential(one, epsilon=1.0, prior=np.r_[0.0, np.ones(39)])
+    with pytest.raises(DataError, match="smallest"):
+        Exponential(one, epsilon=1.0, prior=np.r_[1e-15, np.ones(39)])
+
+
+def test_different_words_at_distance_zero_are_refused():
+    """A pseudometric that joins words with different rows has no constant."""
+    inner = distances(np.arange(6.0)[:, None], Euclidean())
+    outer = distances(np.array([0.0, 0, 1, 2, 3, 4])[:, None], Euclidean())
+    with pytest.raises(PolicyError, match="distance 0"):
+        exact.certify(exact.Law(outer, np.ones(6), inner), 1.0)
+
+
+def test_a_projection_never_brings_words_apart():
+    vectors = vocabulary("scattered", 20).vectors
+    ratio, _, _ = largest_ratio(
+        distances(projected(vectors, 20), Euclidean()), distances(vectors, Euclidean())
+    )
+    assert ratio == pytest.approx(1.0, abs=1e-9)
+    assert (
+        largest_ratio(distances(projected(vectors, 5), Euclidean()), distances(vectors, Euclidean()))[0] < 1
+    )
+
+
+@pytest.fixture
+def cached_mechanism(monkeypatch):
+    monkeypatch.setattr("publius.mechanisms.finite.base._CACHED_FROM_WORDS", 1)
+    words = vocabulary("scattered", 12)
+    mechanism = Exponential(words, epsilon=2.0)
+    folder = cache.cache_path({}).parent
+    return words, mechanism, next(iter(folder.iterdir()))
+
+
+def test_a_stored_certificate_is_used_again(cached_mechanism, monkeypatch):
+    words, mechanism, _ = cached_mechanism
+    monkeypatch.setattr(exact, "calibrate", lambda *_, **__: pytest.fail("certified again"))
+    assert Exponential(words, epsilon=2.0).constant == mechanism.constant
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"scale": 4.0}, {"epsilon": 0.5}, {"worst": [1, 1]}, {"worst": [0, 99]}, {"scale": float("nan")}, {"scale": "2"},
+     {"epsilon": None}, {"sweeps": 0.5}, {"more": 1}],
+)  # fmt: skip
+def test_a_certificate_that_was_tampered_with_is_made_again(cached_mechanism, change):
+    words, mechanism, path = cached_mechanism
+    record = json.loads(path.read_text())
+    record["constant"].update(change)
+    path.write_text(json.dumps(record))
+    assert Exponential(words, epsilon=2.0).constant == mechanism.constant
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"[1]", b"\xff\x00", b'{"facts": {}, "constant": {}}', b"[" * 10_000]
+)
+def test_a_malformed_certificate_is_made_again(cached_mechanism, content):
+    words, mechanism, path = cached_mechanism
+    path.write_bytes(content)
+    assert dataclasses.astuple(Exponential(words, epsilon=2.0).constant) == dataclasses.astuple(
+        mechanism.constant
+    )

@@ -1,0 +1,272 @@
+"""Laws that every mechanism in the registry keeps, and mutants that must break them."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from publius.errors import PolicyError
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.registry import MECHANISMS, make_mechanism
+from publius.noise.randomness import seeded_rng
+from publius.privacy.guarantee import Guarantee
+from publius.privacy.ledger import Ledger
+from publius.releases.protect import Plan, release
+from publius.text.bag import Bag, Encoding
+from publius.text.tokenizer import StopWords
+from vocabularies import CASES, brute_force, vocabulary
+
+FINITE = [name for name, kind in MECHANISMS.items() if issubclass(kind, AbstractFinite)]
+EPSILON = 3.0
+NO_TIGHT = [("clusters", 2), ("clusters", 10)]  # some weights are negative there
+
+
+@pytest.fixture(scope="module", params=MECHANISMS)
+def mechanism(request):
+    return make_mechanism(request.param, vocabulary("duplicates", 12), epsilon=EPSILON)
+
+
+@pytest.fixture
+def draw(mechanism):
+    words = seeded_rng(1).integers(0, 40, 300)
+    return words, mechanism.noise(300, seeded_rng(2))
+
+
+def test_outputs_are_words_of_the_vocabulary(mechanism, draw):
+    found = mechanism.apply(*draw)
+    assert found.shape == (300,)
+    assert found.dtype == np.int64
+    assert ((found >= 0) & (found < 40)).all()
+
+
+def test_order_and_batch_change_nothing(mechanism, draw):
+    words, noise = draw
+    whole = mechanism.apply(words, noise)
+    order = seeded_rng(3).permutation(300)
+    np.testing.assert_array_equal(mechanism.apply(words[order], noise[order]), whole[order])
+    parts = [mechanism.apply(words[a : a + 7], noise[a : a + 7]) for a in range(0, 300, 7)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_threads_and_pickling_change_nothing(mechanism, draw):
+    expected = mechanism.apply(*draw)
+    copy = pickle.loads(pickle.dumps(mechanism))
+    copy.threads = 3
+    np.testing.assert_array_equal(copy.apply(*draw), expected)
+    assert copy.guarantee == mechanism.guarantee
+
+
+def test_no_word_is_no_work(mechanism):
+    assert mechanism.apply(np.empty(0, np.int64), mechanism.noise(0, seeded_rng(0))).shape == (0,)
+
+
+def test_equal_vectors_have_the_same_law(mechanism, draw):
+    """Words at distance 0 must be indistinguishable: the same noise gives the same word."""
+    _, noise = draw
+    first, second = (mechanism.apply(np.full(300, word), noise) for word in (0, 1))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_the_guarantee_is_stated(mechanism):
+    guarantee = mechanism.guarantee
+    assert guarantee.epsilon == mechanism.epsilon == EPSILON
+    assert guarantee.evidence in ("proven", "certified")
+    assert 0 < guarantee.delta < 1e-11
+    assert guarantee.metric == mechanism.metric.name
+    assert guarantee.lifted(400).epsilon_total == EPSILON * 400
+
+
+def test_bags_keep_their_size_and_the_manifest_says_it(mechanism):
+    bag = Bag([f"w{i % 40}" for i in range(50)])
+    assert mechanism.randomize(bag, seeded_rng(4)).size == 50
+    plan = Plan(mechanism, Encoding(50, "unk", StopWords.load("none"), "glove"))
+    manifest = json.loads(json.dumps(plan.manifest(1), allow_nan=False))
+    assert manifest["mechanism"] == mechanism.name
+    assert manifest["private"] is True
+    assert manifest["epsilon_total"] == EPSILON * 50
+
+
+def test_the_ledger_is_charged_what_the_guarantee_says(mechanism, tmp_path):
+    plan = Plan(mechanism, Encoding(50, "unk", StopWords.load("none"), "glove"))
+    charges = plan.charges(Ledger.create(tmp_path / "ledger", budget=1000), [("one", None), ("two", None)])
+    assert [charge.amount for charge in charges] == [150, 150]
+
+
+def test_samples_do_not_contradict_the_bound(mechanism):
+    """Counts of each output from two close words: the two laws differ by no more than exp(epsilon d)."""
+    x, other = 4, 5  # 1e-4 apart in every coordinate: nearly the same law
+    counts = []
+    for word in (x, other):
+        found = mechanism.apply(np.full(20_000, word), mechanism.noise(20_000, seeded_rng(word)))
+        counts.append(np.bincount(found, minlength=40))
+    seen = (counts[0] + counts[1]) > 0
+    difference, total = (counts[0] - counts[1])[seen], (counts[0] + counts[1])[seen]
+    assert (difference**2 / total).sum() < chi2.isf(1e-7, seen.sum())
+
+
+def chi_square(mechanism, counts, word):
+    expected = np.exp(mechanism.log_probabilities(np.array([word]))[0]) * counts.sum()
+    rare = expected < 5
+    groups = np.append(expected[~rare], expected[rare].sum()), np.append(counts[~rare], counts[rare].sum())
+    kept = groups[0] > 0
+    statistic = ((groups[1] - groups[0])[kept] ** 2 / groups[0][kept]).sum()
+    return statistic, chi2.isf(1e-7, max(1, kept.sum() - 1))
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_sampled_frequencies_are_the_stated_probabilities(name):
+    mechanism = make_mechanism(name, vocabulary("scattered", 3), epsilon=4.0)
+    for word in (0, 17):
+        draws = mechanism.apply(np.full(40_000, word), mechanism.noise(40_000, seeded_rng(word)))
+        statistic, threshold = chi_square(mechanism, np.bincount(draws, minlength=40), word)
+        assert statistic < threshold
+
+
+@pytest.mark.parametrize("name", FINITE)
+@pytest.mark.parametrize(("kind", "n"), CASES)
+def test_the_certificate_bounds_every_pair_and_output(name, kind, n):
+    if name == "tight" and (kind, n) in NO_TIGHT:
+        with pytest.raises(PolicyError, match="negative"):
+            make_mechanism(name, vocabulary(kind, n), epsilon=2.0)
+        return
+    mechanism = make_mechanism(name, vocabulary(kind, n), epsilon=2.0)
+    tolerance = 1e-8 if kind == "duplicates" else 1e-9  # equal vectors aside, some are 1e-6 apart
+    assert brute_force(mechanism) == pytest.approx(mechanism.constant.epsilon, rel=tolerance)
+    assert mechanism.constant.epsilon <= 2.0
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_rows_are_normalized_and_finite_at_any_epsilon(name):
+    for epsilon in (0.5, 800.0):
+        if (name, epsilon) == ("tight", 0.5):
+            continue
+        logs = make_mechanism(name, vocabulary("scattered", 12), epsilon=epsilon).log_probabilities()
+        assert np.isfinite(logs).all()
+        np.testing.assert_allclose(np.exp(logs).sum(axis=1), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", FINITE)
+def test_pushed_distributions_are_products_with_the_rows(name):
+    for n in (1, 12):
+        mechanism = make_mechanism(name, vocabulary("duplicates", n), epsilon=3.0)
+        given = seeded_rng(6).dirichlet(np.ones(40), size=3)
+        expected = given @ np.exp(mechanism.log_probabilities())
+        np.testing.assert_allclose(mechanism.pushed(given), expected, rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(mechanism.pushed(given[0]), expected[0], rtol=1e-9, atol=1e-15)
+
+
+# Refusal -------------------------------------------------------------------------------------------------------
+
+
+class Whim(AbstractMechanism):
+    """A mechanism of a user's: one class. Nothing can be said of what it promises."""
+
+    name = "whim"
+
+    def __init__(self, embeddings):
+        self.embeddings, self.epsilon = embeddings, 1.0
+
+    @property
+    def guarantee(self):
+        return Guarantee(self.epsilon, "euclidean", "none")
+
+    def noise(self, count, rng):
+        return rng.random((count, 1))
+
+    def apply(self, words, noise):
+        return np.where(noise[:, 0] < 0.5, words, 0)
+
+
+def test_a_mechanism_without_a_guarantee_is_refused_by_release():
+    with pytest.raises(PolicyError, match="no guarantee"):
+        release("w1 w2 w3", Whim(vocabulary()), length=3)
+
+
+def test_an_option_that_a_mechanism_does_not_take_is_refused():
+    with pytest.raises(ValueError, match="takes no floor"):
+        make_mechanism("laplace", vocabulary(), epsilon=1.0, floor=0.1)
+    with pytest.raises(ValueError, match="takes no metric"):
+        make_mechanism("mahalanobis", vocabulary(), epsilon=1.0, metric="manhattan")
+
+
+# Mutants ---------------------------------------------------------------------------------------------------------
+
+
+def loss(logs, d):
+    """The largest log-ratio over distance of a matrix of log-probabilities."""
+    with np.errstate(invalid="ignore"):
+        ratios = np.nan_to_num(logs[:, None, :] - logs[None, :, :], nan=0.0, posinf=np.inf).max(axis=2)
+    return (ratios[d > 0] / d[d > 0]).max()
+
+
+@pytest.fixture
+def rows():
+    mechanism = make_mechanism("exponential", vocabulary("scattered", 3), epsilon=EPSILON)
+    vectors = mechanism.embeddings.vectors
+    return (
+        mechanism.log_probabilities(),
+        mechanism.metric.pairwise(vectors, vectors),
+        mechanism.constant.scale,
+    )
+
+
+def normalized(logs):
+    return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+
+
+def test_the_mechanism_itself_passes_what_the_mutants_must_fail(rows):
+    logs, d, scale = rows
+    assert loss(logs, d) <= EPSILON
+    np.testing.assert_allclose(normalized(-scale * d), logs, atol=1e-12)
+
+
+def test_mutant_scale_times_1_02_is_caught(rows):
+    _, d, scale = rows
+    assert loss(normalized(-1.02 * scale * d), d) > EPSILON
+
+
+def test_mutant_without_normalization_is_caught(rows):
+    """Rows divided by one common constant, the rest of each going to the last word."""
+    _, d, scale = rows
+    law = np.exp(-scale * d) / np.exp(-scale * d).sum(axis=1).max()
+    law[:, -1] += 1 - law.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        assert loss(np.log(law), d) > EPSILON
+
+
+def test_a_certificate_without_normalizing_constants_would_be_wrong(rows):
+    """Epsilon = s is what a certificate without the slope of ln Z would say."""
+    logs, d, scale = rows
+    assert loss(logs, d) > 1.05 * scale
+
+
+def test_mutant_with_a_truncated_row_is_caught(rows):
+    logs, d, _ = rows
+    kept = logs >= np.sort(logs, axis=1)[:, -20, None]
+    with np.errstate(divide="ignore"):
+        mutant = normalized(np.where(kept, logs, -np.inf))
+    assert loss(mutant, d) == np.inf
+
+
+def test_mutant_float32_underflow_is_caught(rows):
+    """As in SanText: a float32 softmax at a large scale has exact zeros, hence an infinite ratio."""
+    _, d, _ = rows
+    weights = np.exp((-60 * d).astype(np.float32))
+    with np.errstate(divide="ignore"):
+        mutant = np.log((weights / weights.sum(axis=1, keepdims=True)).astype(np.float64))
+    assert loss(mutant, d) == np.inf
+    mechanism = make_mechanism("exponential", vocabulary("scattered", 3), scale=60.0)
+    assert loss(mechanism.log_probabilities(), d) == pytest.approx(mechanism.constant.epsilon, rel=1e-9)
+
+
+def test_mutant_sampler_with_another_scale_is_caught_by_frequencies():
+    """The chi-square of samples against stated probabilities sees a sampler whose scale is 5 % off."""
+    stated, mutant = (
+        make_mechanism("exponential", vocabulary("scattered", 3), scale=s) for s in (1.5, 1.575)
+    )
+    draws = mutant.apply(np.full(40_000, 17), mutant.noise(40_000, seeded_rng(9)))
+    statistic, threshold = chi_square(stated, np.bincount(draws, minlength=40), 17)
+    assert statistic > threshold

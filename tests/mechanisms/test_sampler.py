@@ -1,0 +1,100 @@
+"""The two-step inverse: the draw agrees with its definition by differences, far into the tails."""
+
+import numpy as np
+import pytest
+
+from publius.distances.metrics import Euclidean
+from publius.mechanisms.finite import sampler as inverse
+from publius.mechanisms.finite.certificate.distances import distances
+from publius.mechanisms.words.exponential import Exponential
+from publius.noise.randomness import seeded_rng
+from vocabularies import vocabulary
+
+SIZE = 700
+
+
+@pytest.fixture(scope="module")
+def rows():
+    vectors = seeded_rng(1).standard_normal((SIZE, 12)).astype(np.float32)
+    return inverse.Rows(distances(vectors, Euclidean()), np.full(SIZE, 1 / SIZE), 2.0)
+
+
+@pytest.fixture(scope="module")
+def batch():
+    rng = seeded_rng(2)
+    return rng.integers(0, SIZE, 2000), inverse.fine_uniforms(2000, rng)
+
+
+def by_definition(draws, words, uniforms):
+    return np.array([draws._exactly(words[i : i + 1], uniforms[i]) for i in range(len(words))])
+
+
+@pytest.mark.parametrize("floor", [0.0, 0.1])
+@pytest.mark.parametrize("truncation", [np.inf, 4.0])
+def test_the_fast_draw_is_the_definition(rows, batch, floor, truncation):
+    draws = inverse.Inverse(inverse.Rows(rows.distances, rows.prior, rows.scale, truncation, floor))
+    words, uniforms = batch
+    np.testing.assert_array_equal(
+        draws.draw(words, uniforms)[:400], by_definition(draws, words[:400], uniforms[:400])
+    )
+
+
+def test_uniforms_at_the_edges_of_cells_are_decided_by_differences(rows, monkeypatch):
+    """Uniforms put exactly on boundaries are in doubt: the fast way must hand them on, and both agree."""
+    draws = inverse.Inverse(rows)
+    words = np.arange(40)
+    sums = draws._first_step(words)["sums"]
+    uniforms = np.stack([sums[:, 3] / sums[:, -1], np.full(40, 0.5)], axis=1)
+    handed_on = []
+    exactly = inverse.Inverse._exactly
+    monkeypatch.setattr(inverse.Inverse, "_exactly", lambda *a: handed_on.append(1) or exactly(*a))
+    found = draws.draw(words, uniforms)
+    assert len(handed_on) == 40
+    np.testing.assert_array_equal(found, by_definition(draws, words, uniforms))
+
+
+def test_doubt_is_rare(rows, batch, monkeypatch):
+    monkeypatch.setattr(inverse.Inverse, "_exactly", lambda *_: pytest.fail("a draw was in doubt"))
+    inverse.Inverse(rows).draw(*batch)
+
+
+def test_a_small_table_gives_the_same_words(rows, batch):
+    """The table may be emptied and filled again at any time."""
+    small = inverse.Inverse(rows)
+    expected = inverse.Inverse(rows).draw(*batch)
+    small._table = small._table[:64]
+    np.testing.assert_array_equal(small.draw(*batch), expected)
+
+
+def test_every_cell_has_its_probability_however_small():
+    """Cells are intervals of the two uniforms: their measured lengths are the probabilities, down to 1e-25."""
+    mechanism = Exponential(vocabulary("scattered", 12, size=60), scale=6.0)
+    draws = inverse.Inverse(mechanism.shape.rows(6.0))
+    weights, addition = draws._rows.weights(np.array([3]), exact=True)
+    cells = np.append(weights[0], draws._rows.own(np.array([3]), addition))  # one block and the word itself
+    order, sums, _ = inverse._ascending(cells[None], 0.0)
+    lengths = np.diff(sums[0], prepend=0.0) / sums[0, -1]
+    expected = np.exp(mechanism.log_probabilities(np.array([3]))[0])
+    expected = np.append(np.where(np.arange(60) == 3, 0, expected), expected[3])
+    measured = np.empty(61)
+    measured[order[0]] = lengths
+    assert expected[expected > 0].min() < 1e-9
+    np.testing.assert_allclose(measured, expected, rtol=2.0**-40)
+
+
+def test_uniforms_have_53_bits_wherever_they_are():
+    uniforms = inverse.fine_uniforms(20_000, seeded_rng(3))
+    assert uniforms.shape == (20_000, 2)
+    assert ((uniforms > 0) & (uniforms < 1)).all()
+    assert abs(uniforms.mean() - 0.5) < 0.01
+    small = uniforms[uniforms < 0.01] * 2.0**53
+    assert (small != np.floor(small)).mean() > 0.9  # a plain float64 uniform is a multiple of 2^-53
+
+
+def test_a_tiny_uniform_selects_a_word_below_two_to_the_minus_54():
+    """A single cumulative sum in float64 would never return it."""
+    mechanism = Exponential(vocabulary("clusters", 10), scale=2.0)
+    logs = mechanism.log_probabilities(np.array([0]))[0]
+    either = np.array([[2.0**-106, 2.0**-106], [1 - 2.0**-53, 2.0**-106]])  # the block stands first or last
+    found = mechanism.apply(np.zeros(2, np.int64), either)
+    assert 2.0**-106 < np.exp(logs[found].min()) < 2.0**-54

@@ -1,0 +1,178 @@
+"""Guarantees: what they bound between two documents, and that every rounding is on the safe side."""
+
+import math
+from decimal import Decimal, getcontext
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publius.distances import transport_plan
+from publius.errors import PolicyError, UsageError
+from publius.privacy.guarantee import (
+    Guarantee,
+    compose,
+    exact_epsilon,
+    factor,
+    factor_text,
+    log10_factor,
+    posterior_at_most,
+    promise,
+    total_exponent,
+)
+from publius.text.bag import Bag
+
+EPSILONS = st.floats(1e-6, 1e3)
+DISTANCES = st.floats(0, 1e4, allow_subnormal=False)
+EXPONENTS = st.floats(0, 600, allow_subnormal=False)
+
+
+def guarantee(epsilon=0.5, size=4, **more):
+    return Guarantee(epsilon, "euclidean", "proven", **more).lifted(size)
+
+
+def exact_exp(value):
+    getcontext().prec = 50
+    return Decimal(value).exp()
+
+
+@pytest.mark.parametrize(("epsilon", "expected"), [(0.0625, 2.02), (0.03125, 1.42)])
+def test_the_worked_example_of_the_paper(epsilon, expected):
+    exponent = guarantee(epsilon, 4).privacy_map(2.816)
+    assert exponent == epsilon * 4 * 2.816
+    assert round(factor(exponent), 2) == expected
+
+
+@given(EPSILONS, st.integers(1, 10_000), DISTANCES)
+def test_the_exponent_is_the_next_float64_from_above(epsilon, size, distance):
+    exponent = guarantee(epsilon, size).privacy_map(distance)
+    exact = exact_epsilon(epsilon) * size * Fraction(distance)
+    assert Fraction(exponent) >= exact
+    assert exponent == 0 or Fraction(math.nextafter(exponent, 0)) < exact
+
+
+@given(EXPONENTS)
+def test_factor_and_power_of_ten_are_rounded_up(exponent):
+    assert Decimal(factor(exponent)) >= exact_exp(exponent)
+    assert factor(exponent) <= float(exact_exp(exponent)) * (1 + 1e-15)
+    getcontext().prec = 50
+    assert Decimal(log10_factor(exponent)) >= Decimal(exponent) / Decimal(10).ln()
+
+
+@given(st.floats(0, 50, allow_subnormal=False), st.integers(1, 10**6))
+def test_the_posterior_is_that_of_bayes_rounded_up(exponent, candidates):
+    odds = exact_exp(exponent) / max(candidates - 1, 1)
+    bayes = Decimal(1) if candidates == 1 else odds / (1 + odds)
+    assert Decimal(posterior_at_most(exponent, candidates)) >= bayes * (1 - Decimal("1e-45"))
+    assert posterior_at_most(exponent, candidates) <= float(bayes) * (1 + 1e-14)
+
+
+@given(st.floats(0.01, 100), st.integers(1, 10**5))
+def test_epsilon_is_the_decimal_that_is_written(epsilon, size):
+    total = Fraction(repr(guarantee(epsilon, size).epsilon_total))
+    assert total >= Fraction(repr(epsilon)) * size
+    assert total <= Fraction(repr(epsilon)) * size * (1 + Fraction(1, 2**51))
+
+
+def test_tenths_add_up():
+    assert guarantee(0.1, 40).epsilon_total == 4.0
+
+
+def test_between_two_documents(embeddings):
+    plan = transport_plan(Bag({"river": 3, "forest": 1}), Bag({"river": 1, "meadow": 3}), embeddings)
+    assert guarantee(0.5, 4).between(plan) >= 0.5 * 4 * plan.distance
+    assert guarantee(0.5, 4).between(plan) == pytest.approx(2 * plan.distance, rel=1e-12)
+
+
+@pytest.mark.parametrize(("a", "b"), [(3, 4), (4, 3), (3, 3)])
+def test_other_sizes_are_refused(a, b, embeddings):
+    plan = transport_plan(Bag({"river": a}), Bag({"meadow": b}), embeddings)
+    with pytest.raises(PolicyError, match=f"{a} and {b} words"):
+        guarantee(0.5, 4).between(plan)
+
+
+def test_order_kept_gives_the_weaker_bound(embeddings):
+    """Swapped words: no distance as bags, a sum of distances as vectors."""
+    ordered = guarantee(0.5, 2, ordered=True)
+    assert ordered.privacy_map(7.0) == 3.5
+    plan = transport_plan(Bag(["river", "lemon"]), Bag(["lemon", "river"]), embeddings)
+    assert guarantee(0.5, 2).between(plan) == 0.0
+    with pytest.raises(PolicyError, match="word by word"):
+        ordered.between(plan)
+
+
+def test_without_evidence_there_is_no_bound():
+    assert Guarantee(0.1, "euclidean", "none").privacy_map(1.0) == math.inf
+
+
+@pytest.mark.parametrize("distance", [-1.0, math.nan])
+def test_a_distance_that_is_none_is_refused(distance):
+    with pytest.raises(UsageError):
+        guarantee().privacy_map(distance)
+
+
+def test_corollary_1():
+    assert guarantee().under("manhattan").metric == "manhattan"
+    assert guarantee().under("euclidean") == guarantee()
+    with pytest.raises(PolicyError, match="not known"):
+        Guarantee(0.1, "manhattan", "proven").under("euclidean")
+
+
+def test_releases_of_a_document_add_up():
+    both = compose([guarantee(0.1, 40, delta=1e-30), guarantee(0.2, 40, delta=2e-30)])
+    assert both.epsilon == 0.3
+    assert both.delta == pytest.approx(1.2e-28)
+
+
+def test_the_weakest_evidence_counts():
+    certified = Guarantee(0.1, "euclidean", "certified", size=4)
+    assert compose([guarantee(), certified]).evidence == "certified"
+
+
+@pytest.mark.parametrize(
+    "other", [guarantee(size=5), guarantee().under("manhattan"), guarantee(ordered=True)]
+)
+def test_what_has_no_common_unit_is_not_composed(other):
+    with pytest.raises(PolicyError, match="no common epsilon"):
+        compose([guarantee(), other])
+
+
+def test_nothing_is_not_composed():
+    with pytest.raises(UsageError):
+        compose([])
+
+
+@given(st.lists(EXPONENTS, max_size=8))
+def test_exponents_of_documents_add_up_from_above(exponents):
+    assert Fraction(total_exponent(exponents)) >= sum(map(Fraction, exponents), Fraction(0))
+
+
+def test_a_bad_exponent_is_not_added():
+    with pytest.raises(UsageError):
+        total_exponent([1.0, math.nan])
+    assert total_exponent([1.0, math.inf]) == math.inf
+
+
+@pytest.mark.parametrize(
+    ("exponent", "text"),
+    [(0.0, "1"), (0.704, "2.02"), (20_000.0, "10^8,685.9 (20,000.0 nats)"), (math.inf, "without bound")],
+)
+def test_the_factor_in_words(exponent, text):
+    assert factor_text(exponent) == text
+
+
+def test_beyond_float64_there_is_no_factor():
+    assert factor(709.0) is not None
+    assert factor(710.0) is None
+
+
+def test_the_promise_states_what_is_promised_and_never_less():
+    text = promise(guarantee(0.333333333, 3, delta=1.01e-33), private=True)
+    assert "exp(1 * E)" in text
+    assert "N = 3" in text
+    assert "3.1e-33" in text
+
+
+def test_an_experiment_promises_nothing():
+    assert promise(guarantee(), private=False).startswith("NOT PRIVATE")

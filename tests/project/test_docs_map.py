@@ -1,0 +1,109 @@
+"""The paper map and the threat model name modules and tests that exist; made pages are current."""
+
+import ast
+import importlib
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [DOCS / "paper-map.md", DOCS / "threat-model.md"]
+sys.path.insert(0, str(DOCS / "makers"))
+
+
+def mentions(pattern):
+    return sorted(
+        {found for page in PAGES for found in re.findall(pattern, page.read_text(encoding="utf-8"))}
+    )
+
+
+@pytest.mark.parametrize("name", mentions(r"`(tests/[\w/]+\.py::\w+)`"))
+def test_the_test_exists(name):
+    path, _, function = name.partition("::")
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("name", mentions(r"`(publius\.[\w.]+)`"))
+def test_the_module_or_name_exists(name):
+    parts = name.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[cut:]:
+            found = getattr(found, part)
+        return
+    pytest.fail(name)
+
+
+def rows(page):
+    text = page.read_text(encoding="utf-8")
+    return [
+        re.split(r"(?<!\\)\|", line)[1:-1]
+        for line in text.splitlines()
+        if re.match(r"\| (?!item|tool|\||-)", line)
+    ]
+
+
+@pytest.mark.parametrize("row", rows(DOCS / "paper-map.md"), ids=lambda row: row[0].strip()[:40])
+def test_every_item_has_a_place_a_test_and_a_status(row):
+    item, source, where, test, status = (cell.strip() for cell in row)
+    assert item
+    assert source
+    assert "`publius." in where
+    assert "::test_" in test
+    assert status
+
+
+@pytest.mark.parametrize(
+    "word", ["Definition", "Lemma", "Theorem", "Corollary 1", "Algorithm 1", "Algorithm 2", "Table 1"]
+)
+def test_every_kind_of_item_is_there(word):
+    assert any(row[0].strip().startswith(word) for row in rows(DOCS / "paper-map.md"))
+
+
+def test_every_requirement_is_there():
+    text = (DOCS / "threat-model.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| (R\d+) \|", text, re.MULTILINE) == [f"R{number}" for number in range(1, 23)]
+
+
+def test_the_manual_is_current():
+    """After a change of a command: make pages."""
+    import manual
+
+    assert manual.PAGE.read_text(encoding="utf-8") == manual.page()
+
+
+def test_the_licences_are_current():
+    """After a change of the pins: make pages. A table whose packages are not in this environment is not compared."""
+    licences = pytest.importorskip("licences", reason="needs packaging")
+    page = licences.PAGE.read_text(encoding="utf-8")
+    compared = [
+        name for name, text in licences.sections() if "not installed here" not in text and text in page
+    ]
+    differ = [
+        name for name, text in licences.sections() if "not installed here" not in text and text not in page
+    ]
+    assert not differ
+    assert "core" in compared
+
+
+def test_the_figure_of_unknown_words_shows_the_table():
+    figures = pytest.importorskip("figures", reason="needs matplotlib")
+    epsilons, columns = figures.unknown_words_table()
+    assert epsilons == ["none", "40", "30", "25", "20", "15", "10"]
+    assert columns["topic, unknown words pass"] == [20.0] * 7
+    assert columns["topic, every word protected"][-1] == 10.0
+
+
+def test_the_figure_of_mechanisms_shows_the_table():
+    figures = pytest.importorskip("figures", reason="needs matplotlib")
+    table = figures.mechanisms_table()
+    assert {name: len(rows) for name, rows in table.items()} == {"laplace": 8, "exponential": 8}
+    cells = [cell for rows in table.values() for row in rows for cell in row]
+    assert all(low <= share <= high for _, share, low, high in cells)

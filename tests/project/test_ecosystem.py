@@ -1,0 +1,175 @@
+"""Beside libraries that only `make ecosystem` installs: pandas, Hugging Face datasets, spaCy, nltk, gensim."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from publius.errors import DocumentError, EmbeddingError, UsageError
+from publius.mechanisms.words.laplace import Laplace
+from publius.noise.randomness import seeded_rng
+from publius.releases.reconstruction.language_model import NGramModel
+from publius.releases.reconstruction.likeliest_order import log_probability, order_words
+from publius.text.bag import Bag
+from publius.vectors.embeddings import Embeddings
+from toy import WORDS, sentence
+
+
+def imported(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip(name, reason=f"{name} is not installed: make ecosystem")
+
+
+def protect(table, embeddings, **options):
+    from publius.releases.tables import protect_table
+
+    options = {"length": 20, "stop_words": "none", **options}
+    return protect_table(table, Laplace(embeddings, epsilon=2.0), **options)
+
+
+# pandas
+
+
+@pytest.fixture
+def frame():
+    pandas = imported("pandas")
+    return pandas.DataFrame(
+        {"id": range(5), "text": [sentence(i) for i in range(5)], "topic": list("abcab")}, index=list("vwxyz")
+    )
+
+
+def test_a_data_frame_goes_in_and_comes_out(frame, embeddings):
+    made = protect(frame, embeddings, keep=["topic"]).to_pandas()
+    assert list(made.columns) == ["id", "size", "topic", "words", "counts"]
+    assert made["id"].tolist() == list("01234")
+    assert made["counts"].map(sum).tolist() == [20] * 5
+
+
+def test_a_missing_text_is_named_by_its_place(frame, embeddings):
+    frame.loc["x", "text"] = None
+    with pytest.raises(DocumentError, match="document 3"):
+        protect(frame, embeddings)
+
+
+def test_a_column_of_mixed_types_is_refused_without_its_content(frame, embeddings):
+    frame["text"] = [*frame["text"][:4], {"canary": 1}]
+    with pytest.raises((UsageError, DocumentError)) as caught:
+        protect(frame, embeddings)
+    assert "canary" not in str(caught.value)
+
+
+def test_columns_of_a_frame_of_counts_are_its_words(embeddings):
+    pandas = imported("pandas")
+    from publius.sklearn import BagPrivatizer
+
+    counts = pandas.DataFrame({"river": [2, 0], "castle": [1, 0], "zzcanary": [5, 1]})
+    made = BagPrivatizer(embeddings, epsilon=1e6, length=3, stop_words="none").fit_transform(counts)
+    assert made[0, WORDS.index("river")] == 2
+    for other in (counts[["castle", "river", "zzcanary"]], counts.rename(columns={"river": "mycanary"})):
+        with pytest.raises(ValueError, match="fitted with") as caught:
+            BagPrivatizer(embeddings, length=3).fit(counts).transform(other)
+        assert "canary" not in str(caught.value)
+
+
+def test_a_series_of_texts(frame, embeddings):
+    from publius.sklearn import BagClassifier, BagPrivatizer
+
+    made = BagPrivatizer(embeddings, length=20, stop_words="none").fit_transform(frame["text"])
+    assert made.shape == (5, embeddings.size)
+    fitted = BagClassifier(embeddings=embeddings).fit(frame["text"], frame["topic"])
+    assert fitted.score(frame["text"], frame["topic"]) > 0.5
+
+
+def test_a_frame_of_texts_is_refused_without_its_content(frame, embeddings):
+    from publius.sklearn import BagPrivatizer
+
+    with pytest.raises(ValueError, match="list of texts") as caught:
+        BagPrivatizer(embeddings, length=20).fit(frame[["text"]])
+    assert sentence(0)[:10] not in str(caught.value)
+
+
+# Hugging Face datasets
+
+
+def test_map_over_batches_and_processes_never_shares_noise(embeddings, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    datasets = imported("datasets")
+    datasets.disable_progress_bars()
+    count = 40
+    dataset = datasets.Dataset.from_dict(
+        {"id": [f"d{i}" for i in range(count)], "text": [sentence(1)] * count}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = dataset.with_format("arrow").map(
+            lambda batch: protect(batch, embeddings), batched=True, batch_size=10, num_proc=2,
+            remove_columns=dataset.column_names,
+        )  # fmt: skip
+    made = made.with_format(None)
+    assert made.column_names == ["id", "size", "words", "counts"]
+    assert made["id"][:] == dataset["id"][:]
+    assert len({str(row) for row in zip(made["words"], made["counts"], strict=True)}) == count
+
+
+# spaCy and gensim
+
+
+def test_spacy_words_that_share_a_row_are_at_distance_zero():
+    spacy = imported("spacy")
+    nlp = spacy.blank("en")
+    nlp.vocab.set_vector("river", np.ones(3, "float32"))
+    row = nlp.vocab.vectors.key2row[nlp.vocab.strings["river"]]
+    nlp.vocab.vectors.add(nlp.vocab.strings.add("stream"), row=row)
+    words = {nlp.vocab.strings[key]: row for key, row in nlp.vocab.vectors.key2row.items()}
+    made = Embeddings.from_arrays(list(words), nlp.vocab.vectors.data[list(words.values())])
+    assert np.array_equal(made.vectors[0], made.vectors[1])
+
+
+def test_gensim_vectors_are_those_of_its_file(tmp_path):
+    models = imported("gensim.models")
+    vectors = models.KeyedVectors(vector_size=8)
+    vectors.add_vectors(WORDS, seeded_rng(1).standard_normal((len(WORDS), 8), np.float32))
+    vectors.save_word2vec_format(str(tmp_path / "v.bin"), binary=True)
+    made = Embeddings.from_arrays(vectors.index_to_key, vectors.vectors, tokenizer="word2vec")
+    assert made.sha256 == Embeddings.from_file(tmp_path / "v.bin").sha256
+
+
+def test_gensim_vectors_that_cannot_be_words_are_refused():
+    models = imported("gensim.models")
+    vectors = models.KeyedVectors(vector_size=2)
+    vectors.add_vectors(["river", "\u202eoxen"], np.eye(2, dtype=np.float32))
+    with pytest.raises(EmbeddingError, match="row 2"):
+        Embeddings.from_arrays(vectors.index_to_key, vectors.vectors)
+
+
+# A language model of another library
+
+
+class _Nltk:
+    """nltk.lm behind the protocol, as docs/ordered-text.md shows it."""
+
+    context_length = 1
+
+    def __init__(self, model):
+        self._model = model
+
+    def log_probabilities(self, context, words):
+        shares = [self._model.score(word, context) for word in words]
+        return np.log(np.maximum(shares, 1e-9))
+
+
+def test_a_model_of_nltk_orders_a_bag():
+    lm = imported("nltk.lm")
+    from nltk.lm.preprocessing import padded_everygram_pipeline
+
+    texts = [sentence(seed).split() for seed in range(10)]
+    grams, vocabulary = padded_everygram_pipeline(2, texts)
+    model = lm.AbsoluteDiscountingInterpolated(2)
+    model.fit(grams, vocabulary)
+    bag = Bag(texts[0][:15])
+    theirs, ours = order_words(bag, _Nltk(model)), order_words(bag, NGramModel.train(texts, 2))
+    assert Bag(theirs.words) == bag
+    chance = tuple(bag.words())
+    assert theirs.log_probability > log_probability(chance, _Nltk(model)) + 5
+    assert ours.log_probability > log_probability(chance, NGramModel.train(texts, 2)) + 5

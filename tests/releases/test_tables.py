@@ -1,0 +1,127 @@
+"""Tables in memory: what comes out, what is refused, what is paid, and that no cell is in a message."""
+
+import json
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+
+import pyarrow as pa
+
+from publius.errors import BudgetError, DocumentError, PolicyError, UsageError
+from publius.mechanisms.words.laplace import Laplace
+from publius.privacy.ledger import Ledger
+from publius.releases.protect import OrderedText
+from publius.releases.tables import MANIFEST, protect_table
+from toy import WORDS, sentence
+
+
+def table(count=5, **columns):
+    return {"id": [f"d{i}" for i in range(count)], "text": [sentence(i) for i in range(count)], **columns}
+
+
+def protect(given, embeddings, epsilon=2.0, **options):
+    return protect_table(
+        given, Laplace(embeddings, epsilon=epsilon), **{"length": 20, "stop_words": "none", **options}
+    )
+
+
+@pytest.mark.parametrize(
+    "make", [lambda t: t, pa.table, pa.RecordBatch.from_pydict, lambda t: _Stream(pa.table(t))]
+)
+def test_any_table_becomes_a_table_of_bags(embeddings, make):
+    made = protect(make(table(topic=list("abcab"))), embeddings, keep=["topic"])
+    assert made.column_names == ["id", "size", "topic", "words", "counts"]
+    assert made["id"].to_pylist() == ["d0", "d1", "d2", "d3", "d4"]
+    assert made["topic"].to_pylist() == list("abcab")
+    assert [sum(counts) for counts in made["counts"].to_pylist()] == [20] * 5
+    assert {word for words in made["words"].to_pylist() for word in words} <= set(WORDS)
+
+
+class _Stream:
+    """Another library's table, known by its Arrow stream alone."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._inner.__arrow_c_stream__(requested_schema)
+
+
+def test_the_words_are_those_of_a_release(embeddings):
+    made = protect(
+        {"id": ["a"], "text": ["castle river castle"]}, embeddings, epsilon=1e6, length=3
+    ).to_pylist()
+    assert dict(zip(made[0]["words"], made[0]["counts"], strict=True)) == {"castle": 2, "river": 1}
+
+
+def test_the_manifest_travels_with_it(embeddings):
+    made = protect(table(), embeddings)
+    manifest = json.loads(made.schema.metadata[MANIFEST])
+    assert (manifest["documents"], manifest["size"], manifest["kind"]) == (5, 20, "bag-of-words")
+    assert "any two documents of 20 words" in manifest["promise"]
+
+
+def test_ordered_text(embeddings):
+    made = protect(table(), embeddings, ordered=OrderedText())
+    assert made.column_names == ["id", "size", "kind", "words", "kept", "text"]
+    assert json.loads(made.schema.metadata[MANIFEST])["kind"] == made["kind"][0].as_py() == "ordered-text"
+
+
+def test_each_call_draws_anew_and_rows_do_not_share_noise(embeddings):
+    same = {"id": ["a", "b"], "text": [sentence(1)] * 2}
+    made = [str(row) for _ in "xy" for row in protect(same, embeddings, epsilon=0.5)["words"].to_pylist()]
+    assert len(set(made)) == 4
+
+
+def test_many_rows_go_in_batches(embeddings):
+    made = protect(table(700), embeddings)
+    assert made["id"].to_pylist() == [f"d{i}" for i in range(700)]
+
+
+def test_rows_can_be_numbered(embeddings):
+    assert protect({"text": ["river", "castle"]}, embeddings, number=True)["id"].to_pylist() == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "said"),
+    [
+        ({"id": ["a", "a"]}, DocumentError, "document 2"),
+        ({"text": ["canary", None]}, DocumentError, "document 2"),
+        ({"text": ["canary", "the and"]}, DocumentError, "document 2"),
+        ({"text": [1, 2]}, DocumentError, "document 1"),
+        ({"id": [1.5, 2.5]}, DocumentError, "document 1"),
+    ],
+)
+def test_rows_that_cannot_be_read_stop_it(embeddings, changes, error, said):
+    with pytest.raises(error, match=said) as caught:
+        protect({**table(2), **changes}, embeddings, stop_words="english")
+    assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [{"text": ["a"]}, {"id": ["a"]}, 7, ["canary"], {"id": ["a"], "text": [object()]},
+                                   pa.table([["a"], ["b"], ["c"]], names=["id", "text", "text"])])  # fmt: skip
+def test_what_is_no_table_of_documents_is_refused(embeddings, given):
+    with pytest.raises(UsageError) as caught:
+        protect(given, embeddings)
+    assert "canary" not in str(caught.value)
+
+
+def test_the_text_cannot_be_kept(embeddings):
+    with pytest.raises((PolicyError, UsageError)):
+        protect(table(), embeddings, keep=["text"])
+
+
+def test_a_ledger_is_debited_for_all_rows_or_none(embeddings, tmp_path):
+    ledger = Ledger.create(tmp_path / "book", budget=40, subject_budget=100)
+    rows = table(3, author=["x", "x", "x"])
+    with pytest.raises(BudgetError):
+        protect(rows, embeddings, ledger=ledger, subject_field="author")
+    assert ledger.counts() == (0, 0, 0)
+    protect(table(2, author=["x", "x"]), embeddings, ledger=ledger, subject_field="author")
+    assert (ledger.document("d1").spent, ledger.subject("x").spent) == (40, 80)
+
+
+def test_numbered_rows_cannot_be_charged(embeddings, tmp_path):
+    with pytest.raises(UsageError, match="id field"):
+        protect(table(), embeddings, number=True, ledger=Ledger.create(tmp_path / "book", budget=40))

@@ -1,0 +1,116 @@
+"""The files of a release, read back by the libraries their readers use."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from publius.errors import UsageError
+from publius.releases.protect import Release
+from publius.releases.writers import RESERVED, WRITERS, Layout
+from publius.text.bag import Bag
+from publius.vectors.embeddings import Embeddings
+from toy import WORDS
+
+
+def write(format, folder, embeddings, releases, labels=(), warning=None):
+    with WRITERS[format](folder, Layout(embeddings, tuple(labels), warning)) as writer:
+        for release in releases:
+            writer.write(release)
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture
+def releases():
+    return [
+        Release("one", Bag(["river", "river", "castle"]), None, {"topic": "water"}),
+        Release("=two", Bag(["engine"]), None, {"topic": "-cmd"}),
+    ]
+
+
+def test_jsonl_has_words_in_vocabulary_order(tmp_path, embeddings, releases):
+    write("jsonl", tmp_path, embeddings, releases, ["topic"])
+    first, second = (json.loads(line) for line in lines(tmp_path / "bags.jsonl"))
+    assert first == {"id": "one", "size": 3, "bag": {"river": 2, "castle": 1}, "topic": "water"}
+    assert list(first["bag"]) == sorted(first["bag"], key=WORDS.index)
+    assert second["size"] == 1
+
+
+def test_csv_has_a_row_a_word_and_escapes_formulas(tmp_path, embeddings, releases):
+    write("csv", tmp_path, embeddings, releases, ["topic"])
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "bags.csv").read_bytes().decode(), newline="")))
+    assert rows[0] == {"id": "one", "size": "3", "topic": "water", "word": "river", "count": "2"}
+    assert rows[2] == {"id": "'=two", "size": "1", "topic": "'-cmd", "word": "engine", "count": "1"}
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_csv_escapes_every_formula_start(tmp_path, start):
+    word = "x" if start in "\t\r" else f"{start}word"  # a vocabulary admits no control characters
+    embeddings = Embeddings.from_arrays(["plain", word], [[0.0], [1.0]], name="toy")
+    write("csv", tmp_path, embeddings, [Release(f"{start}id", Bag([embeddings.word(1)]), None)])
+    row = next(csv.DictReader(io.StringIO((tmp_path / "bags.csv").read_bytes().decode(), newline="")))
+    assert row["id"] == f"'{start}id"
+    assert not row["word"].startswith(start)
+
+
+def test_parquet(tmp_path, embeddings, releases):
+    pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
+    write("parquet", tmp_path, embeddings, releases, ["topic"])
+    first = pq.read_table(tmp_path / "bags.parquet").to_pylist()[0]
+    assert first == {"id": "one", "size": 3, "topic": "water", "words": ["river", "castle"], "counts": [2, 1]}
+
+
+def test_matrix_market(tmp_path, embeddings, releases):
+    from scipy.io import mmread
+
+    write("mtx", tmp_path, embeddings, releases, ["topic"])
+    matrix = mmread(tmp_path / "bags.mtx").tocsr()
+    assert matrix.shape == (2, embeddings.size)
+    assert matrix[0, WORDS.index("river")] == 2
+    assert matrix.sum() == 4
+    assert (tmp_path / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1] == WORDS
+    ids = [json.loads(line)["id"] for line in lines(tmp_path / "documents.jsonl")]
+    assert ids == ["one", "=two"]
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_an_experiment_is_marked_in_every_file(tmp_path, embeddings, format):
+    """R10: golden marks of each exporter."""
+    warning = "NOT PRIVATE: REPRODUCIBLE"
+    write(format, tmp_path, embeddings, [Release("one", Bag(["river"]), None, {}, warning)], warning=warning)
+    for path in tmp_path.iterdir():
+        if path.name != "vocabulary.txt":  # public, the same for every run
+            assert warning.encode() in path.read_bytes(), path.name
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@pytest.mark.parametrize("label", RESERVED)
+def test_kept_fields_cannot_hide_the_releases_own(tmp_path, embeddings, format, label):
+    with pytest.raises(UsageError, match=label):
+        write(format, tmp_path, embeddings, [], [label])
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@pytest.mark.parametrize("labels", [{"bag": "mine"}, {"topic": "a", "more": "b"}, {}])
+def test_labels_that_were_not_asked_for_are_refused(tmp_path, embeddings, format, labels):
+    with pytest.raises(UsageError, match="labels"):
+        write(format, tmp_path, embeddings, [Release("one", Bag(["river"]), None, labels)], ["topic"])
+
+
+@pytest.mark.parametrize("format", WRITERS)
+def test_equal_releases_make_equal_bytes(tmp_path, embeddings, releases, format):
+    """R11: nothing of time, order or environment enters a file."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        write(format, tmp_path / name, embeddings, releases, ["topic"])
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_matrix_market_refuses_words_without_a_column(tmp_path, embeddings):
+    with pytest.raises(UsageError, match="vocabulary only"):
+        write("mtx", tmp_path, embeddings, [Release("one", Bag(["elsewhere"]), None)])

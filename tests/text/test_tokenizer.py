@@ -1,0 +1,281 @@
+import doctest
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from publius.errors import DataError, StorageError, UsageError
+from publius.text import tokenizer as module
+from publius.text.tokenizer import PROFILES, StopWords, profile_named, resolve, tokenize
+
+NONE = StopWords.load("none")
+ENGLISH = StopWords.load()
+
+
+def words(text, profile="word2vec"):
+    return list(tokenize(text, profile))
+
+
+def resolved(text, vocabulary, profile="glove", stop_words=NONE):
+    return list(resolve(text, set(vocabulary.split()), profile=profile, stop_words=stop_words))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello, World!", "hello world"),
+        ("हिन्दी में लिखा हुआ पाठ।", "हिन्दी में लिखा हुआ पाठ"),
+        ("مَرْحَبًا بِالعالم", "مَرْحَبًا بِالعالم"),
+        ("می‌خواهم بروم", "می‌خواهم بروم"),
+        ("Привет, мир", "привет мир"),
+        ("ΟΔΟΣ ΟΔΥΣΣΕΥΣ", "οδος οδυσσευς"),
+        ("สวัสดีครับ", "สวัสดีครับ"),
+        ("ශ්‍රී ලංකාව", "ශ්‍රී ලංකාව"),
+        ("naïve façade Ångström", "naïve façade ångström"),
+        ("日本語のテキスト", "日本語のテキスト"),
+        ("İstanbul", "i̇stanbul"),
+        ("Straße STRASSE", "straße strasse"),
+        ("𝐁old 😀 ok", "𝐁old ok"),
+    ],
+)
+def test_scripts_stay_whole(text, expected):
+    assert words(text) == expected.split(" ")
+
+
+@pytest.mark.parametrize(
+    ("text", "glove", "word2vec"),
+    [
+        ("don't", "do n't", "don't"),
+        ("CAN’T", "ca n't", "can't"),
+        ("Harry's", "harry 's", "harry's"),
+        ("we'll they're I've she'd I'm", "we 'll they 're i 've she 'd i 'm", "we'll they're i've she'd i'm"),
+        ("shouldn't've", "should n't 've", "shouldn't've"),
+        ("o'clock d’Artagnan", "o'clock d'artagnan", "o'clock d'artagnan"),
+        ("'quoted' dogs' 'tis", "quoted dogs tis", "quoted dogs tis"),
+        ("mother-in-law's", "mother-in-law 's", "mother-in-law's"),
+        ("N'T 's", "n't s", "n't s"),
+    ],
+)
+def test_clitics_follow_the_profile(text, glove, word2vec):
+    assert words(text, "glove") == glove.split()
+    assert words(text, "word2vec") == word2vec.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("well-known", "well-known"),
+        ("well‐known well‑known", "well-known well-known"),
+        ("end -- start—middle–last", "end start middle last"),
+        ("-x- y-", "x y"),
+        ("pages 12-14", "pages 12-14"),
+        ("_emphasis_ *b* [c]", "emphasis b c"),
+        ("co\u00adoper\u00adate", "cooperate"),
+        ("don\u2019t don\u02bct", "don't don't"),
+        ("3.14 1,000 v2 ½ ٣٫٤", "3.14 1,000 v2 ½ ٣ ٤"),
+        ("1999. Then 2,", "1999 then 2"),
+        ("a.b,c", "a b c"),
+        ("<unk> <b>", "unk b"),
+        ("", ""),
+        ("… !?", ""),
+    ],
+)
+def test_punctuation_and_numbers(text, expected):
+    assert words(text) == expected.split()
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_composed_and_decomposed_text_give_the_same_words(text):
+    decomposed = unicodedata.normalize("NFD", text)
+    assert words(text) == words(decomposed)
+
+
+@settings(deadline=None)
+@given(st.text(), st.sampled_from(sorted(PROFILES)))
+def test_any_string_gives_clean_words(text, profile):
+    for word in tokenize(text, profile):
+        assert word
+        assert word == word.lower()
+        assert not any(character.isspace() for character in word)
+        assert not set('<>,.;:!?"’') & set(word) or any(map(str.isdigit, word))
+
+
+@settings(deadline=None)
+@given(st.text(st.characters(codec=None, exclude_categories=()), max_size=50))
+def test_lone_surrogates_are_no_words(text):
+    assert not any(unicodedata.category(character) == "Cs" for word in words(text) for character in word)
+
+
+def test_words_do_not_depend_on_where_long_text_is_cut():
+    pieces = ["Don't", "ΟΔΟΣ", "e\u0301te\u0301", "well-known", "3.14", "हिन्दी"]
+    text = " ".join(pieces * 5000)
+    assert words(text, "glove") == words(" ".join(pieces), "glove") * 5000
+
+
+def test_tokenizing_is_lazy(monkeypatch):
+    prepared = []
+    monkeypatch.setattr(module, "normalize", lambda text: prepared.append(len(text)) or text)
+    assert next(tokenize("word " * 100_000)) == "word"
+    assert len(prepared) == 1
+    assert prepared[0] < 20_000
+
+
+@pytest.mark.parametrize(
+    "hostile", ["a" * 2_000_000, "a'" * 500_000, "'s" * 500_000, "x-" * 500_000, "1," * 500_000]
+)
+def test_hostile_words_take_linear_time(hostile):
+    for profile in PROFILES:
+        assert resolved(hostile, "nothing", profile) == [None]
+        assert len(words(hostile, profile)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "vocabulary", "expected"),
+    [
+        ("don't", "don't do n't", ["don't"]),
+        ("don't", "do n't", ["do", "n't"]),
+        ("well-known", "well-known well known", ["well-known"]),
+        ("well-known", "well known", ["well", "known"]),
+        ("well-qqqq", "well", ["well", None]),
+        ("pppp-qqqq", "well", [None]),
+        ("qqqq", "well", [None]),
+        ("mother-in-law's", "mother-in-law 's", ["mother-in-law", "'s"]),
+        ("mother-in-law's", "mother in law 's", ["mother", "in", "law", "'s"]),
+        ("l'homme", "l homme", ["l", "homme"]),
+        ("Paris", "Paris", [None]),
+        ("1999", "####", [None]),
+    ],
+)
+def test_fallback_from_whole_to_pieces(text, vocabulary, expected):
+    assert resolved(text, vocabulary) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "vocabulary", "expected"),
+    [
+        ("don't", "do n't don t", ["don", "t"]),
+        ("harry's", "harry", ["harry", None]),
+        ("1999", "#### 1999", ["1999"]),
+        ("1999", "####", ["####"]),
+        ("covid-19", "covid ##", ["covid", "##"]),
+        ("3.14", "#.##", ["#.##"]),
+    ],
+)
+def test_fallback_of_word2vec(text, vocabulary, expected):
+    assert resolved(text, vocabulary, "word2vec") == expected
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_stop_words_leave_whole_and_in_pieces(profile):
+    text = "The cat's and-so don't sit-in Don’t THE they'd cat"
+    assert resolved(text, "cat sit the don't do", profile, ENGLISH) == ["cat", "sit", "cat"]
+
+
+def test_resolving_is_lazy():
+    class Counting(set):
+        asked = 0
+
+        def __contains__(self, word):
+            self.asked += 1
+            return True
+
+    vocabulary = Counting()
+    stream = resolve("word " * 10_000, vocabulary, stop_words=NONE)
+    assert [next(stream) for _ in range(3)] == ["word"] * 3
+    assert vocabulary.asked == 3
+
+
+def test_unknown_words_do_not_show_in_a_repr():
+    (unknown,) = module.lookup("canary", set(), profile="glove", stop_words=NONE)
+    assert unknown == "canary"
+    assert "canary" not in repr(unknown)
+
+
+def test_profiles_have_names_and_versions():
+    assert {profile.label for profile in PROFILES.values()} == {"glove-1", "word2vec-1"}
+    with pytest.raises(UsageError, match="choose one of glove, word2vec"):
+        profile_named("spacy")
+
+
+def test_english_covers_contractions_and_their_pieces():
+    for word in [
+        "the",
+        "don't",
+        "n't",
+        "'s",
+        "'ll",
+        "do",
+        "don",
+        "t",
+        "s",
+        "ca",
+        "wo",
+        "it's",
+        "would",
+        "with",
+    ]:
+        assert word in ENGLISH
+    assert ENGLISH.name == "english-1"
+    assert "harry" not in ENGLISH
+
+
+def test_the_english_list_is_frozen():
+    """Manifests name it: a change of words is a new version."""
+    assert (len(ENGLISH), ENGLISH.sha256) == (
+        250,
+        "d970e9041dc359f1624d163b8904f2f9fab933b16571a5c65474d80842628231",
+    )
+
+
+def test_no_english_stop_word_survives_tokenizing():
+    for profile in PROFILES:
+        for word in sorted(ENGLISH.words):
+            assert resolved(word, word, profile, ENGLISH) == []
+
+
+def test_a_file_list_is_normalized_and_its_path_stays_private(tmp_path):
+    path = tmp_path / "secret-name.txt"
+    path.write_bytes("\ufeff# ours\n Été \r\n\nDON’T\ne\u0301te\u0301\n".encode())
+    stops = StopWords.load(f"file:{path}")
+    assert stops.words == {"été", "don't"}
+    assert (stops.name, len(stops)) == ("file", 2)
+    assert "secret" not in repr(stops)
+    assert "été" not in repr(stops)
+
+
+@pytest.mark.parametrize(
+    ("data", "place"),
+    [
+        (b"fine\ncanary bird\n", "line 2"),
+        (b"canary\xff\n", "line 1"),
+        (b"\n\ncanary\x00\n", "line 3"),
+        (b"canary" * 11, "line 1"),
+        (b"canary\n" * 700_000, "4,194,304 bytes"),
+        ("\n".join(f"canary{i}" for i in range(100_001)).encode(), "100,001 words"),
+    ],
+)
+def test_a_malformed_list_is_refused_with_the_place(tmp_path, data, place):
+    path = tmp_path / "list.txt"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=place) as caught:
+        StopWords.load(f"file:{path}")
+    assert "canary" not in str(caught.value)
+
+
+def test_names_of_lists_that_do_not_exist(tmp_path):
+    with pytest.raises(UsageError, match="choose english"):
+        StopWords.load("klingon")
+    with pytest.raises(StorageError, match="cannot read"):
+        StopWords.load(f"file:{tmp_path / 'missing'}")
+    with pytest.raises(StorageError, match="not a path"):
+        StopWords.load("file:a\0b")
+
+
+def test_none_is_empty():
+    assert (NONE.name, len(NONE)) == ("none", 0)
+
+
+def test_examples_in_the_documentation():
+    assert doctest.testmod(module).failed == 0

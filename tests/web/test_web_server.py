@@ -1,0 +1,246 @@
+"""The command, the lanes, the reports, the browser's private page."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from publius.cli import explore as command
+from publius.errors import StorageError, UsageError
+from publius.web.guards.limits import Limits
+from publius.web.mechanism_cache import Kept, Mechanisms
+from publius.web.queues import BusyError, Lane
+from publius.web.reports import Reports
+from publius.web.server import listening_socket, new_token
+from toy import sentence
+from web_service import fault, service
+
+# Lanes ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_lane_runs_so_many_at_once():
+    running, most = [], []
+
+    def work():
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.01)
+        running.pop()
+
+    async def scenario():
+        lane = Lane(2, Limits())
+        await asyncio.gather(*(lane.run(work) for _ in range(20)))
+
+    asyncio.run(scenario())
+    assert max(most) == 2
+    assert len(most) == 20
+
+
+def test_a_full_queue_is_refused():
+    gate = threading.Event()
+
+    async def scenario():
+        lane = Lane(1, Limits(waiting=2, waiting_seconds=5))
+        calls = [asyncio.create_task(lane.run(gate.wait)) for _ in range(4)]
+        await asyncio.sleep(0.05)
+        gate.set()
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    found = asyncio.run(scenario())
+    assert sum(isinstance(each, BusyError) for each in found) >= 1
+    assert found[0] is True
+
+
+def test_a_turn_that_does_not_come_is_refused():
+    gate = threading.Event()
+
+    async def scenario():
+        lane = Lane(1, Limits(waiting_seconds=0.05))
+        first = asyncio.create_task(lane.run(gate.wait))
+        await asyncio.sleep(0.01)
+        with pytest.raises(BusyError, match="too long"):
+            await lane.run(print)
+        gate.set()
+        await first
+
+    asyncio.run(scenario())
+
+
+def test_an_error_that_nobody_waits_for_is_not_logged(caplog):
+    async def scenario():
+        lane = Lane(1, Limits())
+        call = asyncio.create_task(lane.run(lambda: time.sleep(0.05) or 1 / 0))
+        await asyncio.sleep(0.01)
+        call.cancel()
+        await asyncio.sleep(0.15)
+
+    asyncio.run(scenario())
+    assert "ZeroDivision" not in caplog.text
+
+
+# Mechanisms -----------------------------------------------------------------------------------------------------
+
+
+def test_mechanisms_are_kept_and_made_once(embeddings):
+    kept = Mechanisms(embeddings)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(kept.get("exponential", 1.5))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(map(id, found))) == 1
+    assert kept.is_ready("exponential", 1.5, "euclidean")
+    assert not kept.is_ready("exponential", 1.6, "euclidean")
+    assert kept.is_ready("laplace", 9.9, "manhattan")
+    assert kept.get("laplace", 2.0).search is kept.get("laplace", 3.0).search
+
+
+def test_only_so_many_are_kept(embeddings):
+    kept = Mechanisms(embeddings)
+    for number in range(30):
+        kept.get("vickrey", 1.0 + number)
+    assert len(kept._quick) == 8
+    assert kept.is_ready("vickrey", 30.0, "euclidean")
+    few = Kept(2)
+    for key in ("a", "b", "a", "c"):
+        few.get((key,), list)
+    assert [(key,) in few for key in "abc"] == [True, False, True]
+
+
+def test_what_takes_too_long_is_not_offered(embeddings):
+    class Large:
+        size, dimension = 400_000, 50
+
+    kept = Mechanisms(Large())
+    assert kept.unsuitable("laplace") is None
+    assert kept.unsuitable("vickrey") is None
+    assert "takes too long" in kept.unsuitable("exponential")
+    assert "takes too long" in kept.unsuitable("projected-laplace")
+    with pytest.raises(UsageError, match="not offered"):
+        kept.get("tight", 1.0)
+
+
+# Reports --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def result(tmp_path):
+    folder = tmp_path / "result"
+    folder.mkdir()
+    (folder / "rows.jsonl").write_text('{"mechanism": "laplace", "accuracy": 0.5}\n')
+    (folder / "report.html").write_text("<!doctype html><style>p{color:red}</style><p>Report</p>")
+    return folder
+
+
+def test_a_report_is_shown_once_in_a_sandbox(embeddings, tmp_path, result):
+    with service(embeddings, tmp_path, reports=[result]) as client:
+        assert client.get("/v1/session").json()["reports"] == [{"id": "1", "title": "result"}]
+        rows = client.get("/v1/reports/1").json()
+        assert rows["rows"] == [{"mechanism": "laplace", "accuracy": 0.5}]
+        address = client.post("/v1/reports/1/ticket", json={}).json()["address"]
+        page = client.get(address, headers={"Authorization": ""})
+        assert "Report" in page.text
+        assert "sandbox" in page.headers["content-security-policy"]
+        assert "script-src" not in page.headers["content-security-policy"]
+        assert client.get(address).status_code == 404
+        assert fault(client.get("/v1/reports/2"))[:2] == (400, 2)
+
+
+def test_a_ticket_ends(result, monkeypatch):
+    reports = Reports([result])
+    address = reports.ticket("1")
+    later = time.monotonic() + 61
+    monkeypatch.setattr("publius.web.reports.time.monotonic", lambda: later)
+    assert reports.page(address.removeprefix("/report/")) is None
+
+
+def test_a_folder_without_results_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="no result of an evaluation"):
+        Reports([tmp_path])
+
+
+# The command ----------------------------------------------------------------------------------------------------
+
+
+def test_tokens_differ_and_are_long():
+    assert len({new_token() for _ in range(100)}) == 100
+    assert len(new_token()) == 43
+
+
+def test_a_port_that_is_taken_is_an_error():
+    with listening_socket(0) as first:
+        first.listen()
+        with pytest.raises(StorageError, match="--port"):
+            listening_socket(first.getsockname()[1])
+
+
+def test_the_browser_gets_the_address_by_a_private_file(tmp_path, monkeypatch):
+    opened = threading.Event()
+    seen = []
+    monkeypatch.setattr("webbrowser.open", lambda address: (seen.append(address), opened.set()))
+    command._open("http://127.0.0.1:1/#token=secret", tmp_path)
+    assert opened.wait(5)
+    assert "secret" not in seen[0]
+    page = tmp_path / "publius.html"
+    assert page.stat().st_mode & 0o077 == 0
+    assert "#token=secret" in page.read_text()
+
+
+@pytest.fixture
+def running(stored, tmp_path):
+    """A real process: (its address, its token, the process)."""
+    arguments = ["explore", "--no-browser", "--embeddings", stored, "--output", str(tmp_path / "releases")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "publius", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ},
+    )  # fmt: skip
+    address, token = process.stdout.readline().strip().split("/#token=")
+    yield address, token, process
+    process.kill()
+    process.communicate()
+
+
+def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path):
+    address, token, process = running
+    body = json.dumps({"id": "a", "text": sentence(1), "length": 10}).encode()
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(f"{address}/v1/release", body, headers)) as answer:
+        folder = Path(json.load(answer)["folder"])
+    assert (folder / "manifest.json").is_file()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_a_release_that_was_begun_is_finished_when_interrupted(running):
+    address, token, process = running
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    body = json.dumps(
+        {"documents": [{"id": f"d{i}", "text": sentence(i)} for i in range(20)], "length": 20_000}
+    )
+    slow = urllib.request.Request(f"{address}/v1/obfuscate", body.encode(), headers)
+    answers = []
+    asking = threading.Thread(target=lambda: answers.append(json.load(urllib.request.urlopen(slow))))
+    asking.start()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    asking.join()
+    assert (process.returncode, out, err) == (0, "", "")
+    assert len(answers[0]["releases"]) == 20
+
+
+def test_a_process_without_the_extra_says_which_one():
+    code = "import sys; sys.modules['fastapi'] = None; sys.argv[1:] = ['explore']; from publius.cli import main; main()"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "pip install 'publius[web]'" in found.stderr
