@@ -12,9 +12,9 @@ from publius.cli.options import Floor, Json, Metric, Prior, Project, Vectors, ex
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
+    from publius.arrays import IndexArray
     from publius.mechanisms.comparison import Row
     from publius.vectors.embeddings import Embeddings
-    from publius.vectors.nearest import IndexArray
 
 
 def register(app: typer.Typer) -> None:

@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from publius.arrays import Float64Array
 from publius.distances.ground import Ground, ground_distance
-from publius.distances.metrics import Float64Array
 from publius.distances.problem import (
     Points,
     Residual,

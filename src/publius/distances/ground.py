@@ -8,14 +8,8 @@ from contextlib import nullcontext
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from publius.distances.metrics import (
-    AbstractMetric,
-    Euclidean,
-    Float64Array,
-    FloatArray,
-    Manhattan,
-    metric_named,
-)
+from publius.arrays import Float64Array, FloatArray
+from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan, metric_named
 from publius.errors import DataError
 
 Ground = AbstractMetric | Callable[[FloatArray, FloatArray], Float64Array]

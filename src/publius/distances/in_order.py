@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from publius.arrays import Float64Array
 from publius.distances.ground import Ground, ground_distance, word_distances
-from publius.distances.metrics import Float64Array
 from publius.errors import DataError, PolicyError
 from publius.text.bag import UNKNOWN
 from publius.vectors.embeddings import Embeddings

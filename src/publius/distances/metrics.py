@@ -8,15 +8,12 @@ and, by Corollary 1, also epsilon*Manhattan-privacy (Euclidean <= Manhattan).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publius.arrays import Float64Array, FloatArray
 from publius.errors import UsageError
-
-FloatArray = NDArray[np.floating[Any]]
-Float64Array = NDArray[np.float64]
 
 _BLOCK = 8192
 

@@ -9,8 +9,8 @@ from typing import final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.distances.ground import Ground, ground_distance, is_line, is_norm, word_distances
-from publius.distances.metrics import Float64Array
 from publius.distances.problem import (
     Points,
     points_of,
@@ -19,7 +19,6 @@ from publius.distances.problem import (
     transport_problem,
     vectors_at,
 )
-from publius.distances.solver import IndexArray
 from publius.errors import UsageError
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings

@@ -8,9 +8,10 @@ from typing import final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.distances.ground import Ground, euclidean_pairs, is_line, word_distances
-from publius.distances.metrics import Euclidean, Float64Array
-from publius.distances.solver import Flow, IndexArray, MassArray, any_flow, optimal_flow
+from publius.distances.metrics import Euclidean
+from publius.distances.solver import Flow, MassArray, any_flow, optimal_flow
 from publius.errors import DataError
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings

@@ -14,10 +14,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PubliusError
 
-IndexArray = NDArray[np.int64]
 MassArray = NDArray[np.int64]
 
 SMALL = 128

@@ -8,11 +8,11 @@ from typing import Literal, final
 
 import numpy as np
 
+from publius.arrays import IndexArray
 from publius.errors import DocumentError
 from publius.evaluation.data import Dataset, LabeledText, Task
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 OUTSIDE = -1
 """The index of a word outside the vocabulary that an experiment lets through."""

@@ -8,13 +8,13 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
 from publius.evaluation.encoding import OUTSIDE, EncodedText
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import RunKey
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 BATCH_WORDS = 8_192
 

@@ -13,10 +13,9 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import Generator
-from publius.vectors.nearest import IndexArray
 
 LogRows = Callable[[IndexArray], Float64Array]
 """Logarithms of the output probabilities of some input words, shape (words, V)."""

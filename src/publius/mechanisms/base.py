@@ -11,13 +11,13 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from publius.distances.metrics import AbstractMetric, Float64Array
+from publius.arrays import Float64Array, IndexArray
+from publius.distances.metrics import AbstractMetric
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 
 class AbstractMechanism(ABC):

@@ -11,6 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
+from publius.arrays import IndexArray
 from publius.errors import MissingExtraError, PolicyError, UsageError
 from publius.files import write_file
 from publius.mechanisms.base import AbstractMechanism
@@ -21,7 +22,6 @@ from publius.mechanisms.words.exponential import Exponential
 from publius.mechanisms.words.tight import RepairedTight, Tight
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 WORDS = 400
 _TOLERANCE = 5e-4  # of the share unchanged, or relative of the mean distance

@@ -12,13 +12,13 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.distances.metrics import AbstractMetric, Float64Array
+from publius.arrays import Float64Array, IndexArray
+from publius.distances.metrics import AbstractMetric
 from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.noise.randomness import Generator, system_rng
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 DRAWS = 20_000
 REMAINDER = 0.01  # the effective support leaves out at most this probability

@@ -13,7 +13,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from publius.distances.metrics import Euclidean, Float64Array, FloatArray, Manhattan
+from publius.arrays import Float64Array, FloatArray
+from publius.distances.metrics import Euclidean, Manhattan
 from publius.errors import UsageError
 from publius.noise.randomness import Generator
 from publius.noise.tails import StandardGamma, standard_normal

@@ -13,7 +13,7 @@ from typing import Final, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.noise.randomness import Generator
 
 BODY: Final = 2.0**-30

@@ -14,6 +14,7 @@ from typing import Any, Final, final, get_args
 import numpy as np
 
 import publius.text.tokenizer
+from publius.arrays import IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
@@ -22,7 +23,6 @@ from publius.privacy.guarantee import Guarantee, promise
 from publius.privacy.ledger import Charge, Ledger
 from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, UnknownPolicy, words_of
 from publius.text.tokenizer import Between, StopWords
-from publius.vectors.nearest import IndexArray
 
 MANIFEST_VERSION = 1
 BAG: Final = "bag-of-words"

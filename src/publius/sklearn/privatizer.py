@@ -8,6 +8,7 @@ from typing import Any, Final, Self, final
 
 import numpy as np
 
+from publius.arrays import IndexArray
 from publius.errors import MissingExtraError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import make_mechanism
@@ -18,7 +19,6 @@ from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
 from publius.text.bag import Encoding, UnknownPolicy, words_of
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 try:
     from scipy.sparse import csr_matrix

@@ -16,8 +16,9 @@ from types import MappingProxyType
 from typing import Any, Final, Self, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from publius.arrays import Float32Array
 from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
 from publius.files import AnyPath, shown
 from publius.text.tokenizer import PROFILES, profile_named
@@ -36,8 +37,6 @@ from publius.vectors.store import (
     stored_names,
     write_store,
 )
-
-Float32Array = NDArray[np.float32]
 
 DEFAULT: Final = "glove-6b-50d"
 PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6b-50d-400k": 400_000})

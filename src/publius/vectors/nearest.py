@@ -22,14 +22,10 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from publius.distances.metrics import Float64Array, FloatArray
+from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.errors import DataError
-
-IndexArray = NDArray[np.int64]
-Float32Array = NDArray[np.float32]
 
 _ROWS = 256  # points a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
 _PANEL = 4096

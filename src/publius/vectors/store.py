@@ -22,11 +22,10 @@ from typing import Any, BinaryIO, Final, TypeGuard, final
 import numpy as np
 from numpy.typing import NDArray
 
+from publius.arrays import Float32Array
 from publius.errors import EmbeddingError, StorageError, UsageError
 from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
 from publius.vectors.admissible import LARGEST_DIMENSION, UNKNOWN, word_fault
-
-Float32Array = NDArray[np.float32]
 
 VERSION: Final = 1
 _VECTORS: Final = "vectors.npy"

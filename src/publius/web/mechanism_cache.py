@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar, cast, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.comparison import useful_range

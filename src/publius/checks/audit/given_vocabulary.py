@@ -7,6 +7,7 @@ from typing import Final, final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.checks.audit.levels import Level
 from publius.checks.audit.noise_law import noise_law
 from publius.checks.audit.outcomes import Check, Findings, surprise
@@ -14,11 +15,10 @@ from publius.checks.audit.searches import check_own_search
 from publius.checks.audit.tests_of_fit import log_p_pearson
 from publius.checks.audit.timing import check_timing
 from publius.checks.audit.words import check_ratios_of, word_counts
-from publius.distances.metrics import Euclidean, Float64Array
+from publius.distances.metrics import Euclidean
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import Generator, RunKey
-from publius.vectors.nearest import IndexArray
 
 _PAIRS: Final = 4
 _TIMED_WORDS: Final = 64

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, final
 
-from publius.distances.metrics import FloatArray
+from publius.arrays import FloatArray, IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
@@ -24,7 +24,7 @@ from publius.privacy.ledger import Amount, Charge, Ledger
 from publius.releases.protect import Plan, Release, Tally, protect, release
 from publius.releases.writers import WRITERS, AbstractWriter, Layout
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray, NearestWords
+from publius.vectors.nearest import NearestWords
 
 Outcome = tuple[list[Release | BadDocument], Tally]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array, FloatArray
+from publius.arrays import Float64Array, FloatArray
 from publius.errors import UsageError
 
 LARGEST_DIMENSION = 2

@@ -14,8 +14,7 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
-from publius.vectors.nearest import IndexArray
+from publius.arrays import Float64Array, IndexArray
 
 _BLOCK_NUMBERS = 2**17  # a block of differences of one megabyte stays in the cache
 

@@ -13,6 +13,7 @@ from typing import Protocol, final
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from publius.arrays import Float64Array
 from publius.checks.audit.outcomes import Check, surprise, violations
 from publius.checks.audit.tests_of_fit import (
     log_p_binomial,
@@ -20,7 +21,6 @@ from publius.checks.audit.tests_of_fit import (
     log_p_kolmogorov,
     log_p_normal,
 )
-from publius.distances.metrics import Float64Array
 from publius.noise.randomness import Generator
 
 _BLOCK_NUMBERS = 2**19

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from publius.arrays import Float64Array
 from publius.checks.audit.implementation import Subject
 from publius.checks.audit.levels import Level
 from publius.checks.audit.noise_law import mean_radius_log_p, noise_law
@@ -16,7 +17,6 @@ from publius.checks.audit.release_path import check_release_path
 from publius.checks.audit.searches import check_search
 from publius.checks.audit.toy_vocabularies import worlds
 from publius.checks.audit.words import check_ratios, check_words
-from publius.distances.metrics import Float64Array
 from publius.noise.randomness import RunKey
 
 SCALE_ERRORS: Final = (0.05, 0.02, 0.01, 0.005, 0.0025, 0.001, 0.0005)

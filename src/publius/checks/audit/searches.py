@@ -7,12 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.checks.audit.implementation import Subject
 from publius.checks.audit.outcomes import Check, violations
 from publius.checks.audit.toy_vocabularies import small_embeddings
-from publius.distances.metrics import Float64Array, FloatArray
 from publius.noise.randomness import Generator, RunKey
-from publius.vectors.nearest import IndexArray
 
 _BLOCK_NUMBERS = 2**22
 _UNIT = 2.0**-53

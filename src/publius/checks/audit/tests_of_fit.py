@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 
 
 def log_p_normal(z: float) -> float:

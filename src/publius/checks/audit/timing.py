@@ -8,12 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.checks.audit.outcomes import Check
-from publius.distances.metrics import Float64Array
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import RunKey
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 LARGEST_T: Final = 4.5
 _KEPT: Final = 0.9  # the slowest tenth is the machine's doing, in both classes alike

@@ -9,7 +9,7 @@ from typing import Final, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.noise.randomness import Generator, seeded_rng
 from publius.vectors.embeddings import Embeddings
 

@@ -9,16 +9,16 @@ from typing import Final, final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.checks.audit.implementation import Subject, built
 from publius.checks.audit.kernels import LARGEST_DIMENSION, laplace_kernel
 from publius.checks.audit.outcomes import FAMILY_ALPHA, Check, Findings, surprise
 from publius.checks.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
 from publius.checks.audit.toy_vocabularies import World, pair_world, sharp_world
-from publius.distances.metrics import Euclidean, Float64Array
+from publius.distances.metrics import Euclidean
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey
-from publius.vectors.nearest import IndexArray
 
 _BLOCK: Final = 2**17
 TIGHT: Final = 0.99

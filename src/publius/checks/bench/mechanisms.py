@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from publius.arrays import IndexArray
 from publius.distances.metrics import Euclidean
 from publius.documents.corpus import Document, open_corpus
 from publius.mechanisms.comparison import Target, compare
@@ -25,7 +26,6 @@ from publius.releases.protect import Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords, resolve
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 LENGTH = 400
 _GEMM_ROWS = 512

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from publius.distances.metrics import FloatArray
+from publius.arrays import Float32Array, FloatArray
 from publius.documents.corpus import open_corpus
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
@@ -25,7 +25,7 @@ from publius.releases.protect import Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import Float32Array, NearestWords
+from publius.vectors.nearest import NearestWords
 
 _ROWS = 256
 _REPEATS = 7

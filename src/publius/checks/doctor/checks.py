@@ -18,8 +18,8 @@ from typing import Final, final
 
 import numpy as np
 
+from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances import earth_movers_distance
-from publius.distances.metrics import Float64Array, FloatArray
 from publius.errors import BudgetError, PubliusError, StorageError
 from publius.mechanisms.words.exponential import Exponential
 from publius.noise.laplace import EuclideanLaplace
@@ -27,7 +27,7 @@ from publius.noise.randomness import KEY_BYTES, entropy, seeded_rng, system_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.text.bag import Bag
 from publius.vectors.embeddings import DEFAULT, PACKAGED, Embeddings, package_installed
-from publius.vectors.nearest import IndexArray, NearestWords
+from publius.vectors.nearest import NearestWords
 from publius.vectors.store import converted_folder, store_root, stored_names
 
 KEYSTREAM: Final = "56efb2226e58591a"

@@ -8,11 +8,10 @@ from typing import Self, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
-from publius.vectors.nearest import IndexArray
 
 
 class AbstractAttacker(ABC):

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.likelihood import smoothed_shares
 from publius.evaluation.features import FeatureCounts, class_sums

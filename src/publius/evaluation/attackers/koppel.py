@@ -8,7 +8,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.evaluation.attackers.base import AbstractAttacker, best_columns
 from publius.evaluation.features import FeatureCounts, class_sums, inner_grams
 from publius.noise.randomness import Generator, seeded_rng

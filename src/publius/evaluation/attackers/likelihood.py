@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.features import FeatureCounts, class_sums
 from publius.text.bag import Bag

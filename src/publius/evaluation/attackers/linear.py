@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.errors import MissingExtraError
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.features import FeatureCounts, Pieces, bounded_grams, whole_word

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.errors import DataError
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.noise.randomness import seeded_rng

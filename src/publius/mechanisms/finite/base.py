@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite import row_table
@@ -25,7 +25,6 @@ from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 _CACHED_FROM_WORDS = 2000  # smaller vocabularies are certified at once
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.errors import DataError
 from publius.files import read_lines, shown
 from publius.vectors.embeddings import Embeddings

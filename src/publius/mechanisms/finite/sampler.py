@@ -22,12 +22,11 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
 from publius.mechanisms.finite.certificate.sweep import in_threads, one_blas_thread
 from publius.noise.randomness import Generator
 from publius.noise.tails import deep_uniform
-from publius.vectors.nearest import IndexArray
 
 UNIFORMS = 2
 # Relative error of a cell's realized probability, and what the uniforms cannot resolve.

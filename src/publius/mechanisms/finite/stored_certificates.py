@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.errors import PubliusError
 from publius.files import read_bytes_limited, write_file
 from publius.mechanisms.finite.certificate.exact import Constant

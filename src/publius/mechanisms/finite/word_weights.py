@@ -10,14 +10,14 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.distances.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray, Manhattan
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
 from publius.errors import DataError, UsageError
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import AbstractDistances, distances
 from publius.mechanisms.finite.certificate.points import Points
 from publius.mechanisms.finite.sampler import Rows
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 
 @final

@@ -7,14 +7,15 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array, FloatArray, metric_named
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.metrics import metric_named
 from publius.errors import DataError
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.laplace import NOISES
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray, NearestWords
+from publius.vectors.nearest import NearestWords
 
 
 @final

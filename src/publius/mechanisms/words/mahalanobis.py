@@ -6,7 +6,8 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.distances.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.errors import DataError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.certificate import sweep
@@ -15,7 +16,7 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray, NearestWords
+from publius.vectors.nearest import NearestWords
 
 _ROUNDING = 1e-9  # share of epsilon kept for the rounding of rotated vectors
 

@@ -11,7 +11,8 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.distances.metrics import Euclidean, Float64Array, FloatArray, metric_named
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.metrics import Euclidean, metric_named
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
@@ -25,7 +26,7 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray, NearestWords
+from publius.vectors.nearest import NearestWords
 
 _VARIANCE = 1 / 3  # share that the default number of components explains
 

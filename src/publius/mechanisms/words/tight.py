@@ -12,7 +12,8 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array, metric_named
+from publius.arrays import Float64Array
+from publius.distances.metrics import metric_named
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import line, sweep

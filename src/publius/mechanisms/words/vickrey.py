@@ -11,7 +11,8 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array, FloatArray, metric_named
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.metrics import metric_named
 from publius.errors import DataError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.certificate import sweep
@@ -19,7 +20,6 @@ from publius.noise.laplace import NOISES
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 _ROWS = 128
 

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Final, Protocol, Self, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
 from publius.files import AnyPath, read_bytes_limited, shown, storage_error
 from publius.text.tokenizer import StopWords, tokenize
 
-Float64Array = NDArray[np.float64]
 Context = tuple[str, ...]
 
 LONGEST_ORDER: Final = 5

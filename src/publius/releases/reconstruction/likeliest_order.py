@@ -15,9 +15,10 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from publius.arrays import Float64Array
 from publius.errors import DataError, PubliusError, UsageError
 from publius.files import AnyPath, read_bytes_limited, read_lines, shown
-from publius.releases.reconstruction.language_model import Context, Float64Array, LanguageModel
+from publius.releases.reconstruction.language_model import Context, LanguageModel
 from publius.text.bag import Bag
 from publius.text.tokenizer import joined
 

@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Final, NoReturn, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from publius.arrays import Float32Array
 from publius.errors import EmbeddingError
 from publius.files import AnyPath, shown
 from publius.vectors.admissible import UNKNOWN, vector_faults, word_fault
 from publius.vectors.importing.file_format import FETCH, WORD2VEC_BINARY, Layout
-
-Float32Array = NDArray[np.float32]
 
 _SKIP: Final = "correct the file, or leave such rows out with skip_bad_rows (--skip-bad-rows)"
 

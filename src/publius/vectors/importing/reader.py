@@ -17,6 +17,7 @@ from typing import Final, NoReturn
 
 import numpy as np
 
+from publius.arrays import Float32Array
 from publius.errors import EmbeddingError, UsageError
 from publius.files import AnyPath, open_binary, read_lines, shown
 from publius.vectors.admissible import LONGEST_WORD, word_fault
@@ -29,7 +30,7 @@ from publius.vectors.importing.file_format import (
     is_number,
     layout_of,
 )
-from publius.vectors.importing.kept_rows import Float32Array, Table, WordVectors, decoded
+from publius.vectors.importing.kept_rows import Table, WordVectors, decoded
 
 _CHUNK: Final = 2**22
 _NUMBERS_IN_A_BLOCK: Final = 2**17

@@ -16,7 +16,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, UsageError
 from publius.text.tokenizer import StopWords, tokenize

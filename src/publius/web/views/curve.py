@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.distances import transport_plan
-from publius.distances.metrics import Float64Array
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.registry import MECHANISMS, parameters_of
@@ -18,7 +18,6 @@ from publius.noise.randomness import system_rng
 from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 from publius.web import requests
 from publius.web.state import State
 from publius.web.views.document import row_distances

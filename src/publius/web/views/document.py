@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances import earth_movers_distance
-from publius.distances.metrics import AbstractMetric, Float64Array, FloatArray
+from publius.distances.metrics import AbstractMetric
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import system_rng
 from publius.text.bag import Bag, Encoding, words_of
 from publius.text.marked_text import Token, count_words, tokens_of
 from publius.text.tokenizer import Unknown
-from publius.vectors.nearest import IndexArray
 from publius.web import requests
 from publius.web.guards.limits import LONGEST_COMPARED
 from publius.web.state import State

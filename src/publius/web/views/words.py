@@ -6,12 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.word_outcomes import outcomes
 from publius.text.tokenizer import normalize
-from publius.vectors.nearest import IndexArray
 from publius.web import requests
 from publius.web.state import State
 

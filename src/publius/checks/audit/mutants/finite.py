@@ -8,19 +8,18 @@ from typing import final
 
 import numpy as np
 
+from publius.arrays import Float64Array, IndexArray
 from publius.checks.audit.implementation import GENUINE, Subject
 from publius.checks.audit.mutants.mutant import Mutant, Probe
 from publius.checks.audit.outcomes import Check
 from publius.checks.audit.theorem import check_theorem
 from publius.checks.audit.toy_vocabularies import worlds
 from publius.checks.audit.words import check_words
-from publius.distances.metrics import Float64Array
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.exponential import Exponential
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 _WORLDS = worlds(10)
 _SAMPLED = worlds(10)[-1]  # where each of them shows

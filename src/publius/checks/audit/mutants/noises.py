@@ -10,12 +10,12 @@ from typing import final
 
 import numpy as np
 
+from publius.arrays import Float64Array, FloatArray
 from publius.checks.audit.implementation import GENUINE, Subject
 from publius.checks.audit.mutants.mutant import Mutant, Probe
 from publius.checks.audit.mutants.rewired import with_noise
 from publius.checks.audit.noise_law import noise_law
 from publius.checks.audit.outcomes import Check
-from publius.distances.metrics import Float64Array, FloatArray
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace, ManhattanLaplace
 from publius.noise.randomness import Generator, RunKey
 

@@ -7,15 +7,14 @@ from typing import final
 
 import numpy as np
 
+from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.checks.audit.implementation import Search
-from publius.distances.metrics import Float64Array, FloatArray
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.laplace import AbstractNoise
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.nearest import IndexArray
 
 Draw = Callable[[Laplace, int, Generator], Float64Array]
 Map = Callable[[Laplace, IndexArray, Float64Array], IndexArray]

@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.checks.audit.implementation import GENUINE, Search, Subject
 from publius.checks.audit.mutants.mutant import Mutant, Probe
 from publius.checks.audit.mutants.rewired import Maker, with_draw, with_map, with_search
@@ -15,10 +16,8 @@ from publius.checks.audit.outcomes import Check
 from publius.checks.audit.searches import check_batch, check_blind, check_search
 from publius.checks.audit.toy_vocabularies import worlds
 from publius.checks.audit.words import check_ratios, check_words
-from publius.distances.metrics import Float64Array, FloatArray
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import Generator, RunKey
-from publius.vectors.nearest import IndexArray
 
 _WORLD = 0
 _WORDS = 400_000

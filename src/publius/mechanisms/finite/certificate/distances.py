@@ -12,9 +12,9 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import AbstractMetric, Euclidean, Float64Array, FloatArray
+from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.errors import DataError
-from publius.vectors.nearest import IndexArray
 
 UNIT = 2.0**-53
 # Pairs whose squared distance is below this share of their squared norms are computed by differences.

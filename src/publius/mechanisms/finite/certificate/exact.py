@@ -22,11 +22,10 @@ from typing import final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PolicyError
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
-from publius.vectors.nearest import IndexArray
 
 SMALLEST_WEIGHT_RATIO = 1e-12
 

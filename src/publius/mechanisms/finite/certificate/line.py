@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array
 from publius.errors import DataError
 
 

@@ -7,8 +7,7 @@ from typing import Self, final
 
 import numpy as np
 
-from publius.distances.metrics import Float64Array, FloatArray
-from publius.vectors.nearest import IndexArray
+from publius.arrays import Float64Array, FloatArray, IndexArray
 
 
 @final

@@ -16,9 +16,8 @@ from typing import TypeVar, final
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from publius.distances.metrics import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
-from publius.vectors.nearest import IndexArray
 
 _ROWS = 128
 _COLUMNS = 4096
