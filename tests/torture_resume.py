@@ -21,7 +21,7 @@ from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
-from publius.releases.protect import Plan
+from publius.releases.plan import Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings

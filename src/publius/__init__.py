@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import protect_corpus
-    from publius.releases.protect import Experiment, OrderedText, Plan, Release, release
+    from publius.releases.plan import Experiment, OrderedText, Plan
+    from publius.releases.protect import release
+    from publius.releases.release import Release
     from publius.releases.tables import protect_table
     from publius.text.bag import Bag
     from publius.vectors.embeddings import Embeddings
@@ -32,15 +34,15 @@ _HOMES = {
     "DataError": "errors",
     "Document": "documents.corpus",
     "Embeddings": "vectors.embeddings",
-    "Experiment": "releases.protect",
+    "Experiment": "releases.plan",
     "Guarantee": "privacy.guarantee",
     "Laplace": "mechanisms.words.laplace",
     "Ledger": "privacy.ledger",
-    "OrderedText": "releases.protect",
-    "Plan": "releases.protect",
+    "OrderedText": "releases.plan",
+    "Plan": "releases.plan",
     "PolicyError": "errors",
     "PubliusError": "errors",
-    "Release": "releases.protect",
+    "Release": "releases.release",
     "StorageError": "errors",
     "UsageError": "errors",
     "earth_movers_distance": "distances",

@@ -282,7 +282,7 @@ def test_entropy_failure_leaves_nothing(corpus_file, tmp_path, monkeypatch):
     from publius.errors import EntropyError
     from publius.mechanisms.words.laplace import Laplace
     from publius.releases.engines import protect_corpus
-    from publius.releases.protect import Plan
+    from publius.releases.plan import Plan
     from publius.text.bag import Encoding
     from publius.text.tokenizer import StopWords
 

@@ -10,7 +10,7 @@ from publius.documents.corpus import open_corpus
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
-from publius.releases.protect import Plan
+from publius.releases.plan import Plan
 from publius.text.bag import Encoding, words_of
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings

@@ -14,7 +14,8 @@ from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
-from publius.releases.protect import Plan, release
+from publius.releases.plan import Plan
+from publius.releases.protect import release
 from publius.text.bag import Bag, Encoding
 from publius.text.tokenizer import StopWords
 from vocabularies import CASES, brute_force, vocabulary

@@ -14,7 +14,7 @@ from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.words.exponential import Exponential
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
-from publius.releases.protect import Experiment, Plan
+from publius.releases.plan import Experiment, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from vocabularies import vocabulary

@@ -15,12 +15,11 @@ from publius.privacy.guarantee import (
     compose,
     exact_epsilon,
     factor,
-    factor_text,
     log10_factor,
     posterior_at_most,
-    promise,
     total_exponent,
 )
+from publius.privacy.promise import factor_text, promise
 from publius.text.bag import Bag
 
 EPSILONS = st.floats(1e-6, 1e3)

@@ -18,7 +18,7 @@ from publius.releases.engines.cluster import ClusterEngine
 from publius.releases.engines.engine import Request
 from publius.releases.engines.run_folder import working_folder, working_path
 from publius.releases.engines.shard_job import AbstractRunner, Order, Survey, perform
-from publius.releases.protect import Experiment, Plan
+from publius.releases.plan import Experiment, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from toy import sentence

@@ -16,10 +16,12 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.words.exponential import Exponential
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
-from publius.privacy.guarantee import Guarantee, promise
+from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
+from publius.privacy.promise import promise
 from publius.releases.engines import protect_corpus
-from publius.releases.protect import Experiment, OrderedText, Plan, protect, release
+from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.releases.protect import protect, release
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.text.tokenizer import StopWords, joined, lookup
 from toy import WORDS

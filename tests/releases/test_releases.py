@@ -14,7 +14,9 @@ from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
-from publius.releases.protect import Experiment, OrderedText, Plan, Release, protect, release
+from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.releases.protect import protect, release
+from publius.releases.release import Release
 from publius.text.bag import UNKNOWN, Bag, Encoding
 from publius.text.tokenizer import StopWords
 from toy import WORDS, sentence

@@ -21,7 +21,8 @@ from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines import protect_corpus as protect_with_workers
 from publius.releases.engines.journal import Journal
 from publius.releases.engines.run_folder import fingerprint, working_path
-from publius.releases.protect import Experiment, Plan, Tally
+from publius.releases.plan import Experiment, Plan
+from publius.releases.release import Tally
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from torture_resume import torture

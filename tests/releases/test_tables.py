@@ -11,7 +11,7 @@ import pyarrow as pa
 from publius.errors import BudgetError, DocumentError, PolicyError, UsageError
 from publius.mechanisms.words.laplace import Laplace
 from publius.privacy.ledger import Ledger
-from publius.releases.protect import OrderedText
+from publius.releases.plan import OrderedText
 from publius.releases.tables import MANIFEST, protect_table
 from toy import WORDS, sentence
 

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from publius.errors import UsageError
-from publius.releases.protect import Release
+from publius.releases.release import Release
 from publius.releases.writers import RESERVED, WRITERS, Layout
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings

@@ -26,7 +26,7 @@ from publius.noise.randomness import RunKey
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
 from publius.releases.engines.spark import SparkRunner, _settings
-from publius.releases.protect import Experiment, OrderedText, Plan
+from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from spark.standalone import Standalone

@@ -8,7 +8,7 @@ from publius.documents.corpus import open_corpus
 from publius.mechanisms.words.laplace import Laplace
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.spark import SparkRunner
-from publius.releases.protect import Experiment, Plan
+from publius.releases.plan import Experiment, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings

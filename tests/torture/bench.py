@@ -7,7 +7,7 @@ from publius.checks.audit.release_path import toy_embeddings
 from publius.documents.corpus import open_corpus
 from publius.mechanisms.words.laplace import Laplace
 from publius.releases.engines import protect_corpus
-from publius.releases.protect import Plan
+from publius.releases.plan import Plan
 from publius.releases.writers import WRITERS
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords

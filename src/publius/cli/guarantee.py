@@ -49,7 +49,8 @@ def guarantee(
     """What a release by the Laplace mechanism promises between two documents."""
     from publius.distances.metrics import metric_named
     from publius.noise.laplace import checked_epsilon
-    from publius.privacy.guarantee import Guarantee, statement
+    from publius.privacy.guarantee import Guarantee
+    from publius.privacy.promise import statement
 
     promised = Guarantee(checked_epsilon(epsilon), metric_named(metric).name, "proven").lifted(length)
     if (distance is None) == (between is None):
@@ -92,7 +93,7 @@ def _between(
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from publius.privacy.guarantee import factor_text
+    from publius.privacy.promise import factor_text
 
     exponent = facts["exponent"]
     seen = "a release" if facts["releases"] == 1 else f"{facts['releases']:,} releases"

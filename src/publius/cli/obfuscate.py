@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import Found, Summary
-    from publius.releases.protect import OrderedText, Plan
+    from publius.releases.plan import OrderedText, Plan
 
 _BAD_SHOWN = 20
 
@@ -181,7 +181,7 @@ def _plan(
     from publius.mechanisms.registry import make_mechanism
     from publius.noise.laplace import checked_epsilon
     from publius.releases.engines import shortest_length
-    from publius.releases.protect import Experiment, Plan
+    from publius.releases.plan import Experiment, Plan
     from publius.text.bag import Encoding
     from publius.text.tokenizer import StopWords
     from publius.vectors.embeddings import Embeddings
@@ -207,7 +207,7 @@ def _plan(
 
 
 def _ordered(order: bool, keep_between: str | None) -> OrderedText | None:
-    from publius.releases.protect import OrderedText
+    from publius.releases.plan import OrderedText
 
     if keep_between is not None and not order:
         raise UsageError("--keep-between says what stands between ordered words: give --order too")

@@ -12,7 +12,9 @@ from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
-from publius.releases.protect import OrderedText, Plan, Release, protect
+from publius.releases.plan import OrderedText, Plan
+from publius.releases.protect import protect
+from publius.releases.release import Release
 from publius.releases.writers import Layout
 from publius.text.bag import Encoding, UnknownPolicy
 from publius.text.tokenizer import StopWords

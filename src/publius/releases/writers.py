@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
 
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
-from publius.releases.protect import ORDERED_TEXT, Plan, Release
+from publius.releases.plan import ORDERED_TEXT, Plan
+from publius.releases.release import Release
 from publius.text.bag import Bag
 from publius.text.tokenizer import joined
 from publius.vectors.embeddings import Embeddings

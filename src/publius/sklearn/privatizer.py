@@ -13,8 +13,8 @@ from publius.errors import MissingExtraError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import system_rng
-from publius.privacy.guarantee import promise
-from publius.releases.protect import Plan
+from publius.privacy.promise import promise
+from publius.releases.plan import Plan
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
 from publius.text.bag import Encoding, UnknownPolicy, words_of
 from publius.text.tokenizer import StopWords

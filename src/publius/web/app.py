@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
-from publius.releases.protect import publius_version
+from publius.releases.plan import publius_version
 from publius.web import answers, requests
 from publius.web.errors import Json, answer_to, invalid, refused
 from publius.web.guards.body import LimitedBody

@@ -21,7 +21,9 @@ from publius.mechanisms.words.laplace import Laplace
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.ledger import Amount, Charge, Ledger
-from publius.releases.protect import Plan, Release, Tally, protect, release
+from publius.releases.plan import Plan
+from publius.releases.protect import protect, release
+from publius.releases.release import Release, Tally
 from publius.releases.writers import WRITERS, AbstractWriter, Layout
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords

@@ -22,7 +22,8 @@ from publius.checks.audit.words import exact_kernel
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import EntropyError, PolicyError
 from publius.noise.randomness import RunKey
-from publius.releases.protect import Experiment, OrderedText, Plan, Release
+from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.releases.release import Release
 from publius.text.bag import UNKNOWN, Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings

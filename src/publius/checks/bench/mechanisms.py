@@ -22,7 +22,7 @@ from publius.mechanisms.finite.certificate.distances import distances
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
-from publius.releases.protect import Plan
+from publius.releases.plan import Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords, resolve
 from publius.vectors.embeddings import Embeddings

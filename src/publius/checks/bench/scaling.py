@@ -29,7 +29,7 @@ from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, default_batch_size, protect_corpus
 from publius.releases.engines.worker_pool import end_with_parent
-from publius.releases.protect import Plan
+from publius.releases.plan import Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.embeddings import Embeddings

@@ -21,7 +21,7 @@ from publius.documents.corpus import open_corpus
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.releases.engines import LocalRunner, batches_of, default_batch_size, protect_corpus
-from publius.releases.protect import Plan
+from publius.releases.plan import Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings

@@ -9,7 +9,7 @@ from publius.documents.corpus import BadDocument, Document
 from publius.errors import UsageError
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines.worker_pool import Batch
-from publius.releases.protect import Plan
+from publius.releases.plan import Plan
 
 
 @final

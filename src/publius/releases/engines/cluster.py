@@ -26,7 +26,7 @@ from publius.releases.engines.shard_job import (
     stop_path,
 )
 from publius.releases.engines.worker_pool import batches_of
-from publius.releases.protect import Tally
+from publius.releases.release import Tally
 
 PIECES: Final = 64
 """Pieces of a small corpus, if it can be cut so far; a large one has more. The same on every cluster, for resume."""

@@ -17,7 +17,8 @@ from publius.errors import DocumentError
 from publius.files import write_file
 from publius.releases.engines.charges import Bill
 from publius.releases.engines.run_folder import Found, WorkingFolder
-from publius.releases.protect import Plan, Tally
+from publius.releases.plan import Plan
+from publius.releases.release import Tally
 
 
 @final

@@ -20,7 +20,7 @@ from publius.documents.corpus import BadDocument
 from publius.errors import DataError
 from publius.files import os_errors, shown
 from publius.releases.engines.run_folder import open_private
-from publius.releases.protect import Tally
+from publius.releases.release import Tally
 
 BAGS: Final = "bags.jsonl"
 _PROGRESS: Final = "progress.jsonl"

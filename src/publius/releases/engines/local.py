@@ -17,7 +17,7 @@ from publius.releases.engines.engine import AbstractEngine, Request, Summary, fi
 from publius.releases.engines.journal import BAGS, Journal
 from publius.releases.engines.run_folder import Found, WorkingFolder
 from publius.releases.engines.worker_pool import Batch, LocalRunner, Outcome, batches_of
-from publius.releases.protect import Release, Tally
+from publius.releases.release import Release, Tally
 from publius.releases.writers import WRITERS, Layout, release_of
 
 

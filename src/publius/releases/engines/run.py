@@ -20,7 +20,9 @@ from publius.releases.engines.engine import AbstractEngine, Progress, Request, S
 from publius.releases.engines.local import LocalEngine
 from publius.releases.engines.run_folder import Found, WorkingFolder, refuse_unfinished, working_folder
 from publius.releases.engines.worker_pool import LocalRunner
-from publius.releases.protect import NO_WORDS, Plan, Tally
+from publius.releases.plan import Plan
+from publius.releases.protect import NO_WORDS
+from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout
 from publius.text.bag import Encoding, words_of
 

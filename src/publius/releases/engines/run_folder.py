@@ -22,7 +22,8 @@ from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, PolicyError, UsageError
 from publius.files import check_new_folder, os_errors, place_folder, shown, sync, write_file
 from publius.noise.randomness import RunKey
-from publius.releases.protect import Plan, Tally
+from publius.releases.plan import Plan
+from publius.releases.release import Tally
 
 SUFFIX: Final = ".publius-run"
 _SECRET, _RECORD, _STAGE, _PLACING, _LOCK = "secret", "record.json", "release", "placing.json", "lock"

@@ -27,7 +27,8 @@ from publius.errors import EmbeddingError, PubliusError
 from publius.files import write_file
 from publius.noise.randomness import RunKey
 from publius.releases.engines.worker_pool import batches_of, protect_batch
-from publius.releases.protect import Plan, Release, Tally
+from publius.releases.plan import Plan
+from publius.releases.release import Release, Tally
 from publius.releases.writers import COMPRESSION, Layout
 from publius.vectors.embeddings import Embeddings
 

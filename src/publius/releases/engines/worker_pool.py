@@ -22,7 +22,9 @@ from typing import Self, final
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
 from publius.noise.randomness import RunKey
-from publius.releases.protect import Plan, Release, Tally, protect
+from publius.releases.plan import Plan
+from publius.releases.protect import protect
+from publius.releases.release import Release, Tally
 
 Batch = list[Document | BadDocument]
 Outcome = tuple[list[Release | BadDocument], Tally]

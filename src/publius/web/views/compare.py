@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from publius.distances import TransportPlan, transport_plan
-from publius.privacy.guarantee import factor_text
+from publius.privacy.promise import factor_text
 from publius.web import requests
 from publius.web.state import State
 

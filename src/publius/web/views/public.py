@@ -10,8 +10,9 @@ from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.registry import MECHANISMS, parameters_of
 from publius.mechanisms.words.laplace import Laplace
-from publius.privacy.guarantee import Bound, laplace_bound, promise, statement
-from publius.releases.protect import publius_version
+from publius.privacy.guarantee import Bound, laplace_bound
+from publius.privacy.promise import promise, statement
+from publius.releases.plan import publius_version
 from publius.vectors.embeddings import PACKAGED, package_installed
 from publius.vectors.store import read_record, stored_folder, stored_names
 from publius.web import requests

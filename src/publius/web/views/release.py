@@ -11,8 +11,10 @@ from publius.errors import DocumentError, UsageError
 from publius.files import check_new_folder, new_folder
 from publius.noise.randomness import entropy
 from publius.releases.engines.engine import finish_folder
-from publius.releases.protect import Plan, Tally, protect
-from publius.releases.protect import Release as Released
+from publius.releases.plan import Plan
+from publius.releases.protect import protect
+from publius.releases.release import Release as Released
+from publius.releases.release import Tally
 from publius.releases.writers import JsonLines, Layout
 from publius.web import requests
 from publius.web.guards.limits import MOST_WORDS

@@ -32,7 +32,8 @@ from publius.checks.audit.mutants.mutant import Mutant, Probe
 from publius.errors import BudgetError, DataError, PolicyError, UsageError
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Amount, Charge, price
-from publius.releases.protect import Release, release
+from publius.releases.protect import release
+from publius.releases.release import Release
 
 
 @final

@@ -29,7 +29,9 @@ from publius.checks.audit.release_path import (
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import EntropyError
 from publius.noise.randomness import RunKey, seeded_rng
-from publius.releases.protect import Experiment, Plan, Release, Tally, protect
+from publius.releases.plan import Experiment, Plan
+from publius.releases.protect import protect
+from publius.releases.release import Release, Tally
 from publius.releases.writers import WRITERS, AbstractWriter, Layout
 from publius.text.bag import Bag
 

@@ -1,0 +1,110 @@
+"""The promise in words, and what a number of releases promises between two documents: the one source of both."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from typing import Any
+
+from publius.privacy.guarantee import Bound, Guarantee, factor, log10_factor, posterior_at_most
+from publius.text.tokenizer import Between
+
+
+def statement(
+    promised: Guarantee, distance: float, bound: Bound, *, releases: int = 1, candidates: int | None = None
+) -> dict[str, Any]:
+    """What a number of releases promises between two documents, as ``publius guarantee --json`` prints it."""
+    total = bound.repeated(releases)
+    facts: dict[str, Any] = {
+        "epsilon": promised.epsilon,
+        "size": promised.size,
+        "distance": distance,
+        "metric": promised.metric,
+        "releases": releases,
+        "exponent": total.exponent,
+        "factor": factor(total.exponent),
+        "log10_factor": log10_factor(total.exponent),
+        "delta": total.delta,
+    }
+    if candidates is not None:
+        facts["prior"] = 1 / candidates
+        facts["posterior_at_most"] = posterior_at_most(total.exponent, candidates)
+    return facts
+
+
+def factor_text(exponent: float) -> str:
+    """The factor for people: a number while it can be read, nats and a power of ten beyond."""
+    value = factor(exponent)
+    if value is not None and value < 1e4:
+        return f"{value:.3g}"
+    if math.isinf(exponent):
+        return "without bound"
+    return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
+
+
+def promise(guarantee: Guarantee, *, private: bool) -> str:
+    """The promise of a release in words: for the manifest, the summary, every report and page."""
+    if not private:
+        return (
+            "NOT PRIVATE. This is the output of an experiment: it promises nothing about the documents it was "
+            "made from and must not be released."
+        )
+    if guarantee.ordered:
+        return _ordered_promise(guarantee)
+    n, total, delta = guarantee.size or 1, _shown(guarantee.epsilon_total, 6), _shown(guarantee.delta, 2)
+    return (
+        f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
+        f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
+        f"one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
+        f"a probability of {delta} for the finite range of the sampled noise. "
+        "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
+        "exponent is easily thousands of nats and then bounds nothing in practice. The topic is not hidden. Each "
+        "further release of a document adds its exponent to this one's."
+    )
+
+
+_KEPT: dict[Between, str] = {
+    "none": "",
+    "stop-words": "the stop words",
+    "punctuation": "the punctuation",
+    "all": "the stop words and the punctuation",
+}
+
+
+def _ordered_promise(guarantee: Guarantee) -> str:
+    n, delta = guarantee.size or 1, _shown(guarantee.delta, 2)
+    agreeing = f" that agree in {_KEPT[guarantee.kept]} kept" if guarantee.kept != "none" else ""
+    return (
+        "ORDERED TEXT: this is not a bag-of-words and has no Earth Mover's privacy. "
+        f"Take any two sequences of {n} words{agreeing}, and let S be the sum of the distances "
+        f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
+        f"Whatever is seen in this release is at most exp({_shown(guarantee.epsilon, 6)} * S) times as probable "
+        f"under one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word), but for a "
+        f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
+        "same words promises: two texts of the same words in another order are far apart. "
+        + _nothing_for(guarantee.kept)
+        + "The topic is not hidden, nor is the order in which it unfolds. Each further release of a document adds its "
+        "exponent to this one's."
+    )
+
+
+def _nothing_for(kept: Between) -> str:
+    """What is kept between the words is promised nothing; a bag's silence about style would be a lie here."""
+    if kept == "none":
+        return ""
+    what = _KEPT[kept]
+    style = (
+        " Stop words are among the strongest marks of an author's style, and nothing of the style in them is hidden."
+        if kept in ("stop-words", "all")
+        else ""
+    )
+    return (
+        f"NOTHING is promised for what is kept: {what} stand as in the document, at their places between the "
+        f"words; their number, and where they end, show how long the document is.{style} "
+    )
+
+
+def _shown(value: float, digits: int) -> str:
+    """``value`` with at most so many significant digits, rounded up."""
+    upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal(repr(value))
+    return format(float(upward), f".{digits}g")

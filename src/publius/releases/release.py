@@ -1,0 +1,67 @@
+"""What leaves, a release, and what is counted for the curator's eyes, a tally."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, final
+
+from publius.privacy.guarantee import Guarantee
+from publius.text.bag import Bag
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A protected bag: what may leave.
+
+    Attributes:
+        id: the id the user gave the document.
+        bag: exactly N words of the vocabulary, without order.
+        guarantee: what holds for it; None for an experiment.
+        labels: public labels kept with it.
+        warning: NOT PRIVATE and why, for an experiment.
+        words: in ordered text, the words in order, with what is kept between them.
+        kept: the places (from 0) of those of ``words`` that are kept unprotected.
+
+    """
+
+    id: str
+    bag: Bag
+    guarantee: Guarantee | None
+    labels: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    warning: str | None = None
+    words: tuple[str, ...] | None = field(default=None, repr=False)
+    kept: tuple[int, ...] = field(default=(), repr=False)
+
+    def __reduce__(self) -> tuple[type[Release], tuple[Any, ...]]:
+        """A worker's releases go to the parent process by pickle."""
+        facts = (self.id, self.bag, self.guarantee, dict(self.labels), self.warning)
+        return Release, (*facts, self.words, self.kept)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Counts for the curator's summary; they describe the documents and are never written to a release."""
+
+    documents: int = 0
+    words: int = 0
+    seen: int = 0
+    unknown: int = 0
+    padding: int = 0
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.documents + other.documents,
+            self.words + other.words,
+            self.seen + other.seen,
+            self.unknown + other.unknown,
+            self.padding + other.padding,
+        )
+
+    @property
+    def unknown_share(self) -> float:
+        """Share of the words looked up that were outside the vocabulary."""
+        return self.unknown / self.seen if self.seen else 0.0
