@@ -1,0 +1,317 @@
+"""Every option once: its name, type, default, help and bounds, as fields of frozen dataclasses.
+
+The command line, the service's request models, scikit-learn's parameters, tables and the evaluation derive theirs
+from these classes. To add an option, declare one field here. A mechanism declares its own parameters the same way,
+in a dataclass of its own. A default is read off the class: ``TextSettings.stop_words``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Final, Literal, Self, final, get_args, get_origin, get_type_hints
+
+from publius.errors import UsageError
+
+Metric = Literal["euclidean", "manhattan"]
+UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
+Between = Literal["none", "stop-words", "punctuation", "all"]
+Training = Literal["same", "all"]
+Task = Literal["author", "topic"]
+
+EUCLIDEAN: Final = "euclidean"
+MANHATTAN: Final = "manhattan"
+ENGLISH: Final = "english"
+SHORTEST: Final = "shortest"
+LONGEST: Final = 10_000_000
+"""The most words that a bag may have."""
+EPSILON_TO_TRY: Final = 10.0
+"""Where things are tried: in the demo, the service, scikit-learn and the audit. A release names its own."""
+
+
+# What an option is ----------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What is said of an option beside its name, type and default.
+
+    Attributes:
+        help: for people, in a sentence or two.
+        public: whether a release states its value in the manifest, an evaluation in ``run.json``.
+        at_least: the smallest value allowed.
+        above: a limit that a value exceeds.
+        at_most: the largest value allowed.
+        below: a limit that a value stays under.
+        noun: what its choices are called in an error; the name where it says it all.
+        flag: on the command line, where it is not the name with hyphens.
+        parse: makes the value of the command line's text; None where the type says how.
+
+    """
+
+    help: str
+    public: bool = False
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+    noun: str | None = None
+    flag: str | None = None
+    parse: Callable[[str], Any] | None = None
+
+    @property
+    def bounds(self) -> str:
+        """The bounds in words, such as "at least 1 and below 2"; empty where there are none."""
+        limits = (
+            ("at least", self.at_least), ("above", self.above), ("at most", self.at_most), ("below", self.below),
+        )  # fmt: skip
+        return " and ".join(f"{word} {limit:,g}" for word, limit in limits if limit is not None)
+
+    def allows(self, number: float) -> bool:
+        """Whether a finite number is within the bounds."""
+        return (
+            math.isfinite(number)
+            and (self.at_least is None or number >= self.at_least)
+            and (self.above is None or number > self.above)
+            and (self.at_most is None or number <= self.at_most)
+            and (self.below is None or number < self.below)
+        )
+
+
+def option(default: Any = MISSING, *, help: str, factory: Any = MISSING, **facts: Any) -> Any:
+    """A field of a settings dataclass; required without ``default`` and ``factory``. ``facts``: see `Option`."""
+    return field(default=default, default_factory=factory, metadata={"option": Option(help, **facts)})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A field that was declared with `option`: all that a face needs to make a parameter of its own."""
+
+    name: str
+    type: Any
+    default: Any
+    option: Option
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.default is MISSING
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The values of a `Literal` type, None left out; none for any other type."""
+        kinds = (self.type, *get_args(self.type))
+        return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
+
+    def check(self, value: Any) -> None:
+        """`UsageError`, with the choices or the bounds, when ``value`` is none of what is allowed; None always is."""
+        if self.choices and value is not None and value not in self.choices:
+            names = ", ".join(map(str, self.choices))
+            noun = self.option.noun or self.name.replace("_", " ")
+            raise UsageError(f"no {noun} is called {value!r}: choose one of {names}")
+        if type(value) in (int, float) and not self.option.allows(value):
+            raise UsageError(f"{self.name} must be {self.option.bounds or 'a finite number'}, not {value!r}")
+
+
+def declared(settings: type) -> tuple[Declared, ...]:
+    """The options of a settings dataclass, in the order they are declared.
+
+    Its annotations are evaluated, so they must not name what is imported for type checkers only.
+    """
+    hints = get_type_hints(settings)
+    return tuple(
+        Declared(
+            each.name,
+            hints[each.name],
+            each.default if each.default_factory is MISSING else each.default_factory(),
+            each.metadata["option"],
+        )
+        for each in fields(settings)
+        if "option" in each.metadata
+    )
+
+
+def check(settings: type, **values: Any) -> None:
+    """`UsageError` when one of ``values`` is not allowed for the option of that name among ``settings``."""
+    options = {each.name: each for each in declared(settings)}
+    for name, value in values.items():
+        options[name].check(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A value out of its bounds, or one that is none of the choices, is refused when settings are made."""
+
+    def __post_init__(self) -> None:
+        for each in declared(type(self)):
+            each.check(getattr(self, each.name))
+
+    @classmethod
+    def among(cls, values: Mapping[str, Any]) -> Self:
+        """Settings from those of ``values`` that are options of this class."""
+        names = {each.name for each in declared(cls)}
+        return cls(**{name: value for name, value in values.items() if name in names})
+
+
+# What is typed in one text --------------------------------------------------------------------------------
+
+
+def parsed_length(text: int | str, *words: str) -> int | str:
+    """A number of words from 1, or one of ``words`` ("shortest" where none is named) as it stands."""
+    named = words or (SHORTEST,)
+    if isinstance(text, str) and text in named:
+        return text
+    digits = str(text) if type(text) in (int, str) else ""
+    if not digits.isascii() or not digits.isdigit() or not 1 <= int(digits[:12]) <= LONGEST:
+        others = " or ".join(f"'{word}'" for word in named)
+        raise UsageError(f"--length must be a whole number from 1 to {LONGEST:,}, or {others}, not {text!r}")
+    return int(digits)
+
+
+def numbers(text: str) -> tuple[float, ...]:
+    """Epsilons from "10,15,none"; what is not protected at all is none."""
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip() not in ("", "none"))
+    except ValueError:
+        raise UsageError(f"epsilons are numbers separated by commas, not {text!r}") from None
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names from "a,b", each once."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+# The options ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputSettings(Settings):
+    """Where in a file or table the documents are."""
+
+    id_field: str = option("id", help="Field that holds a document's id.")
+    text_field: str = option("text", help="Field that holds its text.")
+    keep: tuple[str, ...] = option((), help="Public field to keep, such as topic; repeatable.", public=True)
+    number: bool = option(False, help="Number the documents instead of reading ids.")
+    subject_field: str | None = option(
+        None, help="Field with whom to charge beside the document, such as author."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorSettings(Settings):
+    """The public vectors and the distance between words."""
+
+    embeddings: str | None = option(
+        None, help="Word vectors: a stored name or a file. Default: the packaged GloVe."
+    )
+    metric: Metric = option(EUCLIDEAN, help="Word distance: euclidean or manhattan.", public=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSettings(Settings):
+    """How a text becomes the words of a bag."""
+
+    length: int | str = option(
+        400, help="Words a bag: a number N (first N words, shorter texts padded), or 'shortest'.",
+        public=True, parse=parsed_length,
+    )  # fmt: skip
+    unknown: UnknownPolicy = option(
+        "unk", help="Words outside the vocabulary: unk, drop or reject (keep: experiments only).",
+        public=True, noun="policy for unknown words",
+    )  # fmt: skip
+    stop_words: str = option(ENGLISH, help="Words left out: english, none or file:PATH.", public=True)
+
+    @property
+    def size(self) -> int | None:
+        """N, or None for the shortest document's."""
+        length = parsed_length(self.length)
+        return length if isinstance(length, int) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismSettings(VectorSettings):
+    """How words are replaced."""
+
+    mechanism: str = option(
+        "laplace", help="How words are replaced; the mechanisms are listed below.", public=True
+    )
+    epsilon: float | None = option(
+        None, help="Privacy parameter per unit of word distance; smaller hides more.", public=True, above=0
+    )
+    parameters: Mapping[str, Any] = option(
+        factory=dict, help="Further parameters, which the mechanism declares itself.", public=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSettings(MechanismSettings, TextSettings):
+    """Every public decision of a release."""
+
+    experiment: bool = option(
+        False, help="Allow weaker runs; every artefact is marked NOT PRIVATE.", public=True
+    )
+    seed: int | None = option(None, help="Reproducible noise (with --experiment).", at_least=0)
+    order: bool = option(
+        False, help="Ordered text instead of bags: protected words in place, a weaker promise.", public=True
+    )
+    keep_between: Between | None = option(
+        None, help="What stands UNPROTECTED between ordered words: none (default), stop-words, punctuation or all.",
+        public=True,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(Settings):
+    """How a corpus is worked through; none of it changes what is released."""
+
+    format: str | None = option(
+        None, help="File format of the bags: jsonl (default), csv, parquet or mtx; Spark: parquet."
+    )
+    engine: str = option("local", help="Where to work: local (processes) or spark.")
+    master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
+    workers: int | None = option(None, help="Processes. Default: one a processor.", at_least=1)
+    batch_size: int | None = option(
+        None, help="Documents searched together. Default: what suits the mechanism.", at_least=1
+    )
+    resume: bool = option(False, help="Keep what is finished, so that the same call goes on after a kill.")
+    skip_bad: bool = option(False, help="Leave out documents that cannot be read.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationSettings(VectorSettings, TextSettings):
+    """What an evaluation tries, and what its adversaries are asked."""
+
+    mechanisms: tuple[str, ...] = option(
+        ("laplace",), help="Mechanisms, separated by commas.", public=True, flag="--mechanism", parse=names
+    )
+    epsilons: tuple[float, ...] = option(
+        (), help="Epsilons, separated by commas; 'none' is always run.", public=True, flag="--epsilon", parse=numbers
+    )  # fmt: skip
+    repeats: int = option(1, help="Runs with other noise.", public=True, at_least=1)
+    adversaries: tuple[str, ...] = option(
+        ("all",), help="Adversaries, separated by commas, or all.", public=True, parse=names
+    )
+    tasks: tuple[str, ...] = option(
+        ("author", "topic"), help="What to name: author,topic or one of them.", public=True, parse=names
+    )
+    length: int | str = option(
+        SHORTEST, help="Words a bag: a number, or 'shortest'.", public=True, parse=parsed_length
+    )
+    unknown: UnknownPolicy = option(
+        TextSettings.unknown, help="Words outside the vocabulary: unk or drop; keep lets them pass, as in the paper.",
+        public=True, noun="policy for unknown words",
+    )  # fmt: skip
+    training: Training = option(
+        "same",
+        help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.",
+        public=True,
+    )
+    parameters: Mapping[str, Any] = option(
+        factory=dict, help="Further parameters, for those mechanisms that declare them.", public=True
+    )
+    snippet: str | None = option(
+        None, help="Id of a text of which the report may show the first words.", public=True
+    )

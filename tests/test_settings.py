@@ -1,0 +1,72 @@
+"""Options, declared once."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import publius
+from publius.errors import UsageError
+from publius.settings import ReleaseSettings, Settings, declared, option, parsed_length
+
+SOURCE = Path(publius.__file__).parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toy(Settings):
+    share: float = option(0.5, help="Of the first.", above=0, below=1)
+    steps: int = option(3, help="Steps.", at_least=1)
+    name: str = option(help="A name.")
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [({"share": 0.0}, "share must be above 0 and below 1, not 0.0"), ({"share": float("nan")}, "share must be"),
+     ({"steps": 0}, "steps must be at least 1, not 0")],
+)  # fmt: skip
+def test_bounds_are_checked_when_settings_are_made(values, reason):
+    with pytest.raises(UsageError, match=reason):
+        Toy(name="x", **values)
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [({"metric": "cosine"}, "no metric is called 'cosine': choose one of euclidean, manhattan"),
+     ({"unknown": "guess"}, "no policy for unknown words is called 'guess'"),
+     ({"keep_between": "some"}, "no keep between is called 'some': choose one of none, stop-words"),
+     ({"epsilon": 0.0}, "epsilon must be above 0")],
+)  # fmt: skip
+def test_choices_are_checked_when_settings_are_made(values, reason):
+    with pytest.raises(UsageError, match=reason):
+        ReleaseSettings(**values)
+
+
+def test_a_face_learns_all_it_needs():
+    share, steps, name = declared(Toy)
+    assert (share.name, share.type, share.default, share.option.help) == (
+        "share",
+        float,
+        0.5,
+        "Of the first.",
+    )
+    assert (steps.option.bounds, name.required, share.required) == ("at least 1", True, False)
+
+
+def test_settings_take_what_is_theirs():
+    assert Toy.among({"share": 0.25, "name": "x", "length": 3}) == Toy(share=0.25, name="x")
+
+
+@pytest.mark.parametrize(
+    ("length", "words", "expected"),
+    [("30", (), 30), (30, (), 30), ("shortest", (), "shortest"), ("all", ("all",), "all")],
+)  # fmt: skip
+def test_lengths(length, words, expected):
+    assert parsed_length(length, *words) == expected
+
+
+@pytest.mark.parametrize("length", ["0", 0, "-1", "1.5", 1.5, True, "zero", "all", "10000001", "٣", ""])
+def test_no_lengths(length):
+    with pytest.raises(
+        UsageError, match="--length must be a whole number from 1 to 10,000,000, or 'shortest'"
+    ):
+        parsed_length(length)
