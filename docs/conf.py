@@ -31,7 +31,7 @@ nitpick_ignore_regex = [
     ("py:obj", r".*"),
     ("py:class", r"(numpy|collections|os|pathlib|fractions|typing|pyarrow|sklearn|scipy)\..*"),
     ("py:class", r"tuple\[.*"),
-    ("py:class", r"publius\.(text\.Vocabulary|bag\.TokenizedVocabulary)|UnknownPolicy"),
+    ("py:class", r"publius\.text\.(tokenizer\.Vocabulary|bag\.TokenizedVocabulary)|UnknownPolicy"),
 ]
 
 html_theme = "furo"
