@@ -1,7 +1,6 @@
 """Publius against mldp-text 0.1.2 (its word-by-word Laplace, exact and approximate), same vectors, same words."""
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -51,12 +50,12 @@ def _ask(peer: subprocess.Popen[str], mode: str) -> float:
 def _ours(embeddings: Embeddings) -> float:
     """Noise and exact search for batches of words drawn from the 10,000 most frequent."""
     rng = system_rng()
-    mechanism = Laplace(embeddings, epsilon=EPSILON, threads=os.cpu_count())
-    mechanism.apply(rng.integers(0, 10_000, 256), mechanism.noise(256, rng))
+    mechanism = Laplace(embeddings, epsilon=EPSILON)
+    mechanism.draw([rng.integers(0, 10_000, 256)], [rng])
     start, count = time.perf_counter(), 0
     while time.perf_counter() - start < SECONDS:
         words = rng.integers(0, 10_000, 4096)
-        mechanism.apply(words, mechanism.noise(len(words), rng))
+        mechanism.draw([words], [rng])
         count += len(words)
     return count / (time.perf_counter() - start)
 

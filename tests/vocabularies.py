@@ -1,9 +1,13 @@
 """Small vocabularies on which everything can be computed by brute force."""
 
+from decimal import Decimal, getcontext
+
 import numpy as np
 
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
+
+getcontext().prec = 50
 
 
 def _vectors(kind, n, size):
@@ -27,15 +31,43 @@ CASES = [("scattered", 1), ("scattered", 3), ("scattered", 12), ("clusters", 2),
          ("duplicates", 4), ("duplicates", 20)]  # fmt: skip
 
 
+def _decimals(rows):
+    return [[Decimal(float(value)) for value in row] for row in rows]
+
+
+def _distances(rows, euclidean=True):
+    def between(a, b):
+        gaps = [abs(x - y) for x, y in zip(a, b, strict=True)]
+        return sum(gap * gap for gap in gaps).sqrt() if euclidean else sum(gaps)
+
+    return [[between(a, b) for b in rows] for a in rows]
+
+
+def reference_rows(mechanism):
+    """ln K(x){w} of a finite mechanism from its definition, with 50 digits: a list of V lists of V numbers."""
+    shape, scale = mechanism.shape, Decimal(mechanism.constant.scale)
+    inside = shape.vectors if shape.inner is None else shape.inner
+    euclidean = shape.inner is not None or shape.metric.name == "euclidean"
+    prior = [Decimal(float(weight)) for weight in shape.prior]
+    prior = [weight / sum(prior) for weight in prior]
+    floor, cap, rows = Decimal(shape.floor), Decimal(shape.truncation), []
+    for distances in _distances(_decimals(inside), euclidean):
+        weights = [p * (-min(scale * d, cap)).exp() for p, d in zip(prior, distances, strict=True)]
+        rest = (1 - floor) / sum(weights)
+        rows.append([(rest * w + floor * p).ln() for w, p in zip(weights, prior, strict=True)])
+    return rows
+
+
 def brute_force(mechanism):
-    """The largest (ln K(x){w} - ln K(x'){w}) / d(x, x') over all x, x', w; equal words must have equal rows."""
-    logs = mechanism.log_probabilities().astype(np.longdouble)
-    vectors = mechanism.embeddings.vectors
-    distances = mechanism.metric.pairwise(vectors, vectors)
-    largest = 0.0
-    for x in range(len(logs)):
-        ratios = (logs[x] - logs).max(axis=1)
-        apart = distances[x] > 0
-        assert (ratios[~apart] == 0).all()
-        largest = max(largest, float((ratios[apart] / distances[x][apart]).max(initial=0)))
-    return largest
+    """The largest (ln K(x){w} - ln K(x'){w}) / d(x, x') over all x, x', w; equal words must have equal rows.
+
+    With 50 digits: words may be 1e-8 apart, and there one unit in the last place of a float64 ln K is 6e-8 of slope.
+    """
+    rows, vectors = reference_rows(mechanism), _decimals(mechanism.embeddings.vectors)
+    apart, largest = _distances(vectors, mechanism.metric.name == "euclidean"), Decimal(0)
+    for x, row in enumerate(rows):
+        for other, distance in zip(rows, apart[x], strict=True):
+            ratio = max(a - b for a, b in zip(row, other, strict=True))
+            assert distance > 0 or ratio == 0
+            largest = max(largest, ratio / distance if distance else Decimal(0))
+    return float(largest)

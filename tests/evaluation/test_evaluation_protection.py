@@ -49,7 +49,7 @@ def test_a_text_without_words_is_refused(tmp_path, embeddings):
 def test_noise_is_paired_and_independent_of_company(data, embeddings):
     texts = encoded(data, embeddings).unknown
     key = RunKey.seeded(5)
-    mechanism = Laplace(embeddings, epsilon=3.0, threads=1)
+    mechanism = Laplace(embeddings, epsilon=3.0)
     together = protect_texts(texts, mechanism, key, "a")
     alone = [protect_texts([text], mechanism, key, "a")[0] for text in texts]
     other = protect_texts(texts, mechanism, key, "b")
@@ -62,9 +62,7 @@ def test_kept_words_pass_in_place(tmp_path, embeddings):
     records[1]["text"] = "hermione " + records[1]["text"]
     data = open_dataset(write(tmp_path / "corpus.jsonl", records))
     found = encoded(data, embeddings, unknown="keep")
-    released = protect_texts(
-        found.unknown, Laplace(embeddings, epsilon=0.1, threads=1), RunKey.seeded(1), "a"
-    )
+    released = protect_texts(found.unknown, Laplace(embeddings, epsilon=0.1), RunKey.seeded(1), "a")
     assert released[0].words[0] == "hermione"
     assert released[0].outputs[0] == OUTSIDE
     assert set(released[0].words[1:]) <= set(embeddings.vocabulary)
@@ -72,7 +70,7 @@ def test_kept_words_pass_in_place(tmp_path, embeddings):
 
 def test_displacement_counts_words_of_the_vocabulary(data, embeddings):
     texts = encoded(data, embeddings, 200).unknown  # 80 of 200 are padding
-    mechanism = Laplace(embeddings, epsilon=2.0, threads=1)
+    mechanism = Laplace(embeddings, epsilon=2.0)
     released = protect_texts(texts, mechanism, RunKey.seeded(2), "a")
     pairs = [
         (a, b) for item in released for a, b in zip(item.text.words[:120], item.words[:120], strict=True)
@@ -112,7 +110,7 @@ def test_push_is_the_mixture_of_rows(embeddings):
 
 
 def test_estimated_push_converges_to_frequencies(embeddings):
-    mechanism = Laplace(embeddings, epsilon=3.0, threads=1)
+    mechanism = Laplace(embeddings, epsilon=3.0)
     transition = transition_of(mechanism, seeded_rng(1))
     assert isinstance(transition, EstimatedTransition)
     found = transition.push(np.ones((1, 40)) / 40, np.zeros(40, np.int64))

@@ -2,15 +2,17 @@
 
 import dataclasses
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from publius.distances.metrics import Euclidean, Manhattan
+from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
 from publius.errors import DataError, PolicyError
 from publius.mechanisms.finite import stored_certificates as cache
 from publius.mechanisms.finite.certificate import exact, line, sweep
 from publius.mechanisms.finite.certificate.distances import EuclideanDistances, MetricDistances, distances
+from publius.mechanisms.finite.word_weights import Shape, checked_prior
 from publius.mechanisms.words.exponential import Exponential
 from publius.mechanisms.words.projected import ProjectedExponential, largest_ratio, projected
 from publius.mechanisms.words.tight import Tight
@@ -69,6 +71,29 @@ def test_the_whole_family_equals_brute_force(kind, n, floor, make):
     prior = 1 + seeded_rng(5).random(40)
     mechanism = make(vocabulary(kind, n), scale=2.5, floor=floor, prior=prior)
     assert mechanism.constant.epsilon == pytest.approx(brute_force(mechanism), rel=1e-9)
+
+
+class NamelessManhattan(AbstractMetric):
+    """A metric that is known by its values only: nothing is known of how it is computed."""
+
+    name = "nameless"
+
+    def pairwise(self, a, b):
+        return Manhattan().pairwise(a, b)
+
+
+@pytest.mark.parametrize("metric", [Euclidean(), Manhattan(), NamelessManhattan()], ids=lambda m: m.name)
+@pytest.mark.parametrize("truncation", [np.inf, 3.0])
+@pytest.mark.parametrize("n", [1, 4, 12, 20])
+def test_words_that_nearly_coincide_are_never_certified_too_low(metric, truncation, n):
+    """Some words are 1e-8 apart: a gain by subtracting two distances would lose 1e-10 of the slope there."""
+    words = vocabulary("duplicates", n)
+    shape = Shape(words, metric, checked_prior(None, words.size), truncation=truncation)
+    for scale in (0.7, 2.0):
+        constant = shape.certify(scale)
+        mechanism = SimpleNamespace(shape=shape, constant=constant, embeddings=words, metric=metric)
+        true = brute_force(mechanism)
+        assert true <= constant.epsilon <= true * (1 + (1e-6 if metric.name == "nameless" else 1e-8))
 
 
 @pytest.mark.parametrize(

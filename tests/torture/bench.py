@@ -20,7 +20,7 @@ FORMATS = tuple(WRITERS)
 def plan(embeddings=EMBEDDINGS):
     """Twelve words a document."""
     encoding = Encoding(SIZE, "unk", StopWords.load("none"), embeddings.tokenizer)
-    return Plan(Laplace(embeddings, epsilon=2.0, threads=1), encoding)
+    return Plan(Laplace(embeddings, epsilon=2.0), encoding)
 
 
 def write_corpus(path: Path, documents: int, words: int = 15) -> Path:

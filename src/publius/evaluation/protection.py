@@ -55,12 +55,7 @@ def _protect_batch(
     batch: Sequence[EncodedText], mechanism: AbstractMechanism, key: RunKey, stream: str
 ) -> list[Protected]:
     inside = [text.indices[text.indices != OUTSIDE] for text in batch]
-    noise = [
-        mechanism.noise(len(words), key.rng(f"{stream}/{text.id}"))
-        for text, words in zip(batch, inside, strict=True)
-    ]
-    outputs = mechanism.apply(np.concatenate(inside), np.concatenate(noise))
-    parts = np.split(outputs, np.cumsum([len(words) for words in inside])[:-1])
+    parts = mechanism.draw(inside, (key.rng(f"{stream}/{text.id}") for text in batch), threads=1)
     return [_protected(text, part, mechanism.embeddings) for text, part in zip(batch, parts, strict=True)]
 
 

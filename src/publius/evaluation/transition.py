@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -89,7 +90,7 @@ class EstimatedTransition(AbstractTransition):
         from scipy.sparse import csr_array
 
         inputs = np.repeat(words, draws)
-        outputs = self._mechanism.apply(inputs, self._mechanism.noise(len(inputs), self._rng))
+        outputs = self._mechanism.draw([inputs], [self._rng], threads=1)[0]
         values = np.full(len(inputs), 1 / draws)
         rows = csr_array(
             (values, (np.repeat(np.arange(len(words)), draws), outputs)), (len(words), result.shape[1])
@@ -101,7 +102,7 @@ def transition_of(mechanism: AbstractMechanism, rng: Generator) -> AbstractTrans
     """Exact where ``mechanism`` gives its probabilities, estimated with ``rng`` otherwise."""
     size = mechanism.embeddings.size
     if pushed := getattr(mechanism, "pushed", None):
-        return MechanismTransition(pushed, size)
+        return MechanismTransition(partial(pushed, threads=1), size)
     if log_rows := getattr(mechanism, "log_probabilities", None):
         return ExactTransition(log_rows, size)
     return EstimatedTransition(mechanism, rng)

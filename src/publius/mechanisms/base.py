@@ -7,6 +7,7 @@ N words (epsilon*N)*E_d-private when it is applied to each word independently.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import AbstractMetric
 from publius.errors import DataError, UsageError
+from publius.mechanisms.threads import processors
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import UNKNOWN, Bag
@@ -32,7 +34,6 @@ class AbstractMechanism(ABC):
         metric: d, in which the guarantee is stated.
         epsilon: per unit of d.
         batch_words: words that are best given to ``apply`` together; it never changes a result.
-        threads: processors that ``apply`` may use; it never changes a result.
 
     """
 
@@ -41,7 +42,6 @@ class AbstractMechanism(ABC):
     embeddings: Embeddings
     metric: AbstractMetric
     epsilon: float
-    threads: int = 1
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse to change what the guarantee was computed for."""
@@ -64,10 +64,11 @@ class AbstractMechanism(ABC):
         """Randomness for ``count`` words, one row a word; it does not depend on the words."""
 
     @abstractmethod
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """Output words for input ``words``, shape (count,), given their rows of noise.
 
-        Deterministic; row by row, so that neither batch nor position matters (R4).
+        Deterministic; row by row, so that neither batch nor position matters, nor how many ``threads`` it may use
+        (R4).
         """
 
     def prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
@@ -77,6 +78,21 @@ class AbstractMechanism(ABC):
         """
 
     @final
+    def draw(
+        self, batch: Sequence[IndexArray], rngs: Iterable[Generator], *, threads: int | None = None
+    ) -> list[IndexArray]:
+        """Output words for each document of ``batch``, arrays of vocabulary indices: the one way to draw.
+
+        Each document's noise comes from the generator at its place in ``rngs``, and all are searched together, so
+        the result of one depends neither on the others nor on ``threads`` (default: the processors there are).
+        """
+        if not batch:
+            return []
+        noise = np.concatenate([self.noise(len(words), rng) for words, rng in zip(batch, rngs, strict=True)])
+        outputs = self.apply(np.concatenate(batch), noise, threads=threads or processors())
+        return np.split(outputs, np.cumsum([len(words) for words in batch])[:-1])
+
+    @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> Bag:
         """A protected bag of the same size: Algorithm 2. Without ``rng``, fresh operating system randomness.
 
@@ -84,8 +100,7 @@ class AbstractMechanism(ABC):
         `Bag.from_text`, which applies the unknown-word policy.
         """
         words = self.indices([word for word, count in bag.counts.items() for _ in range(count)])
-        out = self.apply(words, self.noise(len(words), rng if rng is not None else system_rng()))
-        return self.bag(out)
+        return self.bag(self.draw([words], [rng if rng is not None else system_rng()])[0])
 
     @final
     def indices(self, words: list[str]) -> IndexArray:

@@ -132,7 +132,7 @@ def _frequencies(mechanism: AbstractMechanism, index: int, draws: int, rng: Gene
     counts = np.zeros(mechanism.embeddings.size)
     for start in range(0, draws, _BLOCK_DRAWS):
         words = np.full(min(_BLOCK_DRAWS, draws - start), index)
-        found, times = np.unique(mechanism.apply(words, mechanism.noise(len(words), rng)), return_counts=True)
+        found, times = np.unique(mechanism.draw([words], [rng])[0], return_counts=True)
         counts[found] += times
     return np.asarray(counts / draws)
 
@@ -172,7 +172,7 @@ def distortion(
     changed, total = 0, 0.0
     for start in range(0, len(repeated), _BLOCK_DRAWS):
         block = repeated[start : start + _BLOCK_DRAWS]
-        found = mechanism.apply(block, mechanism.noise(len(block), rng))
+        found = mechanism.draw([block], [rng])[0]
         moved = np.flatnonzero(found != block)
         changed += len(moved)
         total += displacement(mechanism, block[moved], found[moved])

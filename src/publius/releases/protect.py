@@ -27,13 +27,13 @@ NO_WORDS = "no word is left to protect once stop words, and unknown words under 
 
 
 def protect(
-    documents: Sequence[Document], plan: Plan, key: RunKey
+    documents: Sequence[Document], plan: Plan, key: RunKey, *, threads: int | None = None
 ) -> tuple[list[Release | BadDocument], Tally]:
     """A batch of documents through the mechanism, one search for all; in the documents' order.
 
     Each document's noise comes from a generator of its own, keyed with the run key and its id. A document without
     any word, or with unknown words under the policy "reject", comes back as a `BadDocument`. `UsageError` when two
-    documents have one id: they would get the same noise.
+    documents have one id: they would get the same noise. ``threads`` as in `AbstractMechanism.draw`.
     """
     if len({document.id for document in documents}) < len(documents):
         raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
@@ -43,7 +43,8 @@ def protect(
         for document, ready in zip(documents, prepared, strict=True)
         if isinstance(ready, _Ready)
     ]
-    outputs = _randomize([(document.id, ready) for document, ready in good], plan, key)
+    rngs = (key.rng(document.id) for document, _ in good)
+    outputs = plan.mechanism.draw([ready.indices for _, ready in good], rngs, threads=threads)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
@@ -124,15 +125,6 @@ def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
     else:
         known, words = np.ones(len(encoded.words), bool), list(encoded.words)
     return _Ready(encoded, plan.mechanism.indices(words), known)
-
-
-def _randomize(batch: Sequence[tuple[str, _Ready]], plan: Plan, key: RunKey) -> list[IndexArray]:
-    if not batch:
-        return []
-    mechanism = plan.mechanism
-    noise = np.concatenate([mechanism.noise(len(ready.indices), key.rng(id)) for id, ready in batch])
-    outputs = mechanism.apply(np.concatenate([ready.indices for _, ready in batch]), noise)
-    return np.split(outputs, np.cumsum([len(ready.indices) for _, ready in batch])[:-1])
 
 
 def _interleaved(

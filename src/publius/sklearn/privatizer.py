@@ -193,7 +193,7 @@ def _randomized(rows: Sequence[IndexArray], mechanism: AbstractMechanism, length
     outputs = [np.zeros((0, length), np.int64)]
     for start in range(0, len(rows), step):
         words = np.concatenate(rows[start : start + step])
-        outputs.append(mechanism.apply(words, mechanism.noise(len(words), rng)).reshape(-1, length))
+        outputs.append(mechanism.draw([words], [rng])[0].reshape(-1, length))
     return np.concatenate(outputs)
 
 

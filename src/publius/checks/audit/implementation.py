@@ -75,7 +75,7 @@ class Spender(Protocol):
 
 
 def _laplace(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
-    return Laplace(embeddings, epsilon=epsilon, threads=1)
+    return Laplace(embeddings, epsilon=epsilon)
 
 
 def _ledger(path: Path, budget: Amount | None) -> Spender:

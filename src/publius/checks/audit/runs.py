@@ -60,9 +60,7 @@ class Request:
 
 
 def _small_mechanism(name: str, embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
-    mechanism = make_mechanism(name, embeddings, epsilon=epsilon)
-    mechanism.threads = 1
-    return mechanism
+    return make_mechanism(name, embeddings, epsilon=epsilon)
 
 
 @final

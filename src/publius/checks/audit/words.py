@@ -37,8 +37,7 @@ def word_counts(
     for start in range(0, each, rounds):
         repeats = min(rounds, each - start)
         rows = np.tile(np.arange(len(inputs)), repeats)
-        noise = mechanism.noise(len(rows), key.rng(f"{name}/{start}"))
-        outputs = mechanism.apply(inputs[rows], noise)
+        (outputs,) = mechanism.draw([inputs[rows]], [key.rng(f"{name}/{start}")], threads=1)
         counts += np.bincount(rows * size + outputs, minlength=counts.size).reshape(counts.shape)
     return counts
 

@@ -17,9 +17,10 @@ from publius.arrays import IndexArray
 from publius.distances.metrics import Euclidean
 from publius.documents.corpus import Document, open_corpus
 from publius.mechanisms.comparison import Target, compare
-from publius.mechanisms.finite.certificate import exact, sweep
+from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import distances
 from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.threads import processors
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
 from publius.releases.plan import Plan
@@ -80,7 +81,7 @@ def bench_certificate(embeddings: Embeddings, *, scale: float = 1.5, repeats: in
     return {
         "vocabulary_size": embeddings.size,
         "dimension": embeddings.dimension,
-        "threads": sweep.processors(),
+        "threads": processors(),
         "sweep_seconds": round(sweeps[middle], 3),
         "sgemm_seconds": round(products[middle], 3),
         "sweep_ratio": round(ratios[middle], 2),

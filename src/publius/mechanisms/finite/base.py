@@ -76,7 +76,6 @@ class AbstractFinite(AbstractMechanism):
         """Set the attributes: calibrated to ``epsilon``, certified at ``scale``, or both checked."""
         if epsilon is None and scale is None:
             raise UsageError(f"the mechanism {self.name} needs epsilon or scale")
-        threads = threads or sweep.processors()
         started = time.perf_counter()
         if scale is not None:
             at = checked_epsilon(scale)
@@ -91,7 +90,7 @@ class AbstractFinite(AbstractMechanism):
         self.seconds = time.perf_counter() - started
         self.embeddings, self.metric, self.epsilon = embeddings, shape.metric, allowed
         self.shape, self.constant = shape, constant
-        self.threads, self.choices = threads, choices or {}
+        self.choices = choices or {}
 
     @final
     @property
@@ -112,11 +111,11 @@ class AbstractFinite(AbstractMechanism):
         return inverse.fine_uniforms(count, rng)
 
     @final
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`: the inverse of the cumulative sum of the word's row."""
         if self._inverse is None:
             self._inverse = inverse.Inverse(self._rows, self._mapped())
-        return self._inverse.draw(self.shape.points.representatives(words), noise, threads=self.threads)
+        return self._inverse.draw(self.shape.points.representatives(words), noise, threads=threads)
 
     @final
     def prepare(self) -> None:
@@ -138,7 +137,7 @@ class AbstractFinite(AbstractMechanism):
 
         table = found()
         if table is None:
-            row_table.write_table(self._table, size, row, maker.first_steps(np.arange(size), self.threads))
+            row_table.write_table(self._table, size, row, maker.first_steps(np.arange(size)))
             table = found()
         if table is None:
             self._table = None
@@ -168,7 +167,7 @@ class AbstractFinite(AbstractMechanism):
         return self._rows.log_probabilities(self.shape.points.representatives(words))
 
     @final
-    def pushed(self, distributions: Float64Array) -> Float64Array:
+    def pushed(self, distributions: Float64Array, *, threads: int | None = None) -> Float64Array:
         """Output distribution for each input distribution over words, shape (V,) or (m, V): p K.
 
         One pass over the vocabulary's pairs for all of them together; linear time in one dimension. Rounding is
@@ -181,23 +180,19 @@ class AbstractFinite(AbstractMechanism):
             )
         shape, points = self.shape, self.shape.points
         weights = np.stack([points.summed(row) for row in given], axis=1)
-        reached = self._kernel_times(weights / self._point_normalizers[:, None]).T
+        normalizers = self._kernel_times(shape.law.weights, threads)[:, None]
+        reached = self._kernel_times(weights / normalizers, threads).T
         prior = shape.prior * (1 - shape.floor)
         result = reached[:, points.of_word] * prior + shape.floor * given.sum(axis=1)[:, None] * shape.prior
         return np.asarray(result if np.ndim(distributions) == 2 else result[0])
 
     @final
-    @property
-    def _point_normalizers(self) -> Float64Array:
-        return self._kernel_times(self.shape.law.weights)
-
-    @final
-    def _kernel_times(self, weights: Float64Array) -> Float64Array:
+    def _kernel_times(self, weights: Float64Array, threads: int | None) -> Float64Array:
         """exp(-min(s delta, tau)) times ``weights`` at the points, shape (P,) or (P, m)."""
         shape, scale = self.shape, self.constant.scale
         if shape.line is None:
             cap = shape.truncation / scale
-            return sweep.weighted_sums(shape.law.delta, scale, weights, cap=cap, threads=self.threads)
+            return sweep.weighted_sums(shape.law.delta, scale, weights, cap=cap, threads=threads)
         result = np.empty_like(weights)
         sorted_weights = weights[shape.order].T
         result[shape.order] = line.weighted_sums(np.diff(shape.sorted_values), sorted_weights, scale).T

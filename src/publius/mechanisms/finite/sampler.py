@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
 from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
-from publius.mechanisms.finite.certificate.sweep import in_threads, one_blas_thread
+from publius.mechanisms.threads import in_threads, one_blas_thread
 from publius.noise.randomness import Generator
 from publius.noise.tails import deep_uniform
 
@@ -209,7 +209,7 @@ class Inverse:
             self._used += len(rows)
         self._slots[missing] = np.arange(self._used - len(missing), self._used)
 
-    def first_steps(self, words: IndexArray, threads: int) -> Iterator[NDArray[np.void]]:
+    def first_steps(self, words: IndexArray, threads: int | None = None) -> Iterator[NDArray[np.void]]:
         """The table's rows of ``words``, in order, some at a time."""
         step = int(np.clip(2**21 // self._rows.distances.size, 1, 64))
         return in_threads(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import final
 
 import numpy as np
@@ -28,16 +27,10 @@ class Laplace(AbstractMechanism):
 
     name = "laplace"
 
-    def __init__(
-        self, embeddings: Embeddings, *, epsilon: float, metric: str = "euclidean", threads: int | None = None
-    ) -> None:
-        """Take the public ``embeddings`` and ``epsilon`` per unit of ``metric``.
-
-        ``threads`` searches in parallel (default: the processors there are); it never changes a result.
-        """
+    def __init__(self, embeddings: Embeddings, *, epsilon: float, metric: str = "euclidean") -> None:
+        """Take the public ``embeddings`` and ``epsilon`` per unit of ``metric``."""
         self.embeddings = embeddings
         self.metric = metric_named(metric)
-        self.threads = threads or os.cpu_count() or 1
         self._diameter = self.metric.diameter_bound(embeddings.vectors)
         self._search: NearestWords | None = None
         self._set_epsilon(epsilon)
@@ -51,7 +44,7 @@ class Laplace(AbstractMechanism):
     def at(self, epsilon: float) -> Laplace:
         """The same mechanism at another ``epsilon``, with the same search: what depends on the vectors is kept."""
         other = object.__new__(Laplace)
-        kept = {"embeddings", "metric", "threads", "_diameter"}
+        kept = {"embeddings", "metric", "_diameter"}
         other.__dict__.update({key: value for key, value in self.__dict__.items() if key in kept})
         other._search = self.search
         other._set_epsilon(epsilon)
@@ -66,9 +59,9 @@ class Laplace(AbstractMechanism):
         """See `AbstractMechanism.noise`; shape (count, n)."""
         return self._noise.sample(rng, count)
 
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`: the nearest word to vector + noise."""
-        return self.search.nearest(self.embeddings.vectors[words] + noise, threads=self.threads)
+        return self.search.nearest(self.embeddings.vectors[words] + noise, threads=threads)
 
     def randomize_vectors(self, vectors: FloatArray, rng: Generator | None = None) -> Float64Array:
         """Algorithm 1 on an array of shape (N, n): each row plus independent noise, for data that is not text.

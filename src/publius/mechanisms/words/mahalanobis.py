@@ -10,7 +10,6 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.errors import DataError, UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.words.projected import principal_axes, rotated
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
@@ -61,7 +60,6 @@ class Mahalanobis(AbstractMechanism):
         *,
         epsilon: float,
         share: float = 0.5,
-        threads: int | None = None,
     ) -> None:
         """Take the public ``embeddings``, ``epsilon`` per unit of the metric, and ``share``: lambda."""
         self.embeddings = embeddings
@@ -69,7 +67,6 @@ class Mahalanobis(AbstractMechanism):
         self._noise = EuclideanLaplace(embeddings.dimension, epsilon)
         self.epsilon, self._share = self._noise.epsilon, share
         self._scaled = EuclideanLaplace(embeddings.dimension, self.epsilon * (1 - _ROUNDING))
-        self.threads = threads or sweep.processors()
         self._known_vectors: Float64Array | None = None
         farthest = self.epsilon * self.metric.diameter_bound(embeddings.vectors)
         self._guarantee = Guarantee(
@@ -98,13 +95,11 @@ class Mahalanobis(AbstractMechanism):
         """See `AbstractMechanism.noise`; shape (count, n), along the ellipsoid's axes before stretching."""
         return self._scaled.sample(rng, count)
 
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`."""
         if self._search is None:
             self._search = NearestWords(self._vectors)
-        return self._search.nearest(
-            self._vectors[words] + noise * self._ellipsoid.radii, threads=self.threads
-        )
+        return self._search.nearest(self._vectors[words] + noise * self._ellipsoid.radii, threads=threads)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the search and its vectors: a worker builds its own."""

@@ -22,6 +22,7 @@ from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.certificate.points import Points
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape, checked_floor, checked_prior, prior_choice
+from publius.mechanisms.threads import one_blas_thread
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
@@ -51,11 +52,10 @@ class ProjectedLaplace(AbstractMechanism):
         Without ``project``: the least m whose components explain a third of the vocabulary's variance.
         """
         self.embeddings, self.metric = embeddings, metric_named(metric)
-        self.threads = threads or sweep.processors()
         prior = checked_prior(None, embeddings.size)
         self._shape = Shape(embeddings, self.metric, prior, projected(embeddings.vectors, project))
         facts = {"embeddings": embeddings.sha256, **self._shape.facts(), "ratio": 1}
-        self.contraction = cached(facts, self._still_holds, self._contraction)
+        self.contraction = cached(facts, self._still_holds, lambda: self._contraction(threads))
         self.epsilon = float(epsilon)
         self._noise = EuclideanLaplace(self.dimension, epsilon / self.contraction.epsilon)
         farthest = self._noise.epsilon * Euclidean().diameter_bound(self._vectors)
@@ -64,9 +64,9 @@ class ProjectedLaplace(AbstractMechanism):
         )
         self._search: NearestWords | None = None
 
-    def _contraction(self) -> Constant:
+    def _contraction(self, threads: int | None) -> Constant:
         law = self._shape.law
-        ratio, worst, nearest = largest_ratio(law.delta, law.outer, self.threads)
+        ratio, worst, nearest = largest_ratio(law.delta, law.outer, threads)
         return Constant(ratio, 1.0, worst, nearest)
 
     def _still_holds(self, found: Constant) -> bool:
@@ -103,11 +103,11 @@ class ProjectedLaplace(AbstractMechanism):
         """See `AbstractMechanism.noise`; shape (count, m)."""
         return self._noise.sample(rng, count)
 
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`."""
         if self._search is None:
             self._search = NearestWords(self._vectors)
-        return self._search.nearest(self._vectors[words] + noise, threads=self.threads)
+        return self._search.nearest(self._vectors[words] + noise, threads=threads)
 
     def __getstate__(self) -> dict[str, object]:
         """Without the search: a worker builds its own."""
@@ -173,7 +173,7 @@ def projected(vectors: FloatArray, count: int | None) -> Float64Array:
 
 def principal_axes(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
     """Variances, descending, shape (n,), and the axes as columns, shape (n, n), in float64."""
-    with sweep.one_blas_thread():  # the same numbers whatever the processors
+    with one_blas_thread():  # the same numbers whatever the processors
         mean = np.mean(vectors, axis=0, dtype=np.float64)
         covariance = np.zeros((vectors.shape[1], vectors.shape[1]))
         for start in range(0, len(vectors), 2**13):
@@ -186,7 +186,7 @@ def principal_axes(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 def rotated(vectors: FloatArray, axes: Float64Array) -> Float64Array:
     """Coordinates of ``vectors`` along the columns of ``axes``, shape (V, m); equal vectors get equal ones."""
     points = Points.of(vectors)
-    with sweep.one_blas_thread():
+    with one_blas_thread():
         starts = range(0, len(points.first), 2**13)
         rows = (vectors[points.first[start : start + 2**13]] for start in starts)
         blocks = [np.asarray(block, np.float64) @ axes for block in rows]

@@ -15,7 +15,7 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import metric_named
 from publius.errors import DataError, UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.finite.certificate import sweep
+from publius.mechanisms.threads import in_threads
 from publius.noise.laplace import NOISES
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
@@ -41,7 +41,6 @@ class Vickrey(AbstractMechanism):
         epsilon: float,
         metric: str = "euclidean",
         share: float = 0.5,
-        threads: int | None = None,
     ) -> None:
         """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and ``share``: t, from 0 to 1."""
         if not 0 <= share <= 1:
@@ -51,7 +50,6 @@ class Vickrey(AbstractMechanism):
         self.embeddings, self.metric = embeddings, metric_named(metric)
         self._noise = NOISES[metric](embeddings.dimension, epsilon)
         self.epsilon, self._share = self._noise.epsilon, share
-        self.threads = threads or sweep.processors()
         delta = self._noise.truncation_delta(self.epsilon * self.metric.diameter_bound(embeddings.vectors))
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: TwoNearest | None = None
@@ -70,11 +68,11 @@ class Vickrey(AbstractMechanism):
         """See `AbstractMechanism.noise`; shape (count, n + 1), the last column uniform."""
         return np.concatenate([self._noise.sample(rng, count), rng.random((count, 1))], axis=1)
 
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`."""
         if self._search is None:
             self._search = TwoNearest(self.embeddings.vectors)
-        found, gaps = self._search.find(self.embeddings.vectors[words] + noise[:, :-1], threads=self.threads)
+        found, gaps = self._search.find(self.embeddings.vectors[words] + noise[:, :-1], threads=threads)
         first, second = self._share * gaps[:, 0], (1 - self._share) * gaps[:, 1]
         take_second = noise[:, -1] * (first + second) < first
         return np.where(take_second, found[:, 1], found[:, 0])
@@ -98,9 +96,7 @@ class TwoNearest:
     def find(self, points: Float64Array, *, threads: int) -> tuple[IndexArray, Float64Array]:
         """Indices, shape (p, 2), nearer first, lower index first at a tie, and their distances, shape (p, 2)."""
         parts = list(
-            sweep.in_threads(
-                lambda a: self._block(points[a : a + _ROWS]), range(0, len(points), _ROWS), threads
-            )
+            in_threads(lambda a: self._block(points[a : a + _ROWS]), range(0, len(points), _ROWS), threads)
         )
         if not parts:
             return np.empty((0, 2), np.int64), np.empty((0, 2))

@@ -198,7 +198,7 @@ def perform(order: Order, key: RunKey, number: int) -> Done:
     tally, bad = Tally(), list[BadDocument]()
     with write_file(order.parts / f"part-{number:05d}.parquet") as file, _Part(file, order.plan) as part:
         for batch in batches_of(order.items(number), order.batch_size):
-            results, batch_tally = protect_batch(batch, order.plan, key)
+            results, batch_tally = protect_batch(batch, order.plan, key, threads=1)
             tally += batch_tally
             bad += [result for result in results if isinstance(result, BadDocument)]
             if bad and not order.skip_bad:

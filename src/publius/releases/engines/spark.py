@@ -49,9 +49,7 @@ class Shared:
             from threadpoolctl import threadpool_limits
 
             threadpool_limits(1)
-            order = Order.unpack(self._packed, _shipped)
-            order.plan.mechanism.threads = 1
-            self._order = order
+            self._order = Order.unpack(self._packed, _shipped)
         return self._order
 
     @property

@@ -92,7 +92,6 @@ def _start_worker(plan: Plan) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
     end_with_parent()
     threadpool_limits(1)
-    plan.mechanism.threads = 1
     _worker = plan
 
 
@@ -111,12 +110,13 @@ def _wait_for_parent() -> None:
 def _work(batch: Batch, secret: bytes) -> Outcome:
     if _worker is None:
         raise PubliusError("a worker was used before it was started")
-    return protect_batch(batch, _worker, RunKey(secret))
+    return protect_batch(batch, _worker, RunKey(secret), threads=1)
 
 
-def protect_batch(batch: Batch, plan: Plan, key: RunKey) -> Outcome:
+def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None = None) -> Outcome:
     """The operation of every runner: each item's release in its place, or the bad document that it is."""
-    outcomes, tally = protect([item for item in batch if isinstance(item, Document)], plan, key)
+    documents = [item for item in batch if isinstance(item, Document)]
+    outcomes, tally = protect(documents, plan, key, threads=threads)
     released = iter(outcomes)
     return [item if isinstance(item, BadDocument) else next(released) for item in batch], tally
 

@@ -68,7 +68,7 @@ def _drawn(mechanism: AbstractMechanism, indices: IndexArray) -> dict[str, Any]:
     rng = system_rng()
     times = -(-_DRAWS // len(indices))
     words = np.tile(indices, times) if times > 1 else rng.choice(indices, _DRAWS, replace=False)
-    found = mechanism.apply(words, mechanism.noise(len(words), rng))
+    found = mechanism.draw([words], [rng])[0]
     vectors = mechanism.embeddings.vectors
     same = int((found == words).sum())
     low, high = binomial_interval(same, len(words))

@@ -60,7 +60,7 @@ def draw(state: State, asked: requests.Draw) -> dict[str, Any]:
     before = mechanism.indices(list(words))
     rng = system_rng()
     kernel_started = time.perf_counter()
-    after = mechanism.apply(before, mechanism.noise(len(before), rng))
+    after = mechanism.draw([before], [rng])[0]
     kernel = time.perf_counter() - kernel_started
     record = _drawn(mechanism, words, before, after)
     return {

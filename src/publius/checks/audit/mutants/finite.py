@@ -49,7 +49,7 @@ class Weighed(AbstractMechanism):
         """See `AbstractMechanism.noise`: one uniform a word."""
         return rng.random((count, 1))
 
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`."""
         found = (self._cumulative[words] < noise).sum(axis=1)
         return np.asarray(np.minimum(found, self.embeddings.size - 1))

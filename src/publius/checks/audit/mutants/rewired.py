@@ -39,7 +39,7 @@ class Rewired(AbstractMechanism):
         """See `AbstractMechanism.noise`."""
         return self._draw(self._inner, count, rng)
 
-    def apply(self, words: IndexArray, noise: Float64Array) -> IndexArray:
+    def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`."""
         return self._map(self._inner, words, noise)
 
@@ -49,12 +49,12 @@ Maker = Callable[[Embeddings, float], AbstractMechanism]
 
 def with_draw(draw: Draw) -> Maker:
     """Mechanisms whose noise is ``draw``."""
-    return lambda embeddings, epsilon: Rewired(Laplace(embeddings, epsilon=epsilon, threads=1), draw=draw)
+    return lambda embeddings, epsilon: Rewired(Laplace(embeddings, epsilon=epsilon), draw=draw)
 
 
 def with_map(map: Map) -> Maker:
     """Mechanisms whose deterministic part is ``map``."""
-    return lambda embeddings, epsilon: Rewired(Laplace(embeddings, epsilon=epsilon, threads=1), map=map)
+    return lambda embeddings, epsilon: Rewired(Laplace(embeddings, epsilon=epsilon), map=map)
 
 
 def with_noise(law: Callable[[int, float], AbstractNoise]) -> Maker:

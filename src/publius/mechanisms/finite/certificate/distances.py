@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import AbstractMetric, Euclidean
+from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
 from publius.errors import DataError
 
 UNIT = 2.0**-53
@@ -50,9 +50,13 @@ class AbstractDistances(ABC):
     def gain(self, first: int, second: int) -> Float64Array:
         """d(second, w) - d(first, w) for every point w, shape (P,).
 
-        Its error is at most ``exact_error`` times d(first, second) where the metric allows it, so that a slope
-        between two nearly equal points is still right.
+        Its error is at most ``exact_error`` times d(first, second), so that a slope between two nearly equal points
+        is still right; and where the metric does not allow that, `gain_doubt` more.
         """
+
+    def gain_doubt(self, first: int, second: int) -> Float64Array | float:
+        """What `gain` may err beyond ``exact_error`` times d(first, second), a bound for every point w."""
+        return 0.0
 
 
 @final
@@ -78,9 +82,20 @@ class MetricDistances(AbstractDistances):
         return self._metric.pairwise(self._vectors[rows], self._vectors[columns])
 
     def gain(self, first: int, second: int) -> Float64Array:
-        """See `AbstractDistances.gain`; the difference of two distances."""
+        """See `AbstractDistances.gain`; without cancellation for Euclid and Manhattan."""
+        if isinstance(self._metric, Manhattan):
+            return manhattan_gain(self._vectors, self._vectors[first], self._vectors[second])
         near, far = self.exact(np.array([first, second]), slice(None))
+        if isinstance(self._metric, Euclidean):
+            return euclidean_gain(self._vectors, self._vectors[first], self._vectors[second], near + far)
         return np.asarray(far - near)
+
+    def gain_doubt(self, first: int, second: int) -> Float64Array | float:
+        """See `AbstractDistances.gain_doubt`: of a metric that is known by its values only, the rounding of two."""
+        if isinstance(self._metric, (Euclidean, Manhattan)):
+            return 0.0
+        near, far = self.exact(np.array([first, second]), slice(None))
+        return np.asarray(self.exact_error * (near + far))
 
 
 @final
@@ -133,13 +148,28 @@ class EuclideanDistances(AbstractDistances):
         return Euclidean().pairwise(self._wide[rows, :-2], self._wide[columns, :-2])
 
     def gain(self, first: int, second: int) -> Float64Array:
-        """See `AbstractDistances.gain`: (y - x).(y + x - 2w) / (d(x, w) + d(y, w)), free of cancellation."""
+        """See `AbstractDistances.gain`."""
         vectors = self._wide[:, :-2]
-        x, y = vectors[first], vectors[second]
         near, far = self.exact(np.array([first, second]), slice(None))
-        product = np.einsum("ij,j->i", (x - vectors) + (y - vectors), y - x)
-        total = near + far
-        return np.asarray(np.divide(product, total, out=np.zeros_like(product), where=total > 0))
+        return euclidean_gain(vectors, vectors[first], vectors[second], near + far)
+
+
+def euclidean_gain(
+    vectors: Float64Array, x: Float64Array, y: Float64Array, total: Float64Array
+) -> Float64Array:
+    """|y - w| - |x - w| for every row w, as (y - x).(y + x - 2w) over ``total``, the sum of the two distances.
+
+    Free of cancellation: what x and y share is never added.
+    """
+    product = np.einsum("ij,j->i", (x - vectors) + (y - vectors), y - x)
+    return np.asarray(np.divide(product, total, out=np.zeros_like(product), where=total > 0))
+
+
+def manhattan_gain(vectors: Float64Array, x: Float64Array, y: Float64Array) -> Float64Array:
+    """The same in the Manhattan metric: in each coordinate w lies beside both or between the two."""
+    low, high = np.minimum(x, y), np.maximum(x, y)
+    between = np.clip(vectors, low, high)
+    return np.asarray((((high - between) - (between - low)) * np.where(y >= x, 1.0, -1.0)).sum(axis=1))
 
 
 def distances(vectors: FloatArray, metric: AbstractMetric) -> AbstractDistances:

@@ -204,6 +204,7 @@ class Pairs:
         self._places = places.reshape(self._pairs.shape)
         self._near = law.delta.exact(self._points, slice(None))
         self._gains = [law.delta.gain(int(x), int(y)) for x, y in self._pairs]
+        self._doubts = [law.delta.gain_doubt(int(x), int(y)) for x, y in self._pairs]
         self._far = [float(law.outer.exact(np.array([x]), np.array([y]))[0, 0]) for x, y in self._pairs]
 
     def pair(self, place: int) -> tuple[int, int]:
@@ -211,7 +212,10 @@ class Pairs:
         return int(self._pairs[place, 0]), int(self._pairs[place, 1])
 
     def slopes(self, scale: float) -> Float64Array:
-        """ln( K(x){x} / K(x'){x} ) / d(x, x') of each pair, shape (k,), in the steeper direction."""
+        """ln( K(x){x} / K(x'){x} ) / d(x, x') of each pair, shape (k,), in the steeper direction.
+
+        Never too small by more than `_rounded_up` adds: what the gains may err beyond that is added here.
+        """
         return np.array([self._slope(place, scale) for place in range(len(self._pairs))])
 
     def _slope(self, place: int, scale: float) -> float:
@@ -229,10 +233,20 @@ class Pairs:
             change = math.log(other / normalizer)
         if change < 0:  # the other direction is the steeper one after all
             change, normalizer = -change, other
-        log_ratio = spread + change
+        log_ratio = spread + change + self._doubt(place, scale, near, far, kernel)
         if law.floor:
             log_ratio = float(diluted(np.array(log_ratio), np.array(normalizer), law.floor))
         return log_ratio / self._far[place]
+
+    def _doubt(
+        self, place: int, scale: float, near: Float64Array, far: Float64Array, kernel: Float64Array
+    ) -> float:
+        """What rounding may take from the change of ln Z: that of the gains, and of words on either side of tau."""
+        doubts = scale * self._doubts[place] + np.zeros_like(near)
+        if self._law.truncation < math.inf:
+            split = (near < self._law.truncation) != (far < self._law.truncation)
+            doubts[split] = 2 * (self._law.delta.exact_error + UNIT) * (near + far)[split]
+        return float(kernel @ doubts) / float(kernel.sum())
 
     def _gain(self, place: int, scale: float, near: Float64Array, far: Float64Array) -> Float64Array:
         gain = scale * self._gains[place]

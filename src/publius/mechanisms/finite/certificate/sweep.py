@@ -6,43 +6,20 @@ its own, with one BLAS thread, and partial results are added in a fixed order.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeVar, final
+from typing import final
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float64Array, IndexArray
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
+from publius.mechanisms.threads import in_threads
 
 _ROWS = 128
 _COLUMNS = 4096
 _KEPT = 64  # steepest pairs handed on
 _WINDOW = 1e-3  # of the largest slope: pairs further below it are not of interest
-
-_Result = TypeVar("_Result")
-_BLAS = ThreadpoolController()
-
-
-def processors() -> int:
-    """The processors this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def one_blas_thread() -> AbstractContextManager[object]:
-    """BLAS on the calling thread only, while the context lasts."""
-    limited: AbstractContextManager[object] = _BLAS.limit(limits=1, user_api="blas")
-    return limited
-
-
-def in_threads(work: Callable[[int], _Result], items: range, threads: int | None = None) -> Iterator[_Result]:
-    """``work(item)`` for each item, in order, on ``threads`` Python threads with one BLAS thread each."""
-    with one_blas_thread(), ThreadPoolExecutor(threads or processors()) as pool:
-        yield from pool.map(work, items)
 
 
 def _panels(start: int, size: int) -> Iterator[slice]:

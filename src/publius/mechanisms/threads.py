@@ -1,0 +1,31 @@
+"""Work on several threads, one BLAS thread each: it changes how long a result takes, never the result."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+_Result = TypeVar("_Result")
+_BLAS = ThreadpoolController()
+
+
+def processors() -> int:
+    """The processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """BLAS on the calling thread only, while the context lasts."""
+    limited: AbstractContextManager[object] = _BLAS.limit(limits=1, user_api="blas")
+    return limited
+
+
+def in_threads(work: Callable[[int], _Result], items: range, threads: int | None = None) -> Iterator[_Result]:
+    """``work(item)`` for each item, in order, on ``threads`` Python threads with one BLAS thread each."""
+    with one_blas_thread(), ThreadPoolExecutor(threads or processors()) as pool:
+        yield from pool.map(work, items)
