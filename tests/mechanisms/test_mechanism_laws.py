@@ -66,7 +66,9 @@ def test_documents_are_drawn_together_and_each_as_if_alone(mechanism):
     assert [len(words) for words in together] == [3, 0, 120]
     for words, seed, found in zip(batch, (1, 2, 3), together, strict=True):
         np.testing.assert_array_equal(mechanism.draw([words], [seeded_rng(seed)], threads=1)[0], found)
-        np.testing.assert_array_equal(mechanism.apply(words, mechanism.noise(len(words), seeded_rng(seed))), found)
+        np.testing.assert_array_equal(
+            mechanism.apply(words, mechanism.noise(len(words), seeded_rng(seed))), found
+        )
     assert mechanism.draw([], []) == []
 
 
@@ -195,7 +197,7 @@ class Whim(AbstractMechanism):
     def noise(self, count, rng):
         return rng.random((count, 1))
 
-    def apply(self, words, noise):
+    def apply(self, words, noise, *, threads=1):
         return np.where(noise[:, 0] < 0.5, words, 0)
 
 

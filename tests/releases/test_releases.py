@@ -188,7 +188,7 @@ class _Unproven(AbstractMechanism):
     def noise(self, count, rng):
         return rng.random((count, 1))
 
-    def apply(self, words, noise):
+    def apply(self, words, noise, *, threads=1):
         return words
 
 
