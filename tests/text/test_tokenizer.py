@@ -1,16 +1,22 @@
 import doctest
+import itertools
+import time
 import unicodedata
+from collections import deque
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from publius.errors import DataError, StorageError, UsageError
+from publius.noise.randomness import seeded_rng
 from publius.text import tokenizer as module
-from publius.text.tokenizer import PROFILES, StopWords, profile_named, resolve, tokenize
+from publius.text.tokenizer import PROFILES, StopWords, normalize, profile_named, resolve, tokenize
 
 NONE = StopWords.load("none")
 ENGLISH = StopWords.load()
+NORMALIZE = unicodedata.normalize
 
 
 def words(text, profile="word2vec"):
@@ -129,6 +135,95 @@ def test_hostile_words_take_linear_time(hostile):
     for profile in PROFILES:
         assert resolved(hostile, "nothing", profile) == [None]
         assert len(words(hostile, profile)) == 1
+
+
+def before_runs_were_broken(text):
+    """The words' normal form as it was while its time grew with the square of a run of combining marks."""
+    text = unicodedata.normalize("NFC", text)
+    for written, meant in module._SPELLINGS:
+        text = text.replace(written, meant)
+    return unicodedata.normalize("NFC", text.lower())
+
+
+def test_ordinary_texts_keep_their_words():
+    """100,000 random strings, of scripts that compose, without 31 marks in a row."""
+    rng = seeded_rng(15)
+    ranges = [(0x20, 0x7F), (0xA0, 0x250), (0x300, 0x370), (0x370, 0x400), (0x5B0, 0x5F0), (0x900, 0x980),
+              (0xF40, 0xF90), (0x1100, 0x1200), (0x1E00, 0x2030), (0xAC00, 0xAE00), (0x11099, 0x110C0)]  # fmt: skip
+    starts, ends = (
+        np.array(side)[rng.integers(0, len(ranges), 3_000_000)] for side in zip(*ranges, strict=True)
+    )
+    codes = (starts + rng.random(3_000_000) * (ends - starts)).astype(int).tolist()
+    characters = [chr(code) for code in codes]
+    cuts = rng.integers(0, 3_000_000, 100_000).tolist()
+    for cut, length in zip(cuts, rng.integers(1, 60, 100_000).tolist(), strict=True):
+        text = "".join(characters[cut : cut + length])
+        if not module._LONG_RUN.search(text):
+            assert normalize(text) == before_runs_were_broken(text)
+
+
+HOSTILE = {
+    "marks": "\u0301\u0323", "one mark": "\u0301", "marks after letters": "Σ" + "\u0301\u0323" * 15,
+    "marks that come apart": "\u0f73", "marks of two": "\u0344", "spacing marks": "\u093e", "joiners": "a\u200d",
+    "jamo": "\u1100\u1161\u11a8", "vowel jamo": "\u1161", "one word": "a", "accents": "É", "sigmas": "Σ",
+    "half characters": "\ud800", "nulls": "\0", "emoji": "\U0001f469\u200d\U0001f467",
+    "right to left": "\u05d0\u05b0\u202e",
+    "blanks": "\xa0", "apostrophes": "a\u2019", "hyphens": "é-", "soft hyphens": "a\xad", "digits": "1.",
+    "growing": "\ufb2c", "growing in lower case": "İ", "no word": "…", "unassigned": "\u0378",
+}  # fmt: skip
+
+
+def longest_run(text):
+    runs = itertools.groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    return max((len(list(run)) for marks, run in runs if marks), default=0)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_text_is_normalized_in_pieces_without_long_runs(kind, monkeypatch):
+    """What Unicode's normalization is given decides its time: no run to sort is long, no piece keeps an interrupt."""
+    given = []
+
+    def watched(form, text):
+        given.append(text)
+        return NORMALIZE(form, text)
+
+    monkeypatch.setattr(module.unicodedata, "normalize", watched)
+    text = "x" + HOSTILE[kind] * (200_000 // len(HOSTILE[kind]))
+    assert longest_run(normalize(text)) <= 60  # thirty that come apart into two
+    assert all(longest_run(piece) <= 30 for piece in given)
+    if kind != "vowel jamo":  # nowhere to cut it, and quick
+        assert all(len(piece) <= 2**16 + 31 for piece in given)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_text_takes_linear_time(kind):
+    """Twice the text takes about twice the time; with a square it would take four times as long."""
+
+    def seconds(count):
+        text = "x" + HOSTILE[kind] * (count // len(HOSTILE[kind]))
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            deque(tokenize(text), maxlen=0)
+            times.append(time.process_time() - start)
+        return min(times) + 0.002  # what a busy machine adds to the shortest
+
+    assert min(seconds(240_000) / seconds(120_000) for _ in range(3)) < 3
+
+
+def test_nothing_is_cut_before_what_joins_the_character_before_it():
+    """Every second part of a character that has parts, whatever Python's version of Unicode."""
+    joining = {parts[1] for code in range(0x110000) if len(parts := NORMALIZE("NFD", chr(code))) > 1}
+    assert len(joining) > 60
+    assert not [part for part in joining if module._STARTER.match(part)]
+
+
+def test_a_run_of_marks_is_broken_as_unicode_says():
+    assert normalize("a" + "\u0323" * 30) == NORMALIZE("NFC", "a" + "\u0323" * 30)
+    assert normalize("é" + "\u0323" * 61) == NORMALIZE("NFC", "é" + "\u0323" * 30) + (
+        "\u034f" + "\u0323" * 30 + "\u034f" + "\u0323"
+    )
+    assert len(words("é" + "\u0323" * 1000)) == 1
 
 
 @pytest.mark.parametrize(

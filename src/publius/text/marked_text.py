@@ -15,7 +15,7 @@ from typing import Literal, final
 import regex
 
 from publius.text.bag import Encoding
-from publius.text.tokenizer import Unknown, Vocabulary, found_words, lookup_token, normalize
+from publius.text.tokenizer import Unknown, Vocabulary, found_words, lookup_token, normalize, surface
 
 Kind = Literal["word", "unknown", "stop", "gap", "beyond"]
 
@@ -61,7 +61,7 @@ def tokens_of(text: str, vocabulary: Vocabulary, encoding: Encoding) -> Iterator
 
 def count_words(text: str) -> int:
     """How many words stand in ``text``, stop words and unknown ones too, clitics and hyphens uncut."""
-    return sum(is_word for _, is_word in _stretches(text))
+    return sum(1 for _ in surface(text))
 
 
 def _token(part: str, vocabulary: Vocabulary, encoding: Encoding) -> Token:
@@ -102,7 +102,8 @@ def _places(piece: str) -> list[tuple[int, int]]:
         return found
     graphemes = _GRAPHEME.findall(piece)
     ends = list(accumulate(map(len, graphemes), initial=0))
-    shifted = list(accumulate((len(normalize(each)) for each in graphemes), initial=0))
+    lengths = {each: len(normalize(each)) for each in set(graphemes)}
+    shifted = list(accumulate((lengths[each] for each in graphemes), initial=0))
     if shifted[-1] != len(normal):  # normalized otherwise in company: show the piece as one
         return [(0, len(piece))]
     return _back(found, ends, shifted)
