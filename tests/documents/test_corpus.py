@@ -371,7 +371,7 @@ def test_a_file_without_documents_or_damaged_is_refused(tmp_path, name, data, er
     assert CANARY not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["c.pdf", "c", "c.parquet.gz", "c.txt.canary", ".gz"])
+@pytest.mark.parametrize("name", ["c.rtf", "c", "c.parquet.gz", "c.txt.canary", ".gz"])
 def test_an_unknown_kind_is_refused(tmp_path, name):
     with pytest.raises(UsageError, match=r"give files of one kind of \.txt, \.jsonl") as caught:
         open_corpus(store(tmp_path / name, b"x"))

@@ -12,22 +12,22 @@ import os
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, final
 
+from publius.documents.readers import READERS, SEPARATED, UNNAMED, WHOLE, kind_of_file, reader_of
 from publius.documents.row_readers import (
     RANGE_READERS,
-    READERS,
     RECORD_LIMIT,
+    Reader,
     Row,
     count_parquet,
     import_parquet,
     kind_of,
-    read_parquet,
-    read_txt,
 )
 from publius.documents.seen_ids import IdSet
+from publius.documents.table_form import TableForm, find_form
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
 
@@ -112,7 +112,8 @@ class Range:
 class Corpus:
     """Documents stored in files; iterate over it, as often as needed, for `Document` and `BadDocument`.
 
-    Made by `open_corpus`. ``paths`` are the files in the order they are read, all of the suffix ``kind``.
+    Made by `open_corpus`. ``paths`` are the files in the order they are read; ``kind`` is the suffix of the first.
+    ``delimiter`` and ``encoding`` are those of separated values.
     """
 
     path: Path
@@ -122,48 +123,61 @@ class Corpus:
     text_field: str
     keep: tuple[str, ...]
     subject_field: str | None = None
+    delimiter: str = ","
+    encoding: str = "utf-8"
 
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
         position = 0
         used = IdSet()
-        for position, row in enumerate(self._rows(), start=1):
-            yield self._document(position, row, used)
+        for position, (row, path) in enumerate(self._rows(), start=1):
+            yield self._document(position, row, used, path)
         if not position:
             raise DocumentError(f"{shown(self.path)} holds no document: check that it is the right file")
 
     @property
     def count_hint(self) -> int | None:
         """How many documents there are, bad ones counted, where that is known without reading them."""
-        if READERS[self.kind] is read_txt:
+        kinds = {kind_of_file(path.name) or self.kind for path in self.paths}
+        if kinds <= WHOLE:
             return len(self.paths)
-        return sum(map(count_parquet, self.paths)) if READERS[self.kind] is read_parquet else None
+        return sum(map(count_parquet, self.paths)) if kinds == {".parquet"} else None
+
+    def reader_at(self, number: int) -> Reader:
+        """What reads file ``number`` of `paths`."""
+        return reader_of(self._kind_at(number), TableForm(self.delimiter, self.encoding))
+
+    def _kind_at(self, number: int) -> str:
+        return kind_of_file(self.paths[number].name) or self.kind
 
     def _columns(self) -> tuple[str, ...]:
         names = (self.text_field, self.id_field, *self.keep, self.subject_field)
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
-    def _rows(self) -> Iterator[Row]:
+    def _rows(self) -> Iterator[tuple[Row, int]]:
         columns = self._columns()
-        for part, path in enumerate(self.paths, start=1):
-            yield from self._placed(part, READERS[self.kind](path, columns))
+        for number, path in enumerate(self.paths):
+            for row in self._placed(number, self.reader_at(number)(path, columns)):
+                yield row, number
 
-    def _placed(self, part: int, rows: Iterable[Row]) -> Iterator[Row]:
+    def _placed(self, number: int, rows: Iterable[Row]) -> Iterator[Row]:
+        part = f"part {number + 1}" if len(self.paths) > 1 else ""
         for row in rows:
-            place = ", ".join(filter(None, (f"part {part}" if len(self.paths) > 1 else "", row.place)))
-            yield Row(place, row.fields, row.problem)
+            yield Row(", ".join(filter(None, (part, row.place))), row.fields, row.problem)
 
     def read_range(self, part: Range, first: int) -> Iterator[Document | BadDocument]:
         """What is in a range of one file, the first at position ``first``; ids are not compared."""
         path, columns = self.paths[part.path], self._columns()
         if part.whole:
-            rows = READERS[self.kind](path, columns)
+            rows = self.reader_at(part.path)(path, columns)
         else:
-            rows = RANGE_READERS[self.kind](path, columns, part.start, part.stop)
-        for position, row in enumerate(self._placed(part.path + 1, rows), start=first):
-            yield self._document(position, row, None)
+            rows = RANGE_READERS[self._kind_at(part.path)](path, columns, part.start, part.stop)
+        for position, row in enumerate(self._placed(part.path, rows), start=first):
+            yield self._document(position, row, None, part.path)
 
-    def _document(self, position: int, row: Row, used: IdSet | None) -> Document | BadDocument:
+    def _document(
+        self, position: int, row: Row, used: IdSet | None, path: int | None = None
+    ) -> Document | BadDocument:
         where = f"{row.place}: " if row.place else ""
         if row.problem is not None:
             return BadDocument(position, None, where + row.problem)
@@ -177,11 +191,11 @@ class Corpus:
             subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
         except DocumentError as refused:
             return BadDocument(position, identity, f"{where}{refused}")
-        return Document(identity, text, labels, position, self._account(position, identity), subject)
+        return Document(identity, text, labels, position, self._account(path, identity), subject)
 
-    def _account(self, position: int, identity: str) -> str | None:
-        if READERS[self.kind] is read_txt:
-            return self.paths[position - 1].name
+    def _account(self, path: int | None, identity: str) -> str | None:
+        if path is not None and self._kind_at(path) in WHOLE:
+            return self.paths[path].name
         return None if self.id_field is None else identity
 
 
@@ -245,32 +259,41 @@ def open_corpus(
     keep: Sequence[str] = (),
     number: bool = False,
     subject_field: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = "utf-8",
 ) -> Corpus:
-    """The corpus at ``path``: a file, or a folder of files of one kind, read in the order of their names.
+    """The corpus at ``path``: a file, or a folder of files, read in the order of their names.
 
-    A ``.txt`` file is one document. ``.jsonl`` or ``.ndjson`` has an object a line, ``.csv`` a header and a
-    record a row, ``.parquet`` a row a document; all but Parquet may be ``.gz``. ``id_field``, ``text_field``
-    and the public labels ``keep`` name their fields. With ``number``, and for ``.txt`` always, the id is the
-    position "1", "2", ...: a file name may say too much to be released. ``subject_field`` names whom a ledger
-    charges, the author say; it is not released.
+    A ``.txt``, ``.docx``, ``.pdf``, ``.html`` or ``.eml`` file is one document, an ``.mbox`` one a message; a folder
+    may mix them. ``.jsonl`` or ``.ndjson`` has an object a line, ``.csv``, ``.tsv`` and ``.xlsx`` a header and a
+    record a row, ``.parquet`` a row a document; a folder has one kind of these. Text may be ``.gz``. ``id_field``,
+    ``text_field`` and the public labels ``keep`` name their fields. With ``number``, and always where there are no
+    fields, the id is the position "1", "2", ...: a file name may say too much to be released. ``subject_field``
+    names whom a ledger charges, the author say; it is not released. ``delimiter`` and ``encoding`` are those of
+    separated values; None looks at the first file and finds them (`publius.documents.table_form`).
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
     that do not fit, `PolicyError` when the text itself would be released as an id or a label.
     """
     path = Path(path)
     paths, kind = _files(path)
-    if READERS[kind] is read_parquet:
+    if kind == ".parquet":
         import_parquet()
-    plain = READERS[kind] is read_txt
+    plain = kind in UNNAMED
     named = None if number or plain else id_field
     if plain and (keep or subject_field is not None):
-        raise UsageError("a .txt file has no fields: use .jsonl, .csv or .parquet for labels and subjects")
+        raise UsageError(f"a {kind} file has no fields: use .jsonl, .csv or .parquet for labels and subjects")
     _check_fields(named, text_field, keep)
     if subject_field == text_field:
         raise PolicyError(
             f"the field {text_field!r} is the private text, so it cannot be the subject: name another"
         )
-    return Corpus(path, paths, kind, named, text_field, tuple(keep), subject_field)
+    corpus = Corpus(path, paths, kind, named, text_field, tuple(keep), subject_field)
+    if kind not in SEPARATED:
+        return corpus
+    separator = delimiter or ("\t" if kind == ".tsv" else None)
+    form = find_form(paths[0], corpus._columns(), delimiter=separator, encoding=encoding)
+    return replace(corpus, delimiter=form.delimiter, encoding=form.encoding)
 
 
 def documents_of(
@@ -314,10 +337,13 @@ def _files(path: Path) -> tuple[tuple[Path, ...], str]:
     if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
         raise UsageError(f"{shown(path)} is neither a file nor a folder: store the documents in a file first")
     kinds = sorted({_kind(part) for part in paths})
-    if len(kinds) != 1 or kinds[0] not in READERS:
+    if not kinds or not ({*kinds} <= UNNAMED or (len(kinds) == 1 and kinds[0] in READERS)):
         found, known = ", ".join(kinds) or "nothing", ", ".join(READERS)
-        raise UsageError(f"{shown(path)} is or holds {found}: give files of one kind of {known}")
-    return paths, kinds[0]
+        raise UsageError(
+            f"{shown(path)} is or holds {found}: give files of one kind of {known}; "
+            "documents that are files of their own may be of several"
+        )
+    return paths, _kind(paths[0])
 
 
 def _parts(folder: Path) -> tuple[Path, ...]:
@@ -329,10 +355,4 @@ def _kind(path: Path) -> str:
     """The suffix that tells how to read a file; never more of its name."""
     if not path.is_file():
         return "a folder or device"
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes[-1:] == [".gz"]:
-        suffixes.pop()
-        if suffixes[-1:] == [".parquet"]:
-            return ".parquet.gz"
-    suffix = suffixes[-1] if suffixes else ""
-    return suffix if suffix in READERS else "another kind of file"
+    return kind_of_file(path.name) or "another kind of file"

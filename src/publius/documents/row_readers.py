@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
+from publius.documents.table_form import TableForm
 from publius.errors import DataError, DocumentError, MissingExtraError
 from publius.files import open_binary, shown, storage_error
 
@@ -28,7 +30,10 @@ BATCH_ROWS: Final = 64
 """Rows of Parquet that are held at once."""
 
 _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put before UTF-8
-_TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
+TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
+"""Why a document of more than `RECORD_LIMIT` is bad."""
+
+BAD_GZIP: Final = "gzip that is damaged, or no gzip, or unpacks suspiciously far: unpack it yourself"
 
 
 @final
@@ -41,7 +46,8 @@ class Row:
     problem: str | None = None
 
 
-def _bad(place: str, problem: str) -> Row:
+def bad_row(place: str, problem: str) -> Row:
+    """A record that could not be read, and why."""
     return Row(place, {}, problem)
 
 
@@ -51,15 +57,15 @@ def read_txt(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
         with open_binary(path) as stream:
             data = stream.read(RECORD_LIMIT + 1)
     except DataError:
-        yield _bad("", "gzip that is damaged, or no gzip, or unpacks suspiciously far: unpack it yourself")
+        yield bad_row("", BAD_GZIP)
         return
     if len(data) > RECORD_LIMIT:
-        yield _bad("", _TOO_LONG)
+        yield bad_row("", TOO_LONG)
         return
     try:
         yield Row("", {columns[0]: data.removeprefix(_MARK).decode("utf-8")})
     except UnicodeDecodeError as error:
-        yield _bad("", _not_utf8(error.start))
+        yield bad_row("", _not_utf8(error.start))
 
 
 def _not_utf8(position: int) -> str:
@@ -78,10 +84,10 @@ def read_jsonl(
         for number, line in _lines(stream, start, stop):
             place = f"line {number}{after}"
             if line is None:
-                yield _bad(place, _TOO_LONG)
+                yield bad_row(place, TOO_LONG)
             elif line.strip():
                 value = _json_object(line)
-                yield _bad(place, value) if isinstance(value, str) else Row(place, value)
+                yield bad_row(place, value) if isinstance(value, str) else Row(place, value)
 
 
 def _lines(stream: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | None]]:
@@ -150,43 +156,53 @@ def kind_of(value: object) -> str:
 
 @final
 class _Meter:
-    """The decoded lines of a CSV file for `csv.reader`, and how many bytes its current row has taken."""
+    """The decoded lines of a CSV file for `csv.reader`, and how much its current row has taken."""
 
-    def __init__(self, path: Path, stream: BinaryIO) -> None:
+    def __init__(self, path: Path, stream: BinaryIO, encoding: str) -> None:
         self._path = path
-        self._stream = stream
+        # Bytes that are not UTF-8 become lone surrogates, which no text holds: only their own row is bad.
+        errors = "strict" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
+        self._lines = io.TextIOWrapper(stream, encoding, errors, newline="\n")
         self._first = True
         self.row_start = 1
-        self.row_bytes = 0
+        self.row_size = 0
 
     def __iter__(self) -> Iterator[str]:
-        # Bytes that are not UTF-8 become lone surrogates, which no UTF-8 holds: only their own row is bad.
-        while line := self._stream.readline(RECORD_LIMIT + 1):
-            self.row_bytes += len(line)
-            if self.row_bytes > RECORD_LIMIT:
+        while line := self._line():
+            self.row_size += len(line)
+            if self.row_size > RECORD_LIMIT:
                 raise DocumentError(
                     f"{shown(self._path)}, the row from line {self.row_start} has more than "
                     f"{RECORD_LIMIT >> 20} MiB: close its quotes or split the text into documents"
                 )
-            yield (line.removeprefix(_MARK) if self._first else line).decode("utf-8", "surrogateescape")
+            yield line.removeprefix("\ufeff") if self._first else line
             self._first = False
 
+    def _line(self) -> str:
+        try:
+            return self._lines.readline(RECORD_LIMIT + 1)
+        except UnicodeError:
+            raise DocumentError(
+                f"{shown(self._path)} is not {self._lines.encoding} from the row at line {self.row_start} on: "
+                "name another encoding"
+            ) from None
 
-def read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
-    """One row a record of comma-separated values (RFC 4180); the header has each of ``columns`` once."""
+
+def read_csv(path: Path, columns: tuple[str, ...], form: TableForm = TableForm()) -> Iterator[Row]:
+    """One row a record of separated values (RFC 4180); the header has each of ``columns`` once."""
     csv.field_size_limit(max(csv.field_size_limit(), RECORD_LIMIT))  # the default is less than a document
     with open_binary(path) as stream:
-        meter = _Meter(path, stream)
-        reader = csv.reader(meter, strict=True)
+        meter = _Meter(path, stream, form.encoding)
+        reader = csv.reader(meter, strict=True, delimiter=form.delimiter)
         indices: dict[str, int] | None = None
         width = 0
         for cells in _csv_rows(reader):
             place = f"line {meter.row_start}"
-            meter.row_start, meter.row_bytes = reader.line_num + 1, 0
+            meter.row_start, meter.row_size = reader.line_num + 1, 0
             if indices is None:
-                indices, width = _header(path, cells, columns), len(cells or ())
+                indices, width = _header(path, cells, columns, form), len(cells or ())
             elif cells != []:
-                yield _csv_row(place, cells, indices, width)
+                yield _csv_row(place, cells, indices, width, form)
 
 
 def _csv_rows(reader: Iterator[list[str]]) -> Iterator[list[str] | None]:
@@ -200,27 +216,40 @@ def _csv_rows(reader: Iterator[list[str]]) -> Iterator[list[str] | None]:
             yield None
 
 
-def _header(path: Path, cells: list[str] | None, columns: tuple[str, ...]) -> dict[str, int]:
+def csv_header(path: Path, form: TableForm) -> list[str]:
+    """The cells of the first row; none where it breaks the rules of quoting or the file is empty."""
+    with open_binary(path) as stream:
+        rows = _csv_rows(csv.reader(_Meter(path, stream, form.encoding), strict=True, delimiter=form.delimiter))
+        return next(rows, None) or []
+
+
+def _header(
+    path: Path, cells: list[str] | None, columns: tuple[str, ...], form: TableForm
+) -> dict[str, int]:
     """Where each column stands. The header is not shown: a file without one starts with a document."""
     for column in columns:
         found = (cells or []).count(column)
         if found != 1:
             raise DocumentError(
                 f"{shown(path)}: the first line has {found or 'no'} columns called {column!r} among "
-                f"{len(cells or [])}, separated by commas: it must be a header that names each once"
+                f"{len(cells or [])}, separated by {form.separator}: it must be a header that names each once"
             )
     return {column: (cells or []).index(column) for column in columns}
 
 
-def _csv_row(place: str, cells: list[str] | None, indices: dict[str, int], width: int) -> Row:
+def _csv_row(
+    place: str, cells: list[str] | None, indices: dict[str, int], width: int, form: TableForm
+) -> Row:
     if cells is None:
-        return _bad(place, 'quoting is broken: put " around the field and write "" for each " in it')
+        return bad_row(place, 'quoting is broken: put " around the field and write "" for each " in it')
     if len(cells) != width:
-        return _bad(place, f"{len(cells)} fields where the header has {width}: quote fields that hold commas")
+        return bad_row(
+            place, f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}"
+        )
     try:
         "".join(cells).encode("utf-8")
     except UnicodeEncodeError:
-        return _bad(place, "not UTF-8: convert the file to UTF-8")
+        return bad_row(place, f"not {form.encoding.upper()}: convert the file to UTF-8")
     return Row(place, {column: cells[index] for column, index in indices.items()})
 
 
@@ -315,7 +344,7 @@ def _parquet_row(place: str, batch: pyarrow.RecordBatch, index: int, columns: tu
     try:
         return Row(place, {column: batch.column(column)[index].as_py() for column in columns})
     except UnicodeDecodeError:
-        return _bad(place, "not UTF-8: write the column as UTF-8")
+        return bad_row(place, "not UTF-8: write the column as UTF-8")
 
 
 Reader = Callable[[Path, tuple[str, ...]], Iterator[Row]]

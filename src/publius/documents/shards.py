@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from publius.documents.corpus import Corpus, Range
-from publius.documents.row_readers import READERS, parquet_groups, read_jsonl, read_parquet
+from publius.documents.row_readers import parquet_groups, read_jsonl, read_parquet
 from publius.files import os_errors
 
 Piece = tuple[Range, ...]
@@ -42,7 +42,7 @@ def file_size(path: Path) -> int:
 
 def _ranges(corpus: Corpus, number: int, size: int, target: int) -> Iterator[tuple[Range, int]]:
     """The ranges of a file, and the bytes of each."""
-    path, reader = corpus.paths[number], READERS[corpus.kind]
+    path, reader = corpus.paths[number], corpus.reader_at(number)
     if reader is read_parquet:
         yield from _rows(number, parquet_groups(path), target)
     elif reader is read_jsonl and size > target and not _is_gzip(path):

@@ -1,0 +1,250 @@
+"""Excel, Word, PDF and HTML become rows of text by the libraries of the extra ``documents``.
+
+The files are hostile until shown otherwise: archives are measured before anything is unpacked, XML entities are not
+expanded, nothing is fetched, no archive within an archive is opened, and whatever a library stumbles over is a bad
+document whose message ends here, for it may quote the content.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import importlib
+import logging
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any, Final
+
+from publius.documents.row_readers import BAD_GZIP, RECORD_LIMIT, TOO_LONG, Row, bad_row
+from publius.errors import DataError, DocumentError, MissingExtraError, PubliusError
+from publius.files import open_binary, os_errors, shown
+
+FILE_LIMIT: Final = 64 * 2**20
+"""Largest file in bytes that is handed to a library."""
+
+UNPACKED_LIMIT: Final = 256 * 2**20
+"""The most bytes that the parts of a .docx or .xlsx may have together, unpacked."""
+
+UNPACKED_RATIO: Final = 100
+"""How many times its size such a file may unpack to, beyond 16 MiB: office files reach about 20."""
+
+PARTS_LIMIT: Final = 10_000
+PAGES_LIMIT: Final = 5_000
+
+_BLOCKS: Final = (
+    "address,article,aside,blockquote,br,caption,dd,div,dl,dt,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,"
+    "header,hr,legend,li,main,nav,ol,option,p,pre,section,table,td,th,title,tr,ul"
+)
+_UNSEEN: Final = "script,style,template,noscript"
+_CHARSET: Final = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""")
+_SKIPPED_WHEN_EMPTY: Final = "there is no text in it: a scan, perhaps, whose text must be recognised first"
+
+
+def _library(module: str, name: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError(name, "documents") from None
+
+
+@contextlib.contextmanager
+def _quiet(name: str) -> Iterator[None]:
+    """A library's log may quote what it reads, so it says nothing meanwhile."""
+    logger = logging.getLogger(name)
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
+
+
+def _file_fault(path: Path, *, archive: bool) -> str | None:
+    """Why a file is not handed to a library: too large, or an archive that unpacks too far."""
+    with os_errors("open", path):
+        size = path.stat().st_size
+    if size > FILE_LIMIT:
+        return f"the file has more than {FILE_LIMIT >> 20} MiB: split it into documents"
+    if not archive:
+        return None
+    try:
+        with zipfile.ZipFile(path) as parts:
+            found = parts.infolist()
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return "it is damaged, encrypted or of another kind than its name says: save it again"
+    unpacked = sum(part.file_size for part in found)
+    if len(found) > PARTS_LIMIT or unpacked > min(UNPACKED_LIMIT, max(16 * 2**20, UNPACKED_RATIO * size)):
+        return "it unpacks suspiciously far: copy its text into a plain file if you trust it"
+    return None
+
+
+def whole_text(path: Path, column: str, read: Callable[[Path], str], kind: str, *, archive: bool = False) -> Row:
+    """The one row of a file that is one document, by a library's ``read``; a bad one for whatever goes wrong in it."""
+    if (fault := _file_fault(path, archive=archive)) is not None:
+        return bad_row("", fault)
+    try:
+        text = read(path)
+    except _Refused as refused:
+        return bad_row("", str(refused))
+    except DataError:
+        return bad_row("", BAD_GZIP)
+    except (PubliusError, MemoryError, OSError):
+        raise
+    except Exception:  # of a library, on a file that it cannot read: its message may quote the content
+        return bad_row("", f"it cannot be read as {kind}: save it again, whole and not encrypted")
+    if len(text) > RECORD_LIMIT:
+        return bad_row("", TOO_LONG)
+    if not text.strip():
+        return bad_row("", _SKIPPED_WHEN_EMPTY if kind == "PDF" else "the text is empty: leave such documents out")
+    return Row("", {column: _without_controls(text)})
+
+
+class _Refused(Exception):
+    """A file that a library could read and we do not take; the message is ours."""
+
+
+def _without_controls(text: str) -> str:
+    """Lone surrogates and null characters, which libraries may make of damaged files, become replacement characters."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+
+
+def read_docx(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row: paragraphs and tables of the body in their order. Headers, footers, notes and comments are left out."""
+    docx = _library("docx", "python-docx")
+
+    def text_of(path: Path) -> str:
+        return "\n".join(_docx_lines(docx.Document(str(path))))
+
+    yield whole_text(path, columns[0], text_of, "a Word document", archive=True)
+
+
+def _docx_lines(part: Any) -> Iterator[str]:
+    pending = [part.iter_inner_content()]
+    while pending:
+        item = next(pending[-1], None)
+        if item is None:
+            pending.pop()
+        elif hasattr(item, "rows"):
+            seen: set[int] = set()  # a merged cell stands at every place it covers
+            cells = [cell for row in item.rows for cell in row.cells]
+            once = [cell for cell in cells if not (id(cell._tc) in seen or seen.add(id(cell._tc)))]
+            pending.extend(cell.iter_inner_content() for cell in reversed(once))
+        else:
+            yield item.text
+
+
+def read_pdf(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row: the text of all pages, as the file has it; none is recognised in images."""
+    pypdf = _library("pypdf", "pypdf")
+
+    def text_of(path: Path) -> str:
+        reader = pypdf.PdfReader(path)
+        if reader.is_encrypted:
+            raise _Refused("it is encrypted: save it without a password")
+        if len(reader.pages) > PAGES_LIMIT:
+            raise _Refused(f"it has more than {PAGES_LIMIT:,} pages: split it into documents")
+        pages: list[str] = []
+        length = 0
+        for page in reader.pages:
+            pages.append(page.extract_text())
+            length += len(pages[-1])
+            if length > RECORD_LIMIT:
+                raise _Refused(TOO_LONG)
+        return "\n".join(pages)
+
+    with _quiet("pypdf"):
+        yield whole_text(path, columns[0], text_of, "PDF")
+
+
+def read_html(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row: what a reader sees of the page, its title first."""
+    _library("selectolax.lexbor", "selectolax")
+    yield whole_text(path, columns[0], lambda path: html_text(_html_bytes(path)), "HTML")
+
+
+def _html_bytes(path: Path) -> bytes:
+    with open_binary(path) as stream:
+        data = stream.read(RECORD_LIMIT + 1)
+    if len(data) > RECORD_LIMIT:
+        raise _Refused(TOO_LONG)
+    return data
+
+
+def html_text(page: bytes | str) -> str:
+    """The text of a page; of bytes in the encoding that a mark or the page names, else UTF-8, else Windows-1252."""
+    tree = _library("selectolax.lexbor", "selectolax").LexborHTMLParser(
+        page if isinstance(page, str) else _html_decoded(page)
+    )
+    for node in tree.css(_UNSEEN):
+        node.decompose()
+    for node in tree.css(_BLOCKS):
+        node.insert_before("\n")
+        node.insert_after("\n")
+    text = tree.root.text(deep=True) if tree.root is not None else ""
+    return "\n".join(line for part in text.splitlines() if (line := " ".join(part.split())))
+
+
+def _html_decoded(data: bytes) -> str:
+    for mark, encoding in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+        if data.startswith(mark):
+            return data.decode(encoding)
+    named = _CHARSET.search(data[:2048])
+    with contextlib.suppress(LookupError, UnicodeError):
+        return data.decode(named[1].decode("ascii") if named else "utf-8")
+    return data.decode("cp1252", "replace")
+
+
+def read_xlsx(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
+    """One row a row of the first sheet below its header, which has each of ``columns`` once; formulas by their values."""
+    rows = _sheet(path)
+    header = [_cell(value) for value in next(rows, ())]
+    for column in columns:
+        if header.count(column) != 1:
+            raise DocumentError(
+                f"{shown(path)}: the first row of the first sheet has {header.count(column) or 'no'} columns called "
+                f"{column!r} among {len(header)}: it must be a header that names each once"
+            )
+    places = {column: header.index(column) for column in columns}
+    for number, row in enumerate(rows, start=2):
+        cells = [_cell(value) for value in row]
+        if any(cells):
+            cells += [""] * (len(header) - len(cells))
+            yield Row(f"row {number}", {column: cells[place] for column, place in places.items()})
+
+
+def xlsx_header(path: Path) -> list[str]:
+    """The names of the columns: the first row of the first sheet."""
+    return [_cell(value) for value in next(_sheet(path), ())]
+
+
+def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
+    openpyxl = _library("openpyxl", "openpyxl")
+    _library("defusedxml", "defusedxml")  # openpyxl expands no entities where it is there
+    if (fault := _file_fault(path, archive=True)) is not None:
+        raise DocumentError(f"{shown(path)}: {fault}")
+    book = None
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        yield from book.worksheets[0].iter_rows(values_only=True)
+    except (PubliusError, MemoryError, OSError):
+        raise
+    except Exception:  # of the library, on a file that it cannot read: its message may quote the content
+        raise DocumentError(
+            f"{shown(path)} cannot be read as an Excel workbook: save it again, whole and not encrypted"
+        ) from None
+    finally:
+        if book is not None:
+            book.close()
+
+
+def _cell(value: object) -> str:
+    """A cell's value as people write it; whole numbers without a decimal point."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return str(value)

@@ -1,0 +1,174 @@
+"""How a table of text is written: what separates its fields, and its encoding; found by looking at its start."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, final
+
+from publius.errors import DocumentError, UsageError
+from publius.files import open_binary, shown
+
+SAMPLE: Final = 2**20
+"""Bytes at the start of a file that are looked at."""
+
+DELIMITERS: Final = (",", ";", "\t", "|")
+"""What may separate fields when nothing is said, the usual first."""
+
+_NAMED: Final = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_CANDIDATES: Final = (
+    "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2",
+    "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "utf_16_le", "utf_16_be",
+)  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableForm:
+    """What separates the fields of a table and how its text is encoded (a name that Python knows)."""
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+    def __str__(self) -> str:
+        """For people: what was found, in words."""
+        return f"{self.encoding}, fields separated by {self.separator}"
+
+    @property
+    def separator(self) -> str:
+        """The delimiter in words."""
+        names = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+        return names.get(self.delimiter, repr(self.delimiter))
+
+
+def checked_delimiter(delimiter: str | None) -> str | None:
+    """One character, or the name of one (tab, comma, semicolon, pipe); `UsageError` otherwise."""
+    if delimiter is None:
+        return None
+    found = _NAMED.get(delimiter, delimiter)
+    if len(found) != 1 or found in '"\r\n' or (found != "\t" and not found.isprintable()):
+        raise UsageError(f"a delimiter is one character, or tab, not {delimiter!r}")
+    return found
+
+
+def checked_encoding(encoding: str | None) -> str | None:
+    """The name of an encoding of text as it is written in files; `UsageError` for one that does not exist."""
+    if encoding is None:
+        return None
+    try:
+        codec = codecs.lookup(encoding)
+        "a".encode(codec.name).decode(codec.name)  # rot13 and base64 are codecs, too, and no encodings of text
+    except (LookupError, UnicodeError, ValueError, TypeError):
+        raise UsageError(f"no encoding is called {encoding!r}: utf-8, iso-8859-1 or cp1252, say") from None
+    return _plain_name(codec.name)
+
+
+def _plain_name(name: str) -> str:
+    return {"utf_8_sig": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "iso-8859-1"}.get(name, name.replace("_", "-"))
+
+
+def find_form(
+    path: Path, columns: Sequence[str] = (), *, delimiter: str | None = None, encoding: str | None = None
+) -> TableForm:
+    """The form of the table at ``path``: what is given, and what its first `SAMPLE` bytes show for the rest.
+
+    A header that names all ``columns`` decides the delimiter; otherwise the one that gives most rows the width of
+    the header. Raises `UsageError` for names that do not exist, `DocumentError` where the encoding cannot be told.
+    """
+    delimiter, encoding = checked_delimiter(delimiter), checked_encoding(encoding)
+    if delimiter is not None and encoding is not None:
+        return TableForm(delimiter, encoding)
+    with open_binary(path) as stream:
+        data = stream.read(SAMPLE)
+    chosen = encoding or find_encoding(path, data)
+    text = _decoded(data, chosen)
+    return TableForm(delimiter or _delimiter(text, columns, whole=len(data) < SAMPLE), chosen)
+
+
+def _decoded(data: bytes, encoding: str) -> str:
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    return decoder.decode(data).removeprefix("\ufeff")
+
+
+def find_encoding(path: Path, data: bytes) -> str:
+    """The encoding of the bytes at the start of a file: by its mark, else UTF-8 where that fits, else by its letters.
+
+    Some bytes that are not UTF-8 in a file that else is leave it UTF-8: those rows are damaged, and said to be.
+    """
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    good, bad = _utf8_lines(data)
+    if good >= bad and b"\0" not in data:
+        return "utf-8"
+    return _by_letters(path, data)
+
+
+def _utf8_lines(data: bytes) -> tuple[int, int]:
+    """How many lines hold letters beyond ASCII in UTF-8, and how many hold bytes that no UTF-8 has."""
+    good = bad = 0
+    lines = data.split(b"\n")
+    for line in lines[:-1] if len(lines) > 1 and len(data) >= SAMPLE else lines:
+        if line.isascii():
+            continue
+        try:
+            line.decode("utf-8")
+            good += 1
+        except UnicodeDecodeError:
+            bad += 1
+    return good, bad
+
+
+def _by_letters(path: Path, data: bytes) -> str:
+    try:
+        import charset_normalizer
+    except ImportError:
+        raise UsageError(
+            f"{shown(path)} is not UTF-8: name its encoding with --encoding (iso-8859-1, say), or have it found: "
+            "pip install 'publius[documents]'"
+        ) from None
+    start = data[: 2**16]
+    found = charset_normalizer.from_bytes(start, cp_isolation=list(_CANDIDATES), preemptive_behaviour=False).best()
+    if found is None:
+        raise DocumentError(
+            f"the encoding of {shown(path)} cannot be told: name it with --encoding (iso-8859-1, say)"
+        )
+    if found.encoding == "cp1252" and not any(0x80 <= byte < 0xA0 for byte in data):
+        return "iso-8859-1"
+    return _plain_name(found.encoding)
+
+
+def _delimiter(text: str, columns: Sequence[str], *, whole: bool) -> str:
+    scores = {each: _score(text, each, columns, whole=whole) for each in DELIMITERS}
+    return max(DELIMITERS, key=lambda each: scores[each])
+
+
+def _score(text: str, delimiter: str, columns: Sequence[str], *, whole: bool) -> tuple[int, float, int]:
+    """How well a delimiter fits: whether the header has the columns, the rows of its width, that width."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    rows: list[list[str]] = []
+    try:
+        rows.extend(row for row in reader if row)
+    except csv.Error:
+        pass
+    if not whole and len(rows) > 1:
+        rows.pop()  # it may have been cut
+    if not rows:
+        return 0, 0.0, 0
+    header = rows[0]
+    named = bool(columns) and all(header.count(column) == 1 for column in columns)
+    widths = Counter(len(row) for row in rows)
+    width = len(header)
+    return int(named), widths[width] / len(rows) if width > 1 else 0.0, width
