@@ -25,6 +25,7 @@ from publius.cli import (
     evaluate,
     explore,
     guarantee,
+    inspect,
     ledger,
     obfuscate,
     reconstruct,
@@ -58,6 +59,7 @@ def _top(
 
 
 obfuscate.register(app)
+inspect.register(app)
 embeddings.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
     noun.register(app)

@@ -5,16 +5,21 @@ from __future__ import annotations
 import email
 import email.policy
 import mailbox
+import re
 from collections.abc import Iterator
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Final, cast
 
-from publius.documents.office import FILE_LIMIT, html_text, whole_text
+from publius.documents.office import FILE_LIMIT, Refused, html_text, whole_text
 from publius.documents.row_readers import RECORD_LIMIT, TOO_LONG, Row, bad_row
 from publius.errors import PubliusError
 from publius.files import os_errors, read_bytes_limited
 
+PARTS_LIMIT: Final = 300
+"""Parts of a message, which may stand within each other: parsing takes the square of that."""
+
+_PARTS: Final = re.compile(rb"content-type|boundary", re.IGNORECASE)
 _DAMAGED: Final = "the message cannot be read: save it again as plain text"
 
 
@@ -50,6 +55,8 @@ def _message_row(place: str, data: bytes, column: str) -> Row:
 
 def message_text(data: bytes) -> str:
     """The subject and the body of a message: its plain text, else what its HTML shows; "" where it has neither."""
+    if len(_PARTS.findall(data)) > PARTS_LIMIT:
+        raise Refused(_DAMAGED)
     message = cast("EmailMessage", email.message_from_bytes(data, policy=email.policy.default))
     subject = str(message["subject"] or "").strip()
     body = message.get_body(preferencelist=("plain", "html"))

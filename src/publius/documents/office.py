@@ -13,6 +13,7 @@ import importlib
 import logging
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time
 from pathlib import Path
@@ -33,10 +34,17 @@ UNPACKED_RATIO: Final = 100
 
 PARTS_LIMIT: Final = 10_000
 PAGES_LIMIT: Final = 5_000
+DEPTH_LIMIT: Final = 5_000
+"""Elements of HTML within each other."""
 
 _BLOCKS: Final = (
     "address,article,aside,blockquote,br,caption,dd,div,dl,dt,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,"
     "header,hr,legend,li,main,nav,ol,option,p,pre,section,table,td,th,title,tr,ul"
+)
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)")
+_CLOSE_THEMSELVES: Final = frozenset(
+    "area base body br col colgroup dd dt embed head hr html img input li link meta option p param source tbody td "
+    "tfoot th thead tr wbr".split()
 )
 _UNSEEN: Final = "script,style,template,noscript"
 _CHARSET: Final = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""")
@@ -86,7 +94,7 @@ def whole_text(path: Path, column: str, read: Callable[[Path], str], kind: str, 
         return bad_row("", fault)
     try:
         text = read(path)
-    except _Refused as refused:
+    except Refused as refused:
         return bad_row("", str(refused))
     except DataError:
         return bad_row("", BAD_GZIP)
@@ -101,7 +109,7 @@ def whole_text(path: Path, column: str, read: Callable[[Path], str], kind: str, 
     return Row("", {column: _without_controls(text)})
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """A file that a library could read and we do not take; the message is ours."""
 
 
@@ -142,16 +150,16 @@ def read_pdf(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
     def text_of(path: Path) -> str:
         reader = pypdf.PdfReader(path)
         if reader.is_encrypted:
-            raise _Refused("it is encrypted: save it without a password")
+            raise Refused("it is encrypted: save it without a password")
         if len(reader.pages) > PAGES_LIMIT:
-            raise _Refused(f"it has more than {PAGES_LIMIT:,} pages: split it into documents")
+            raise Refused(f"it has more than {PAGES_LIMIT:,} pages: split it into documents")
         pages: list[str] = []
         length = 0
         for page in reader.pages:
             pages.append(page.extract_text())
             length += len(pages[-1])
             if length > RECORD_LIMIT:
-                raise _Refused(TOO_LONG)
+                raise Refused(TOO_LONG)
         return "\n".join(pages)
 
     with _quiet("pypdf"):
@@ -168,15 +176,16 @@ def _html_bytes(path: Path) -> bytes:
     with open_binary(path) as stream:
         data = stream.read(RECORD_LIMIT + 1)
     if len(data) > RECORD_LIMIT:
-        raise _Refused(TOO_LONG)
+        raise Refused(TOO_LONG)
     return data
 
 
 def html_text(page: bytes | str) -> str:
     """The text of a page; of bytes in the encoding that a mark or the page names, else UTF-8, else Windows-1252."""
-    tree = _library("selectolax.lexbor", "selectolax").LexborHTMLParser(
-        page if isinstance(page, str) else _html_decoded(page)
-    )
+    text = page if isinstance(page, str) else _html_decoded(page)
+    if _depth(text) > DEPTH_LIMIT:
+        raise Refused("its elements are nested too deeply: save it as plain text")
+    tree = _library("selectolax.lexbor", "selectolax").LexborHTMLParser(text)
     for node in tree.css(_UNSEEN):
         node.decompose()
     for node in tree.css(_BLOCKS):
@@ -184,6 +193,21 @@ def html_text(page: bytes | str) -> str:
         node.insert_after("\n")
     text = tree.root.text(deep=True) if tree.root is not None else ""
     return "\n".join(line for part in text.splitlines() if (line := " ".join(part.split())))
+
+
+def _depth(page: str) -> int:
+    """At least how deep the elements of a page can stand within each other: parsing takes the square of that."""
+    unclosed: Counter[str] = Counter()
+    depth = 0
+    for closing, name in _TAG.findall(page):
+        if (name := name.lower()) in _CLOSE_THEMSELVES:
+            continue
+        step = 1 if not closing else -1 if unclosed[name] else 0
+        unclosed[name] += step
+        depth += step
+        if depth > DEPTH_LIMIT:
+            break
+    return depth
 
 
 def _html_decoded(data: bytes) -> str:

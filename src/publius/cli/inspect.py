@@ -1,0 +1,69 @@
+"""``publius inspect``: what stands in a file of texts, before anything is decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from publius.cli.console import print_json, print_table, printable, waiting
+
+if TYPE_CHECKING:
+    from publius.documents.inspection import Inspection
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("inspect")(inspect)
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(help="A file of texts, or a folder of them.")],
+    text_field: Annotated[
+        str | None, typer.Option(help="Column that holds the texts. Default: found by name or length.")
+    ] = None,
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates fields: one character, or tab. Default: found.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding, such as iso-8859-1. Default: found.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Look at a file of texts: columns, lengths, languages, odd rows. Nothing is released."""
+    from publius.documents import inspection
+
+    with waiting("reading the file"):
+        found = inspection.inspect(file, text_field=text_field, delimiter=delimiter, encoding=encoding)
+    if json:
+        print_json(found.record())
+    else:
+        _print(found)
+
+
+def _print(found: Inspection) -> None:
+    from publius.documents.table_form import TableForm
+
+    facts = [("rows", f"{found.rows:,}")]
+    if found.delimiter is not None and found.encoding is not None:
+        facts.append(("written as", str(TableForm(found.delimiter, found.encoding))))
+    facts.append(("column of texts", found.text_field or "none found"))
+    if found.words:
+        facts.append(
+            (
+                "words a text",
+                f"median {found.words['median']:,.0f}, from {found.words['shortest']:,.0f} to "
+                f"{found.words['longest']:,.0f}; nine in ten have at most {found.words['ninth_decile']:,.0f}",
+            )
+        )
+    if found.languages:
+        facts.append(("languages", ", ".join(f"{name} {count:,}" for name, count in found.languages.items())))
+    print_table(("found", ""), facts)
+    typer.echo("")
+    rows = [
+        (each.name, f"{each.filled:.0%}", f"{each.values:,}") for each in found.fields
+    ]
+    print_table(("column", "filled", "different values"), rows)
+    typer.echo("\nTo look at:" if found.problems else "\nNothing odd was found.")
+    for problem in found.problems:
+        typer.echo(f"  {printable(problem)}")
+    typer.echo("\nThis describes your texts. It is for your eyes; nothing was released or kept.")

@@ -1,0 +1,336 @@
+"""What stands in a file of texts, looked at before anything is decided: for the curator's eyes, never released."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final, final
+
+from publius.documents.corpus import Corpus, open_corpus
+from publius.documents.languages import language_of
+from publius.documents.office import xlsx_header
+from publius.documents.readers import SEPARATED, UNNAMED
+from publius.documents.row_readers import Row, csv_header, import_parquet
+from publius.documents.seen_ids import IdSet
+from publius.documents.table_form import TableForm
+from publius.errors import DocumentError, MissingExtraError
+from publius.files import shown
+from publius.text.tokenizer import found_words, normalize
+
+TEXT_NAMES: Final = (
+    "text", "body", "content", "message", "comment", "complaint", "narrative", "description", "review", "abstract",
+    "document", "post", "answer",
+)  # fmt: skip
+"""Names that a column of texts often has, the usual first."""
+
+SHORT: Final = 5
+"""With fewer words a document says next to nothing."""
+
+LONG: Final = 10
+"""So many times the median makes a document odd, if it has `LONG_WORDS` words."""
+
+LONG_WORDS: Final = 2_000
+FIRST_ROWS: Final = 1_000
+_PLACES: Final = 5
+_HEADER_CELL: Final = 80
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column: its name, the share of rows where it is filled, and how many different values."""
+
+    name: str
+    filled: float
+    values: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What was found in a file: see `publius inspect`. ``problems`` name rows by place and never show their text.
+
+    ``words`` are counts a document: "shortest", "median", "ninth_decile", "longest"; empty where there is no text.
+    ``languages`` count documents by ISO 639 code, "unclear" for those too short or mixed.
+    """
+
+    rows: int
+    columns: tuple[str, ...]
+    delimiter: str | None
+    encoding: str | None
+    text_field: str | None
+    words: dict[str, float]
+    languages: dict[str, int]
+    problems: tuple[str, ...]
+    fields: tuple[Field, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        """As `publius inspect --json` prints it."""
+        return {
+            "rows": self.rows, "columns": list(self.columns), "delimiter": self.delimiter, "encoding": self.encoding,
+            "text_field": self.text_field, "words": self.words, "languages": self.languages,
+            "problems": list(self.problems),
+            "fields": [{"name": each.name, "filled": each.filled, "values": each.values} for each in self.fields],
+        }  # fmt: skip
+
+
+@final
+@dataclass(slots=True)
+class _Notes:
+    """What is noted row by row; places only, no text."""
+
+    rows: int = 0
+    lengths: list[int] = field(default_factory=list)
+    long: list[tuple[str, int]] = field(default_factory=list)
+    languages: Counter[str] = field(default_factory=Counter)
+    other: dict[str, list[str]] = field(default_factory=dict)
+    unread: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
+    repeated: list[str] = field(default_factory=list)
+    short: list[str] = field(default_factory=list)
+    texts: IdSet = field(default_factory=IdSet)
+    named: bool = True
+
+
+def inspect(
+    path: Path, *, text_field: str | None = None, delimiter: str | None = None, encoding: str | None = None
+) -> Inspection:
+    """Read everything at ``path`` and say what is there; the column of texts is found where it is not given.
+
+    Raises `DocumentError` for a file that cannot be read on or holds nothing, `UsageError` for a column that is not
+    there, a kind of file that is not known, or an encoding that cannot be told.
+    """
+    reading = open_corpus(
+        path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding
+    )
+    reading = _with_form(reading, path, text_field, delimiter)
+    names, problems = _columns(reading)
+    chosen = text_field or _text_column(reading, names)
+    if chosen is not None and chosen not in names:
+        raise DocumentError(
+            f"{shown(path)} has no column {chosen!r}: found {', '.join(map(repr, names)) or 'none'}"
+        )
+    notes, tallies = _Notes(), {name: _Column() for name in names}
+    for row in _rows(reading, names):
+        _note(notes, row, chosen, tallies)
+    if not notes.rows:
+        raise DocumentError(f"{shown(path)} holds no row: check that it is the right file")
+    if chosen is None:
+        problems.append("no column holds texts: name it with --text-field")
+    separated = reading.kind in SEPARATED
+    return Inspection(
+        notes.rows,
+        tuple(names),
+        reading.delimiter if separated else None,
+        reading.encoding if separated else None,
+        chosen,
+        _lengths(notes.lengths),
+        dict(notes.languages.most_common()),
+        (*problems, *_problems(notes), *_id_problems(reading, tallies, notes.rows)),
+        tuple(column.field(name, notes.rows) for name, column in tallies.items()),
+    )
+
+
+def _with_form(corpus: Corpus, path: Path, text_field: str | None, delimiter: str | None) -> Corpus:
+    """Where no column was named, the delimiter is found by the usual names of a column of texts."""
+    if corpus.kind not in SEPARATED or text_field or delimiter:
+        return corpus
+    header = {name.strip().lower(): name for name in csv_header(corpus.paths[0], _form(corpus))}
+    if len(header) > 1:
+        return corpus
+    for name in TEXT_NAMES:
+        again = open_corpus(path, number=True, text_field=name, encoding=corpus.encoding)
+        if len(csv_header(again.paths[0], _form(again))) > 1:
+            return again
+    return corpus
+
+
+def _form(corpus: Corpus) -> TableForm:
+    return TableForm(corpus.delimiter, corpus.encoding)
+
+
+def _columns(corpus: Corpus) -> tuple[list[str], list[str]]:
+    """The names of the columns, those that stand once, and what is wrong with them."""
+    header = _header(corpus)
+    counts = Counter(header)
+    problems = []
+    if doubled := sorted(name for name, count in counts.items() if count > 1 and name.strip()):
+        problems.append(f"{_some(len(doubled), 'column name')} stand twice and cannot be used: make names differ")
+    if corpus.kind in {*SEPARATED, ".xlsx"} and _no_header(header):
+        problems.append("the first row does not look like names of columns: put a header above the texts")
+    return [name for name in dict.fromkeys(header) if counts[name] == 1 and name.strip()], problems
+
+
+def _no_header(header: list[str]) -> bool:
+    return not header or any(
+        len(cell) > _HEADER_CELL or cell.strip().replace(".", "").isdigit() for cell in header
+    )
+
+
+def _header(corpus: Corpus) -> list[str]:
+    path = corpus.paths[0]
+    if corpus.kind in UNNAMED:
+        return ["text"]
+    if corpus.kind in SEPARATED:
+        return csv_header(path, _form(corpus))
+    if corpus.kind == ".xlsx":
+        return xlsx_header(path)
+    if corpus.kind == ".parquet":
+        schema = import_parquet()[1].read_schema(path)
+        return [str(name) for name in schema.names]
+    rows = islice(corpus.reader_at(0)(path, ()), FIRST_ROWS)
+    return list(dict.fromkeys(name for row in rows for name in row.fields))
+
+
+def _rows(corpus: Corpus, names: Iterable[str]) -> Iterator[Row]:
+    for number, path in enumerate(corpus.paths):
+        part = f"file {number + 1}" if len(corpus.paths) > 1 else ""
+        for row in corpus.reader_at(number)(path, tuple(names)):
+            yield Row(", ".join(filter(None, (part, row.place))) or "the file", row.fields, row.problem)
+
+
+def _text_column(corpus: Corpus, names: list[str]) -> str | None:
+    """By its name, else the one with the longest values."""
+    by_name = {name.strip().lower(): name for name in reversed(names)}
+    for usual in TEXT_NAMES:
+        if usual in by_name:
+            return by_name[usual]
+    lengths: Counter[str] = Counter()
+    rows = 0
+    for row in islice(_rows(corpus, names), FIRST_ROWS):
+        rows += 1
+        lengths.update({name: len(value) for name, value in row.fields.items() if isinstance(value, str)})
+    longest = lengths.most_common(1)
+    return longest[0][0] if longest and longest[0][1] >= rows * _HEADER_CELL else None
+
+
+@final
+class _Column:
+    """How often a column is filled, with how many values, and how often one is there again."""
+
+    def __init__(self) -> None:
+        self.filled = 0
+        self._values = IdSet()
+
+    @property
+    def repeats(self) -> int:
+        return self.filled - len(self._values)
+
+    def add(self, value: object) -> None:
+        if value is not None and str(value).strip():
+            self.filled += 1
+            self._values.add(_safe(str(value)))
+
+    def field(self, name: str, rows: int) -> Field:
+        return Field(name, round(self.filled / rows, 4), len(self._values))
+
+
+def _safe(text: str) -> str:
+    """Without half characters, which have no bytes."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _note(notes: _Notes, row: Row, column: str | None, tallies: dict[str, _Column]) -> None:
+    notes.rows += 1
+    if row.problem is not None:
+        notes.unread.append(f"{row.place} ({row.problem})")
+        return
+    for name, tally in tallies.items():
+        tally.add(row.fields.get(name))
+    text = row.fields.get(column) if column is not None else None
+    if column is None:
+        return
+    if not isinstance(text, str) or not text.strip():
+        notes.empty.append(row.place)
+        return
+    _note_text(notes, row.place, text)
+
+
+def _note_text(notes: _Notes, place: str, text: str) -> None:
+    if not notes.texts.add(_safe(" ".join(text.split()))):
+        notes.repeated.append(place)
+    count = sum(1 for _ in found_words(normalize(text)))
+    notes.lengths.append(count)
+    if count < SHORT:
+        notes.short.append(place)
+    if count >= LONG_WORDS:
+        notes.long.append((place, count))
+    if notes.named:
+        try:
+            language = language_of(text) or "unclear"
+        except MissingExtraError:
+            notes.named = False
+            return
+        notes.languages[language] += 1
+        places = notes.other.setdefault(language, [])
+        if len(places) < _PLACES:
+            places.append(place)
+
+
+def _lengths(lengths: list[int]) -> dict[str, float]:
+    if not lengths:
+        return {}
+    ordered = sorted(lengths)
+    return {
+        "shortest": ordered[0],
+        "median": statistics.median(ordered),
+        "ninth_decile": ordered[min(len(ordered) - 1, len(ordered) * 9 // 10)],
+        "longest": ordered[-1],
+    }
+
+
+def _problems(notes: _Notes) -> Iterator[str]:
+    if notes.unread:
+        yield f"{_some(len(notes.unread), 'row')} cannot be read: {_places(notes.unread, '; ')}"
+    if notes.empty:
+        yield f"{_some(len(notes.empty), 'row')} without text (empty): {_places(notes.empty)}"
+    if notes.repeated:
+        alike = len(notes.texts) == 1
+        yield (
+            f"{_some(len(notes.repeated), 'duplicate')}, the same text as an earlier row"
+            + ("; all texts are alike" if alike else "")
+            + f": {_places(notes.repeated)}"
+        )
+    if notes.short:
+        yield f"{_some(len(notes.short), 'row')} of fewer than {SHORT} words: {_places(notes.short)}"
+    median = statistics.median(notes.lengths) if notes.lengths else 0
+    if odd := [f"{place} ({count:,} words)" for place, count in notes.long if count > LONG * median]:
+        yield f"{_some(len(odd), 'row')} far longer than the others: {_places(odd)}"
+    yield from _language_problems(notes)
+
+
+def _language_problems(notes: _Notes) -> Iterator[str]:
+    if not notes.named:
+        yield "languages were not looked at: pip install 'publius[documents]'"
+    known = [(name, count) for name, count in notes.languages.most_common() if name != "unclear"]
+    for name, count in known[1:]:
+        yield (
+            f"{_some(count, 'row')} in another language ({name}) than most ({known[0][0]}): "
+            f"{_places(notes.other[name], total=count)}"
+        )
+
+
+def _id_problems(corpus: Corpus, tallies: dict[str, _Column], rows: int) -> Iterator[str]:
+    if corpus.kind in UNNAMED:
+        return
+    ids = tallies.get("id")
+    if ids is None:
+        yield "no column 'id': number the documents with --number, or name another with --id-field"
+    elif ids.repeats or ids.filled < rows:
+        yield (
+            f"the column 'id' repeats {ids.repeats:,} and lacks {rows - ids.filled:,} values: "
+            "number the documents with --number"
+        )
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _places(places: list[str], separator: str = ", ", total: int | None = None) -> str:
+    more = (total or len(places)) - min(len(places), _PLACES)
+    return separator.join(places[:_PLACES]) + (f" and {more:,} more" if more else "")
