@@ -11,13 +11,18 @@ import pytest
 from publius.documents.inspection import inspect
 from publius.errors import DocumentError
 
-ENGLISH = "the bill was wrong again and nobody answered my letter about the account because money had gone".split()
+ENGLISH = (
+    "the bill was wrong again and nobody answered my letter about the account because money had gone".split()
+)
 GERMAN = "die Lieferung kam drei Wochen zu spät und niemand hat mir wegen des Geldes geantwortet".split()
 
 
 def complaints(path, encoding="iso-8859-1"):
     """Rows as in the issue: empty ones, one of a megabyte, another language, a duplicate."""
-    rows = [[f"r{i}", " ".join((ENGLISH * 20)[i % 7 : i % 7 + 20 + i]), ["card", "loan"][i % 2]] for i in range(200)]
+    rows = [
+        [f"r{i}", " ".join((ENGLISH * 20)[i % 7 : i % 7 + 20 + i]), ["card", "loan"][i % 2]]
+        for i in range(200)
+    ]
     for place in (10, 11, 12):
         rows[place][1] = " ".join(GERMAN * (place - 8))
     rows[5][1] = rows[50][1] = ""
@@ -59,7 +64,7 @@ def test_the_command_prints_the_same_as_json_and_for_people(tmp_path):
 
 def test_the_rows_that_cannot_be_used_are_named_without_their_words(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_bytes(b"id,text\n1,fine words here and more of them\n1,canary,canary\n2,\"canary\" canary\n,\n")
+    path.write_bytes(b'id,text\n1,fine words here and more of them\n1,canary,canary\n2,"canary" canary\n,\n')
     found = inspect(path)
     assert found.rows == 4
     assert "canary" not in str(found)

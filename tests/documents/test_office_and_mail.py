@@ -71,7 +71,10 @@ def test_word_gives_paragraphs_and_tables_in_their_order(tmp_path):
 
 
 def test_excel_is_read_like_a_table_of_values(tmp_path):
-    path = excel(tmp_path / "a.xlsx", [["id", "text", "topic"], [7, "the bill was wrong", 1.0], [None, None, None], [8, "late", "b"]])
+    path = excel(
+        tmp_path / "a.xlsx",
+        [["id", "text", "topic"], [7, "the bill was wrong", 1.0], [None, None, None], [8, "late", "b"]],
+    )
     first, second = open_corpus(path, keep=["topic"])
     assert first == Document("7", "the bill was wrong", {"topic": "1"}, 1, account="7")
     assert (second.id, second.text) == ("8", "late")
@@ -149,7 +152,12 @@ def test_a_folder_may_mix_documents_that_are_files_of_their_own(tmp_path):
     corpus = open_corpus(tmp_path)
     assert corpus.count_hint == 4
     assert [item.account for item in corpus] == ["a.txt", "b.docx", "c.eml", "d.pdf"]
-    assert [item.text.split("\n")[0] for item in corpus] == ["from text", "from word", "A café bill", "from paper"]
+    assert [item.text.split("\n")[0] for item in corpus] == [
+        "from text",
+        "from word",
+        "A café bill",
+        "from paper",
+    ]
 
 
 def test_tables_and_documents_do_not_mix(tmp_path):
@@ -161,7 +169,9 @@ def test_tables_and_documents_do_not_mix(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.docx", "a.pdf", "a.xlsx"])
 @pytest.mark.parametrize("data", [b"", b"canary", b"PK\x03\x04canary", b"%PDF-1.7\ncanary"])
-def test_a_damaged_file_is_one_bad_document_that_says_nothing_of_its_content(tmp_path, name, data, caplog, capfd):
+def test_a_damaged_file_is_one_bad_document_that_says_nothing_of_its_content(
+    tmp_path, name, data, caplog, capfd
+):
     for module in ("docx", "pypdf", "openpyxl"):
         pytest.importorskip(module)
     path = tmp_path / name
@@ -234,14 +244,20 @@ def test_entities_of_xml_are_not_expanded_and_nothing_is_read_from_elsewhere(tmp
     found = list(open_corpus(document))
     assert "root:" not in str(found)
     assert all(isinstance(item, BadDocument) or len(item.text) < 1_000 for item in found)
-    book = with_part(excel(tmp_path / "a.xlsx", [["id", "text"], [1, "MARK"]]), "xl/worksheets/sheet1.xml", _hostile(entity))
+    book = with_part(
+        excel(tmp_path / "a.xlsx", [["id", "text"], [1, "MARK"]]),
+        "xl/worksheets/sheet1.xml",
+        _hostile(entity),
+    )
     with pytest.raises(DocumentError, match="cannot be read as an Excel workbook"):
         list(open_corpus(book))
 
 
 def test_deeply_nested_mail_and_pages_end(tmp_path):
     pytest.importorskip("selectolax")
-    nested = b"".join(b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (i, i) for i in range(3_000))
+    nested = b"".join(
+        b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n" % (i, i) for i in range(3_000)
+    )
     (tmp_path / "a.eml").write_bytes(nested + b"\ncanary")
     (tmp_path / "b.html").write_bytes(b"<div>" * 100_000 + b"canary")
     found = list(open_corpus(tmp_path))
@@ -263,7 +279,15 @@ def test_tables_are_read_as_they_are_written(tmp_path, delimiter, encoding):
 
     pytest.importorskip("charset_normalizer")
     sheet = io.StringIO()
-    rows = [[f"r{i}", f"the naïve café, row {i}; was\nlate – again" if encoding != "iso-8859-1" else f"the naïve café {i}"] for i in range(30)]
+    rows = [
+        [
+            f"r{i}",
+            f"the naïve café, row {i}; was\nlate – again"
+            if encoding != "iso-8859-1"
+            else f"the naïve café {i}",
+        ]
+        for i in range(30)
+    ]
     csv.writer(sheet, delimiter=delimiter).writerows([["id", "text"], *rows])
     path = tmp_path / "a.csv"
     path.write_bytes(sheet.getvalue().encode(encoding))

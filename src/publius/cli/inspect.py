@@ -26,7 +26,9 @@ def inspect(
     delimiter: Annotated[
         str | None, typer.Option(help="What separates fields: one character, or tab. Default: found.")
     ] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding, such as iso-8859-1. Default: found.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Encoding, such as iso-8859-1. Default: found.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Look at a file of texts: columns, lengths, languages, odd rows. Nothing is released."""
@@ -59,9 +61,7 @@ def _print(found: Inspection) -> None:
         facts.append(("languages", ", ".join(f"{name} {count:,}" for name, count in found.languages.items())))
     print_table(("found", ""), facts)
     typer.echo("")
-    rows = [
-        (each.name, f"{each.filled:.0%}", f"{each.values:,}") for each in found.fields
-    ]
+    rows = [(each.name, f"{each.filled:.0%}", f"{each.values:,}") for each in found.fields]
     print_table(("column", "filled", "different values"), rows)
     typer.echo("\nTo look at:" if found.problems else "\nNothing odd was found.")
     for problem in found.problems:

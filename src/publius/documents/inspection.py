@@ -159,7 +159,9 @@ def _columns(corpus: Corpus) -> tuple[list[str], list[str]]:
     counts = Counter(header)
     problems = []
     if doubled := sorted(name for name, count in counts.items() if count > 1 and name.strip()):
-        problems.append(f"{_some(len(doubled), 'column name')} stand twice and cannot be used: make names differ")
+        problems.append(
+            f"{_some(len(doubled), 'column name')} stand twice and cannot be used: make names differ"
+        )
     if corpus.kind in {*SEPARATED, ".xlsx"} and _no_header(header):
         problems.append("the first row does not look like names of columns: put a header above the texts")
     return [name for name in dict.fromkeys(header) if counts[name] == 1 and name.strip()], problems

@@ -25,7 +25,9 @@ _DAMAGED: Final = "the message cannot be read: save it again as plain text"
 
 def read_eml(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
     """One row: the subject, then the body of the message."""
-    yield whole_text(path, columns[0], lambda path: message_text(read_bytes_limited(path, FILE_LIMIT)), "e-mail")
+    yield whole_text(
+        path, columns[0], lambda path: message_text(read_bytes_limited(path, FILE_LIMIT)), "e-mail"
+    )
 
 
 def read_mbox(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
@@ -43,7 +45,9 @@ def read_mbox(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
 
 def _message_row(place: str, data: bytes, column: str) -> Row:
     if len(data) > FILE_LIMIT:
-        return bad_row(place, f"the message has more than {FILE_LIMIT >> 20} MiB: save it without its attachments")
+        return bad_row(
+            place, f"the message has more than {FILE_LIMIT >> 20} MiB: save it without its attachments"
+        )
     try:
         text = message_text(data)
     except (PubliusError, MemoryError):
@@ -57,7 +61,7 @@ def message_text(data: bytes) -> str:
     """The subject and the body of a message: its plain text, else what its HTML shows; "" where it has neither."""
     if len(_PARTS.findall(data)) > PARTS_LIMIT:
         raise Refused(_DAMAGED)
-    message = cast("EmailMessage", email.message_from_bytes(data, policy=email.policy.default))
+    message = email.message_from_bytes(data, policy=email.policy.default)
     subject = str(message["subject"] or "").strip()
     body = message.get_body(preferencelist=("plain", "html"))
     text = "" if body is None else str(cast("EmailMessage", body).get_content())

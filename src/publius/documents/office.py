@@ -88,7 +88,9 @@ def _file_fault(path: Path, *, archive: bool) -> str | None:
     return None
 
 
-def whole_text(path: Path, column: str, read: Callable[[Path], str], kind: str, *, archive: bool = False) -> Row:
+def whole_text(
+    path: Path, column: str, read: Callable[[Path], str], kind: str, *, archive: bool = False
+) -> Row:
     """The one row of a file that is one document, by a library's ``read``; a bad one for whatever goes wrong in it."""
     if (fault := _file_fault(path, archive=archive)) is not None:
         return bad_row("", fault)
@@ -105,7 +107,9 @@ def whole_text(path: Path, column: str, read: Callable[[Path], str], kind: str, 
     if len(text) > RECORD_LIMIT:
         return bad_row("", TOO_LONG)
     if not text.strip():
-        return bad_row("", _SKIPPED_WHEN_EMPTY if kind == "PDF" else "the text is empty: leave such documents out")
+        return bad_row(
+            "", _SKIPPED_WHEN_EMPTY if kind == "PDF" else "the text is empty: leave such documents out"
+        )
     return Row("", {column: _without_controls(text)})
 
 
@@ -135,9 +139,10 @@ def _docx_lines(part: Any) -> Iterator[str]:
         if item is None:
             pending.pop()
         elif hasattr(item, "rows"):
-            seen: set[int] = set()  # a merged cell stands at every place it covers
             cells = [cell for row in item.rows for cell in row.cells]
-            once = [cell for cell in cells if not (id(cell._tc) in seen or seen.add(id(cell._tc)))]
+            once = list(
+                {id(cell._tc): cell for cell in cells}.values()
+            )  # a merged cell stands at many places
             pending.extend(cell.iter_inner_content() for cell in reversed(once))
         else:
             yield item.text
@@ -211,7 +216,11 @@ def _depth(page: str) -> int:
 
 
 def _html_decoded(data: bytes) -> str:
-    for mark, encoding in ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")):
+    for mark, encoding in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
         if data.startswith(mark):
             return data.decode(encoding)
     named = _CHARSET.search(data[:2048])
@@ -221,7 +230,7 @@ def _html_decoded(data: bytes) -> str:
 
 
 def read_xlsx(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
-    """One row a row of the first sheet below its header, which has each of ``columns`` once; formulas by their values."""
+    """One row a row of the first sheet below its header, which has each of ``columns`` once; of formulas the values."""
     rows = _sheet(path)
     header = [_cell(value) for value in next(rows, ())]
     for column in columns:

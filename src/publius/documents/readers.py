@@ -39,7 +39,6 @@ PACKED: Final = frozenset({".txt", ".jsonl", ".ndjson", ".csv", ".tsv", ".html",
 """Kinds that may be ``.gz``."""
 
 
-
 def reader_of(kind: str, form: TableForm) -> Reader:
     """The reader of a kind of file, with the form of its tables where it has one."""
     reader = READERS[kind]

@@ -219,13 +219,13 @@ def _csv_rows(reader: Iterator[list[str]]) -> Iterator[list[str] | None]:
 def csv_header(path: Path, form: TableForm) -> list[str]:
     """The cells of the first row; none where it breaks the rules of quoting or the file is empty."""
     with open_binary(path) as stream:
-        rows = _csv_rows(csv.reader(_Meter(path, stream, form.encoding), strict=True, delimiter=form.delimiter))
+        rows = _csv_rows(
+            csv.reader(_Meter(path, stream, form.encoding), strict=True, delimiter=form.delimiter)
+        )
         return next(rows, None) or []
 
 
-def _header(
-    path: Path, cells: list[str] | None, columns: tuple[str, ...], form: TableForm
-) -> dict[str, int]:
+def _header(path: Path, cells: list[str] | None, columns: tuple[str, ...], form: TableForm) -> dict[str, int]:
     """Where each column stands. The header is not shown: a file without one starts with a document."""
     for column in columns:
         found = (cells or []).count(column)
@@ -244,7 +244,8 @@ def _csv_row(
         return bad_row(place, 'quoting is broken: put " around the field and write "" for each " in it')
     if len(cells) != width:
         return bad_row(
-            place, f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}"
+            place,
+            f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}",
         )
     try:
         "".join(cells).encode("utf-8")

@@ -74,14 +74,18 @@ def checked_encoding(encoding: str | None) -> str | None:
         return None
     try:
         codec = codecs.lookup(encoding)
-        "a".encode(codec.name).decode(codec.name)  # rot13 and base64 are codecs, too, and no encodings of text
+        "a".encode(codec.name).decode(
+            codec.name
+        )  # rot13 and base64 are codecs, too, and no encodings of text
     except (LookupError, UnicodeError, ValueError, TypeError):
         raise UsageError(f"no encoding is called {encoding!r}: utf-8, iso-8859-1 or cp1252, say") from None
     return _plain_name(codec.name)
 
 
 def _plain_name(name: str) -> str:
-    return {"utf_8_sig": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "iso-8859-1"}.get(name, name.replace("_", "-"))
+    return {"utf_8_sig": "utf-8", "utf-8-sig": "utf-8", "iso8859-1": "iso-8859-1"}.get(
+        name, name.replace("_", "-")
+    )
 
 
 def find_form(
@@ -145,7 +149,9 @@ def _by_letters(path: Path, data: bytes) -> str:
             f"{shown(path)} is not UTF-8: name its encoding with --encoding (iso-8859-1, say), or have it found: "
             "pip install 'publius[documents]'"
         ) from None
-    telling = b"\n".join(line for line in data.split(b"\n") if not line.isascii())[:_TELLING] or data[:_TELLING]
+    telling = (
+        b"\n".join(line for line in data.split(b"\n") if not line.isascii())[:_TELLING] or data[:_TELLING]
+    )
     matches = charset_normalizer.from_bytes(
         telling, cp_isolation=list(_CANDIDATES), preemptive_behaviour=False
     )
@@ -154,7 +160,9 @@ def _by_letters(path: Path, data: bytes) -> str:
         raise DocumentError(
             f"the encoding of {shown(path)} cannot be told: name it with --encoding (iso-8859-1, say)"
         )
-    near = [name for match in matches if match.chaos <= best.chaos + _NEAR for name in match.could_be_from_charset]
+    near = [
+        name for match in matches if match.chaos <= best.chaos + _NEAR for name in match.could_be_from_charset
+    ]
     if "cp1252" not in near:
         return _plain_name(best.encoding)
     if _central_european(telling):
@@ -177,10 +185,8 @@ def _score(text: str, delimiter: str, columns: Sequence[str], *, whole: bool) ->
     """How well a delimiter fits: whether the header has the columns, the rows of its width, that width."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     rows: list[list[str]] = []
-    try:
+    with contextlib.suppress(csv.Error):
         rows.extend(row for row in reader if row)
-    except csv.Error:
-        pass
     if not whole and len(rows) > 1:
         rows.pop()  # it may have been cut
     if not rows:
