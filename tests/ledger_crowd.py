@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from publius.errors import BudgetError
+from publius.errors import BudgetError, StorageError
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
 
@@ -34,6 +34,26 @@ def _admitted(path, spends):
         with contextlib.suppress(BudgetError):
             admitted += ledger.spend([Charge("doc", 1, "author")])
     return admitted
+
+
+def spend_by_names(processes, spends, names):
+    """As `spend_many`, but each process goes round ``names``, from one of its own on; a refused name admits nothing."""
+    children = []
+    for place in range(processes):
+        reader, writer = os.pipe()
+        if not os.fork():
+            chosen = [names[(place + step) % len(names)] for step in range(spends)]
+            os.write(writer, str(sum(map(_admitted_once, chosen))).encode())
+            os._exit(0)
+        os.close(writer)
+        children.append(reader)
+    print(sum(int(os.read(reader, 20)) for reader in children))
+
+
+def _admitted_once(name):
+    with contextlib.suppress(BudgetError, StorageError):
+        return Ledger(name).spend([Charge("doc", 1, "author")])
+    return False
 
 
 def kill_often(path, released, kills):
@@ -64,5 +84,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["spend", path, processes, spends]:
             spend_many(Path(path), int(processes), int(spends))
+        case ["names", processes, spends, *names]:
+            spend_by_names(int(processes), int(spends), names)
         case ["kill", path, released, kills]:
             kill_often(Path(path), Path(released), int(kills))

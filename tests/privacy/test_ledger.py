@@ -255,8 +255,8 @@ HOSTILE = {
     "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size)),
     "foreign": lambda path: (path.unlink(), foreign_database(path)),
     "other application": changed("PRAGMA application_id = 1"),
-    "later version": changed("PRAGMA user_version = 2"),
-    "not WAL": changed("PRAGMA journal_mode = DELETE"),
+    "later version": changed("PRAGMA user_version = 3"),
+    "debits beside the file": changed("PRAGMA journal_mode = WAL"),
     "no debits": changed("DROP TABLE debits"),
     "a trigger": changed("CREATE TRIGGER t AFTER INSERT ON accounts BEGIN DELETE FROM accounts; END"),
     "a view": changed("CREATE VIEW v AS SELECT 1"),
@@ -340,3 +340,122 @@ def test_no_release_without_its_debit_however_it_is_killed(memory):
     assert releases <= ledger.document("doc").spent <= releases + 200
     assert releases > 5  # on a busy machine few of the 200 come that far
     ledger.check()
+
+
+def test_symbolic_links_and_relative_names_are_one_ledger(ledger, path, tmp_path, monkeypatch):
+    (tmp_path / "link").symlink_to(path)
+    (tmp_path / "second").symlink_to("link")
+    monkeypatch.chdir(tmp_path)
+    for name in ("link", "second", f"../{tmp_path.name}/./link"):
+        Ledger(name).spend([Charge("a", 3)])
+    with pytest.raises(BudgetError):
+        Ledger(tmp_path / "second").spend([Charge("a", 3)])
+    assert ledger.document("a").spent == 9
+    assert sorted(file.name for file in tmp_path.iterdir()) == [path.name, "link", "second"]
+
+
+def test_a_key_is_found_through_a_symbolic_link(path, tmp_path):
+    Ledger.create(path, budget=10, hide_ids=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "link").symlink_to(path)
+    assert Ledger(tmp_path / "elsewhere" / "link").document("a").remaining == 10
+
+
+def test_a_circle_of_links_is_a_storage_error(tmp_path):
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    with pytest.raises(StorageError, match="cannot open"):
+        Ledger(tmp_path / "one")
+
+
+def test_a_ledger_with_two_hard_links_is_refused_under_both(ledger, path):
+    other = path.with_name("other")
+    os.link(path, other)
+    for use in (
+        lambda: Ledger(other),
+        lambda: Ledger(path),
+        lambda: ledger.spend([Charge("a", 1)]),
+        ledger.check,
+    ):
+        with pytest.raises(StorageError, match="2 names"):
+            use()
+    other.unlink()
+    ledger.spend([Charge("a", 10)])
+
+
+def test_a_debit_is_in_the_file_itself_when_spend_returns(ledger, path, tmp_path):
+    """Not beside it, where another name or a copy would miss it, even while somebody else has the file open."""
+    reader = sqlite3.connect(path)
+    reader.execute("SELECT * FROM accounts").fetchall()
+    ledger.spend([Charge("a", 4)])
+    copy = tmp_path / "copy"
+    shutil.copyfile(path, copy)
+    reader.close()
+    assert Ledger(copy).document("a").spent == 4
+
+
+def test_what_another_ledger_left_behind_is_not_taken_over(path):
+    path.with_name(path.name + "-journal").write_bytes(b"x")
+    with pytest.raises(UsageError, match="exists"):
+        Ledger.create(path, budget=1)
+
+
+def test_sixteen_processes_over_mixed_names_end_exactly_at_the_cap(memory):
+    """Path, symbolic link, relative name; a hard link comes and is refused with all the others until it goes."""
+    ledger = Ledger.create(memory / "ledger", budget=1000)
+    (memory / "link").symlink_to("ledger")
+    (memory / "again").symlink_to(memory)
+    names = [
+        memory / "ledger",
+        memory / "link",
+        memory / "again" / "link",
+        memory / "again" / ".." / memory.name / "ledger",
+    ]
+    assert crowd("names", 16, 80, *names) == "1000"
+    os.link(memory / "ledger", memory / "hard")
+    assert crowd("names", 4, 3, *names, memory / "hard") == "0"
+    os.unlink(memory / "hard")
+    assert (ledger.document("doc").spent, ledger.counts()[2]) == (1000, 1000)
+    ledger.check()
+
+
+def mounted(memory, script, *arguments):
+    """Runs ``script`` where the ledger's folder is mounted a second time, and the ledger alone at ``alone``."""
+    (memory / "folder").mkdir()
+    (memory / "mounted").mkdir()
+    (memory / "alone").touch()
+    mounts = (
+        'mount --bind "$0/folder" "$0/mounted" && mount --bind "$0/folder/ledger" "$0/alone" && exec "$@"'
+    )
+    Ledger.create(memory / "folder" / "ledger", budget=300)
+    run = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", mounts, memory, sys.executable, script, *map(str, arguments)],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    if run.returncode and ("not permitted" in run.stderr or "denied" in run.stderr):
+        pytest.skip(f"this machine lets nobody mount: {run.stderr.strip()}")
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+@pytest.mark.skipif(not shutil.which("unshare"), reason="there is no unshare here")
+def test_mounts_are_one_ledger_or_refused(memory):
+    """Sixteen processes: half by a second mount of the folder, some by a mount of the file alone, which is refused."""
+    folder = memory / "folder"
+    names = [folder / "ledger", memory / "mounted" / "ledger", memory / "alone"]
+    assert mounted(memory, CROWD, "names", 16, 40, *names) == "300"
+    ledger = Ledger(folder / "ledger")
+    assert (ledger.document("doc").spent, ledger.counts()[2]) == (300, 300)
+    ledger.check()
+
+
+def test_a_mount_of_the_file_alone_is_refused(path, ledger, monkeypatch):
+    """As far as it can be seen without a mount: by what the system lists as mounted, with its escapes."""
+    listed = path.with_name("mount info")
+    name = os.fsencode(path.resolve()).replace(b" ", rb"\040")
+    listed.write_bytes(
+        b"22 1 0:21 / /proc rw - proc proc rw\n" + b"36 35 98:0 /x " + name + b" rw - ext4 /dev/a rw\n"
+    )
+    monkeypatch.setattr("publius.privacy.ledger.one_name._MOUNTS", listed)
+    with pytest.raises(StorageError, match="mount the folder"):
+        ledger.spend([Charge("a", 1)])

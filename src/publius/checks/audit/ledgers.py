@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -72,6 +74,48 @@ def check_concurrent(subject: Subject, folder: Path, spends: int = 6) -> Check:
         passed += sum(threads.map(_try, [subject.ledger] * PROCESSES, [path] * PROCESSES, rounds))
     off = abs(passed - cap) + (Fraction(ledger.document("d").spent) != cap)
     return violations("ledger: spends at once end exactly at the cap", total, off)
+
+
+def _try_by_names(make: Callable[[Path, Any], Spender], names: Sequence[Path], times: int) -> int:
+    return sum(_spent(make(names[turn % len(names)], None), [Charge("d", 1)]) for turn in range(times))
+
+
+def check_names(subject: Subject, folder: Path, spends: int = 6) -> Check:
+    """Processes that reach one file by its name, a link and a longer way end exactly at the cap (R25)."""
+    path, total = folder / "ledger", PROCESSES * spends
+    cap = total // 2
+    subject.ledger(path, cap)
+    link, way = folder / "link", folder / ".." / folder.name / "ledger"
+    link.symlink_to(path)
+    names = [path, link, way]
+    jobs = [(subject.ledger, names[place % 3 :] + names[: place % 3], spends) for place in range(PROCESSES)]
+    passed = sum(in_processes(_try_by_names, jobs))
+    off = abs(passed - cap) + (Fraction(subject.ledger(path, None).document("d").spent) != cap)
+    return violations("ledger: one budget by every name", total, off)
+
+
+def check_links(subject: Subject, folder: Path) -> Check:
+    """A second hard link has no journal in common with the first: nothing is spent while there is one."""
+    path, other = folder / "ledger", folder / "elsewhere" / "ledger"
+    subject.ledger(path, 5)
+    other.parent.mkdir()
+    other.hardlink_to(path)
+    passed = _opens(subject, path) + _opens(subject, other)
+    other.unlink()
+    return violations("ledger: several hard links are refused", 3, passed + (not _opens(subject, path)))
+
+
+def check_whole(subject: Subject, folder: Path) -> Check:
+    """When a debit has returned, the file itself has it: another name or a copy sees it, whoever else has it open."""
+    path, copy = folder / "ledger", folder / "copy"
+    ledger = subject.ledger(path, 5)
+    with contextlib.closing(sqlite3.connect(path)) as reader:
+        with contextlib.suppress(sqlite3.Error):  # a ledger that is no database
+            reader.execute("SELECT * FROM accounts").fetchall()
+        ledger.spend([Charge("d", 3)])
+        copy.write_bytes(path.read_bytes())
+    spent = Fraction(subject.ledger(copy, None).document("d").spent)
+    return violations("ledger: a debit is in the file itself", 1, int(spent != 3))
 
 
 def check_exact(subject: Subject, folder: Path) -> Check:

@@ -78,8 +78,9 @@ class Account:
 class Ledger:
     """A budget for each document and each subject, in a file that survives crashes and serves many processes.
 
-    It holds no open file: each call opens the file, checks that it is a ledger, and closes it. So it can be used
-    after a fork, from threads, and in workers. A missing, foreign or damaged file is refused, never replaced.
+    It holds no open file: each call opens the file alone, checks that it is a ledger, and closes it. So it can be used
+    after a fork, from threads, and in workers. A missing, foreign or damaged file is refused, never replaced, and so
+    is one with several names (hard links, or a mount of the file alone); symbolic links are followed.
 
     Attributes:
         path: the file.
@@ -173,12 +174,13 @@ class Ledger:
     def accounts(self) -> Iterator[Account]:
         """Every account, documents before subjects, by name."""
         with self._open() as connection:
-            rows = connection.execute("SELECT kind, name, spent, releases FROM accounts ORDER BY kind, name")
-            for kind, name, spent, releases in rows:
-                if kind not in get_args(Kind):
-                    raise damaged(self.path, "an account is of no known kind")
-                amount = from_text(spent, shown(self.path))
-                yield Account(kind, name, amount, self._most(kind) - amount, releases)
+            found = connection.execute("SELECT kind, name, spent, releases FROM accounts ORDER BY kind, name")
+            rows = found.fetchall()  # who looks at them may take long, and must not keep the file
+        for kind, name, spent, releases in rows:
+            if kind not in get_args(Kind):
+                raise damaged(self.path, "an account is of no known kind")
+            amount = from_text(spent, shown(self.path))
+            yield Account(kind, name, amount, self._most(kind) - amount, releases)
 
     def counts(self) -> tuple[int, int, int]:
         """How many documents, subjects and durable debits there are."""

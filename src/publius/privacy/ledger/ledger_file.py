@@ -1,7 +1,8 @@
 """The file of a ledger: made whole or not at all, recognised exactly, opened for one operation at a time.
 
-SQLite in WAL mode with synchronous FULL: a commit is on the disk when it returns. Writers queue at BEGIN
-IMMEDIATE, so what was checked still holds when it is written.
+SQLite with a rollback journal and synchronous EXTRA: when a commit returns, the debit is on the disk and in the file
+itself, not beside it. Whoever opens the file has it alone (`one_name`), so what was checked still holds when it is
+written.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from typing import Final
 from publius.errors import DataError, StorageError, UsageError
 from publius.files import read_bytes_limited, shown, storage_error, write_file
 from publius.noise.randomness import KEY_BYTES
+from publius.privacy.ledger.one_name import locked
 
 APPLICATION_ID: Final = 0x5075624C  # "PubL"
-VERSION: Final = 1
+VERSION: Final = 2
 SETTINGS: Final = ("budget", "key_check", "subject_budget", "unit")
 _MAGIC: Final = b"SQLite format 3\0"
+_BESIDE: Final = ("-journal", "-wal")  # of another ledger, SQLite would take them for this one's
 _BUSY_SECONDS: Final = 60.0
 _DAMAGE: Final = (
     sqlite3.SQLITE_CORRUPT,
@@ -41,7 +44,8 @@ _SCHEMA: Final = (
 
 def create_file(path: Path, settings: Mapping[str, str], key: bytes | None) -> None:
     """A new ledger file, and its key file first; `UsageError` when either name is taken."""
-    for taken in (path, *([] if key is None else [key_path(path)])):
+    beside = (path.with_name(path.name + suffix) for suffix in _BESIDE)
+    for taken in (path, *beside, *([] if key is None else [key_path(path)])):
         if os.path.lexists(taken):
             raise UsageError(f"{shown(taken)} exists: choose another name; a ledger is never replaced")
     if key is not None:
@@ -66,7 +70,6 @@ def create_file(path: Path, settings: Mapping[str, str], key: bytes | None) -> N
 
 def _fill(path: Path, settings: Mapping[str, str]) -> None:
     with sqlite_errors(path), contextlib.closing(_connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {VERSION}")
         with transaction(connection):
@@ -87,28 +90,29 @@ def _flush(folder: Path) -> None:
 def open_file(path: Path) -> Iterator[sqlite3.Connection]:
     """A connection to the ledger at ``path`` for one operation, after a check that it is one.
 
-    Raises `StorageError` when the file cannot be opened or is busy for a minute, `DataError` when it is not a
-    ledger, is of another version, or is damaged.
+    Raises `StorageError` when the file cannot be opened, has several names or is busy for a minute, `DataError` when
+    it is not a ledger, is of another version, or is damaged.
     """
-    _check_start(path)
-    with sqlite_errors(path), contextlib.closing(_connect(path)) as connection:
-        _check_identity(connection, path)
-        yield connection
+    with locked(path, _BUSY_SECONDS) as found:
+        _check_start(found, path)
+        with sqlite_errors(path), contextlib.closing(_connect(found)) as connection:
+            _check_identity(connection, path)
+            yield connection
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     address = path.absolute().as_uri() + "?mode=rw"  # never creates a file
     connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=_BUSY_SECONDS)
-    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA synchronous = EXTRA")
     connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
 
-def _check_start(path: Path) -> None:
+def _check_start(found: Path, path: Path) -> None:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
+        if not stat.S_ISREG(found.stat().st_mode):
             raise not_a_ledger(path)
-        with path.open("rb") as file:
+        with found.open("rb") as file:
             start = file.read(len(_MAGIC))
     except OSError as error:
         raise storage_error("open the ledger", path, error) from None
@@ -125,7 +129,7 @@ def _check_identity(connection: sqlite3.Connection, path: Path) -> None:
     if pragma("user_version") != VERSION:
         raise DataError(f"{shown(path)} is a ledger of another version of Publius: use that version")
     tables = connection.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql").fetchall()
-    if [sql for (sql,) in tables] != sorted(_SCHEMA) or pragma("journal_mode") != "wal":
+    if [sql for (sql,) in tables] != sorted(_SCHEMA) or pragma("journal_mode") != "delete":
         raise damaged(path, "its tables are not those of a ledger")
 
 
@@ -195,7 +199,7 @@ def key_check(key: bytes) -> str:
 
 def read_key(path: Path, check: str) -> bytes:
     """The key beside the ledger at ``path``; `DataError` when it is another's, `StorageError` when there is none."""
-    key = read_bytes_limited(key_path(path), limit=KEY_BYTES)
+    key = read_bytes_limited(key_path(path.resolve()), limit=KEY_BYTES)
     if len(key) != KEY_BYTES or not hmac.compare_digest(key_check(key), check):
         raise DataError(f"{shown(key_path(path))} is not the key of this ledger: restore the right one")
     return key

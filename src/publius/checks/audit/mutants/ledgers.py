@@ -24,8 +24,11 @@ from publius.checks.audit.ledgers import (
     check_debit_first,
     check_exact,
     check_files,
+    check_links,
+    check_names,
     check_subjects,
     check_tokens,
+    check_whole,
     in_new_folder,
 )
 from publius.checks.audit.mutants.mutant import Mutant, Probe
@@ -48,11 +51,12 @@ class CarelessAccount:
 class Careless:
     """A ledger in a JSON file that is right but for its ``faults``.
 
-    Faults: "floats", "no lock", "any amount", "negative", "any file", "partial", "tokens", "subjects".
+    Faults: "floats", "no lock", "any amount", "negative", "any file", "partial", "tokens", "subjects", "names",
+    "links", "beside".
     """
 
     def __init__(self, faults: frozenset[str], path: Path, budget: Amount | None) -> None:
-        self._faults, self._path = faults, path
+        self._faults, self._path = faults, path if "names" in faults else path.resolve()
         if budget is not None:
             self._write({"budget": str(Fraction(budget)), "spent": {}, "tokens": {}})
         self._budget = Fraction(self._read()["budget"])
@@ -69,7 +73,7 @@ class Careless:
                 return False
             if token is not None:
                 state["tokens"][token] = asked
-            if "no lock" in self._faults:
+            if self._faults & {"no lock", "names"}:
                 time.sleep(0.002)
             self._add(state, charges, amounts)
             self._write(state)
@@ -124,8 +128,11 @@ class Careless:
             yield
 
     def _read(self) -> Any:
+        if "links" not in self._faults and self._path.exists() and self._path.stat().st_nlink > 1:
+            raise DataError("several names")
         try:
-            state = json.loads(self._path.read_text(encoding="utf-8"))
+            newest = self._beside if self._beside.exists() else self._path
+            state = json.loads(newest.read_text(encoding="utf-8"))
             _ = state["budget"]
         except (OSError, ValueError, KeyError, TypeError):
             if "any file" in self._faults:
@@ -136,7 +143,13 @@ class Careless:
     def _write(self, state: Any) -> None:
         temporary = self._path.with_name(f"{self._path.name}.{time.monotonic_ns()}")
         temporary.write_text(json.dumps(state), encoding="utf-8")
-        temporary.replace(self._path)
+        late = "beside" in self._faults and self._path.exists()
+        temporary.replace(self._beside if late else self._path)
+
+    @property
+    def _beside(self) -> Path:
+        """Debits that were not put into the file yet."""
+        return self._path.with_name(f"{self._path.name}-wal")
 
 
 def _careless(*faults: str) -> Subject:
@@ -175,7 +188,7 @@ def probe_ledger(check: LedgerCheck) -> Probe:
 
 
 def ledger_mutants() -> list[Mutant]:
-    """Eight broken ledgers and four releases that use a right one wrongly."""
+    """Eleven broken ledgers and four releases that use a right one wrongly."""
     ledgers: dict[str, tuple[str, LedgerCheck, str]] = {
         "floats": ("rounded sums", check_exact, "ledger: sums are exact"),
         "no lock": ("checks, then writes", check_concurrent, "ledger: spends at once end exactly at the cap"),
@@ -200,6 +213,13 @@ def ledger_mutants() -> list[Mutant]:
             "ledger: a batch is debited whole or not at all",
         ),
         "tokens": ("a token pays for anything", check_tokens, "ledger: a token pays for one draw"),
+        "names": ("locked by name", check_names, "ledger: one budget by every name"),
+        "links": ("hard links are allowed", check_links, "ledger: several hard links are refused"),
+        "beside": (
+            "debits stay in a journal beside the file",
+            check_whole,
+            "ledger: a debit is in the file itself",
+        ),
         "subjects": ("authors are not charged", check_subjects, "ledger: the documents of one author add up"),
     }
     first, cap = "ledger: debited before the release, and for good", "ledger: releases stop at the budget"
