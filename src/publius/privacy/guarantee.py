@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Literal, final
+from typing import ClassVar, Literal, final
 
 from publius.distances.earth_mover import TransportPlan
 from publius.errors import PolicyError, UsageError
@@ -49,12 +49,14 @@ class Guarantee:
     size: int | None = None
     ordered: bool = False
     kept: Between = "none"
+    level: ClassVar[str] = "word"
+    bound: ClassVar[None] = None
 
     def lifted(self, size: int) -> Guarantee:
         """The guarantee of a bag of ``size`` independent words: (epsilon*N)*E_d (the lifting theorem)."""
         if size < 1:
             raise UsageError(f"a bag needs at least one word, not {size}")
-        return replace(self, size=size, delta=_upward(min(Fraction(1), Fraction(self.delta) * size)))
+        return replace(self, size=size, delta=upward(min(Fraction(1), Fraction(self.delta) * size)))
 
     @property
     def epsilon_total(self) -> float:
@@ -80,7 +82,7 @@ class Guarantee:
             raise UsageError(f"a distance must be a number from 0, not {distance!r}")
         if self.evidence == "none" or math.isinf(distance):
             return math.inf
-        return _upward(
+        return upward(
             exact_epsilon(self.epsilon) * (1 if self.ordered else self.size or 1) * Fraction(distance)
         )
 
@@ -138,7 +140,7 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     return replace(
         parts[0],
         epsilon=_written(sum((exact_epsilon(part.epsilon) for part in parts), Fraction(0))),
-        delta=_upward(min(Fraction(1), sum((Fraction(part.delta) for part in parts), Fraction(0)))),
+        delta=upward(min(Fraction(1), sum((Fraction(part.delta) for part in parts), Fraction(0)))),
         evidence=weakest,
     )
 
@@ -151,7 +153,7 @@ def total_exponent(exponents: Iterable[float]) -> float:
     parts = list(exponents)
     if not all(part >= 0 for part in parts):
         raise UsageError("an exponent must be a number from 0")
-    return math.inf if math.inf in parts else _upward(sum(map(Fraction, parts), Fraction(0)))
+    return math.inf if math.inf in parts else upward(sum(map(Fraction, parts), Fraction(0)))
 
 
 @final
@@ -175,7 +177,7 @@ class Bound:
         if math.isinf(self.exponent):
             return self
         delta = min(Fraction(1), Fraction(self.delta) * releases)
-        return Bound(_upward(Fraction(self.exponent) * releases), _upward(delta))
+        return Bound(upward(Fraction(self.exponent) * releases), upward(delta))
 
 
 def laplace_delta(metric: str, dimension: int | None, words: Iterable[tuple[float, float]]) -> float:
@@ -246,7 +248,7 @@ def _written(value: Fraction) -> float:
     return nearest if Fraction(repr(nearest)) >= value else math.nextafter(nearest, math.inf)
 
 
-def _upward(value: Fraction) -> float:
+def upward(value: Fraction) -> float:
     """The smallest float64 that is at least ``value``; infinite beyond the range."""
     try:
         nearest = float(value)

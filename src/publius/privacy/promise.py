@@ -6,6 +6,7 @@ import decimal
 import math
 from typing import Any
 
+from publius.privacy.document_guarantee import STRENGTHS, DocumentGuarantee
 from publius.privacy.guarantee import Bound, Guarantee, factor, log10_factor, posterior_at_most
 from publius.text.tokenizer import Between
 
@@ -42,13 +43,15 @@ def factor_text(exponent: float) -> str:
     return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
 
 
-def promise(guarantee: Guarantee, *, private: bool) -> str:
+def promise(guarantee: Guarantee | DocumentGuarantee, *, private: bool) -> str:
     """The promise of a release in words: for the manifest, the summary, every report and page."""
     if not private:
         return (
             "NOT PRIVATE. This is the output of an experiment: it promises nothing about the documents it was "
             "made from and must not be released."
         )
+    if isinstance(guarantee, DocumentGuarantee):
+        return _document_promise(guarantee)
     if guarantee.ordered:
         return _ordered_promise(guarantee)
     n, total, delta = guarantee.size or 1, _shown(guarantee.epsilon_total, 6), _shown(guarantee.delta, 2)
@@ -60,6 +63,39 @@ def promise(guarantee: Guarantee, *, private: bool) -> str:
         "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
         "exponent is easily thousands of nats and then bounds nothing in practice. The topic is not hidden. Each "
         "further release of a document adds its exponent to this one's."
+    )
+
+
+_CANDIDATES = 1000
+
+
+def _document_promise(guarantee: DocumentGuarantee) -> str:
+    bound = guarantee.bound
+    but = f", but for a probability of {_shown(guarantee.bound_delta, 2)}" if guarantee.bound_delta else ""
+    thresholds = ", ".join(f"{name} up to {largest:g} nats" for largest, name in STRENGTHS)
+    return (
+        f"Take any two documents whatever, of any lengths and on any subjects. Whatever is seen in this release is at "
+        f"most {factor_text(bound)} times as probable under one as under the other{but}: exp({_shown(bound, 6)}), "
+        f"{guarantee.evidence} for the public reference that the release names. "
+        f"So somebody who knows the text of {_CANDIDATES:,} documents, one of which this was, and thought them equally "
+        f"likely, names the right one with a probability of at most "
+        f"{_shown(posterior_at_most(bound, _CANDIDATES), 3)}; between two documents, "
+        f"{_shown(posterior_at_most(bound, 2), 3)}. As bounds between any two documents go this one is "
+        f"{guarantee.strength} ({thresholds}, empty beyond). " + _per_unit(guarantee) + f"What is kept is the "
+        f"{guarantee.preserve}, as far as the bound allows; it is not hidden. The {guarantee.size} words of the bag are "
+        "drawn from public words and cost nothing. Each further release of a document adds its exponent to this one's."
+    )
+
+
+def _per_unit(guarantee: DocumentGuarantee) -> str:
+    if guarantee.epsilon is None:
+        return (
+            "Documents for which the same public prototype is chosen are not told apart at all; nothing is stated per "
+            "unit of distance. "
+        )
+    return (
+        f"Two documents whose Earth Mover's distance on the reference's features is E are told apart less: by at most "
+        f"exp({_shown(guarantee.epsilon, 6)} * E), but for a probability of {_shown(guarantee.delta, 2)}. "
     )
 
 

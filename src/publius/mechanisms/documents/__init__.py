@@ -1,0 +1,1 @@
+"""Mechanisms that release something of a whole document: `base` says what one is, one file each."""

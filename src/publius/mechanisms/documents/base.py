@@ -1,0 +1,217 @@
+"""What every document mechanism is: a public draw, and a map from a document's features to what is released.
+
+A word mechanism pays for every word of a document. What a release is to keep is mostly a property of the whole
+document, so here the noise goes on that property: the mean of public word features. By the coupling lemma
+(docs/documents.md) the mean moves no further than the Earth Mover's distance, for bags of any sizes, so a mechanism
+on it needs no common length, no truncation and no padding. The bag that leaves is drawn from public words.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import DataError, UsageError
+from publius.noise.randomness import Generator, system_rng
+from publius.privacy.document_guarantee import DocumentGuarantee
+from publius.text.bag import UNKNOWN, Bag
+from publius.vectors.learning.reference import Aspect, Reference
+
+LENGTH = 40
+"""Words of a released bag unless another public number is asked for."""
+
+LONGEST = 100_000
+WORD_BYTES = 4
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DocumentOutcome:
+    """What is released instead of a document.
+
+    Attributes:
+        prototype: the public prototype that was drawn; None where the mechanism names none.
+        label: what that is called; None likewise.
+        bag: public words, as many as the mechanism's length.
+    """
+
+    prototype: int | None
+    label: str | None
+    bag: Bag
+
+
+@final
+@dataclass(frozen=True)
+class PublicOutcome:
+    """One of the things that a document may become: public, the same for all documents.
+
+    Attributes:
+        prototype: its number.
+        label: what it is called.
+        words: its most typical words, the likeliest first.
+    """
+
+    prototype: int
+    label: str
+    words: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """How far two documents can be told apart.
+
+    Attributes:
+        distance: the Earth Mover's distance on the reference's features, rounded up; None where it is not computed.
+        feature_distance: how far apart the two lie: at most the distance.
+        exponent: what the guarantee states: min(epsilon * distance, bound), in nats.
+        exact: the largest ln of a ratio of probabilities over all outcomes, in nats, where the law is a finite one.
+    """
+
+    distance: float | None
+    feature_distance: float
+    exponent: float
+    exact: float | None
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The randomness of one document, of public size: what the mechanism draws, and bytes for the words."""
+
+    values: Float64Array
+    bits: bytes = field(repr=False)
+
+
+class AbstractDocumentMechanism(ABC):
+    """A randomized map from documents, as indices of words, to bags of public words.
+
+    To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, and list it in
+    `publius.mechanisms.documents.registry`.
+
+    Attributes:
+        name: as given on the command line and written in the manifest.
+        reference: the public words, features and prototypes.
+        preserve: what is kept, the name of the aspect.
+        aspect: that aspect of the reference.
+        length: N, the public number of words of a released bag.
+    """
+
+    name: ClassVar[str]
+    reference: Reference
+    preserve: str
+    aspect: Aspect
+    length: int
+
+    def _take(self, reference: Reference, preserve: str, length: int) -> None:
+        if type(length) is not int or not 1 <= length <= LONGEST:
+            raise UsageError(f"the length of a released bag must be from 1 to {LONGEST:,}, not {length!r:.40}")
+        self.reference, self.preserve, self.length = reference, preserve, length
+        self.aspect = reference.aspect(preserve)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse to change what the guarantee was computed for."""
+        if name in ("reference", "preserve", "aspect", "length") and name in self.__dict__:
+            raise UsageError(f"the {name} of a mechanism cannot be changed: make another mechanism")
+        super().__setattr__(name, value)
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> DocumentGuarantee:
+        """The guarantee of a whole document."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Public parameters beyond those of the guarantee, for the manifest."""
+        return {}
+
+    @property
+    def outcomes(self) -> list[PublicOutcome]:
+        """What a document may become, where the mechanism names it."""
+        return []
+
+    @abstractmethod
+    def noise(self, rng: Generator) -> Noise:
+        """Randomness for one document; its size is public and it does not depend on the document."""
+
+    @abstractmethod
+    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
+        """What is released for each document, given its noise. Deterministic, document by document."""
+
+    @final
+    def draw(
+        self, documents: Sequence[IndexArray], generators: Sequence[Generator]
+    ) -> list[DocumentOutcome]:
+        """What is released for each document, with a generator of its own; the one way to noise.
+
+        A document is an array of indices into the reference's vocabulary, its `Reference.unknown_index` for an
+        unknown word that counts, of any length, also none.
+        """
+        if len(documents) != len(generators):
+            raise UsageError(f"{len(documents)} documents need as many generators, not {len(generators)}")
+        return self.apply(documents, [self.noise(rng) for rng in generators])
+
+    @final
+    def randomize(self, bag: Bag, rng: Generator | None = None) -> DocumentOutcome:
+        """What is released for one bag. Without ``rng``, fresh operating system randomness.
+
+        Words outside the reference are the public unknown token's (`DataError` otherwise): give the bag through
+        `Bag.from_text`, which drops or replaces unknown words.
+        """
+        return self.draw([self.indices(bag.words())], [rng if rng is not None else system_rng()])[0]
+
+    @final
+    def indices(self, words: Iterable[str]) -> IndexArray:
+        """Indices of the reference's words; the unknown token has `Reference.unknown_index`."""
+        index, unknown = self.reference.index, self.reference.unknown_index
+        found = [unknown if word == UNKNOWN else index(word) for word in words]
+        missing = sum(place is None for place in found)
+        if missing:
+            raise DataError(
+                f"{missing} of {len(found)} words are not in the reference {self.reference.name!r}: make the bag with "
+                "Bag.from_text, which drops or replaces unknown words"
+            )
+        return np.array(found, np.int64)
+
+    @final
+    def positions(self, documents: Sequence[IndexArray]) -> Float64Array:
+        """Where documents lie among the features, shape (n, m). Private: never to be released."""
+        return self.aspect.positions(documents)
+
+    @final
+    def between(self, a: IndexArray, b: IndexArray) -> Comparison:
+        """How far two documents can be told apart; no distance where one of them is empty."""
+        places = self.positions([a, b])
+        gap = float(np.sqrt(((places[0] - places[1]) ** 2).sum()))
+        distance = self._earth_movers(a, b)
+        return Comparison(distance, gap, self.guarantee.privacy_map(distance), self._exact_exponent(a, b))
+
+    def _earth_movers(self, a: IndexArray, b: IndexArray) -> float | None:
+        from publius.distances.earth_mover import vector_transport
+
+        rows = [found if len(found) else np.array([self.reference.unknown_index]) for found in (a, b)]
+        (left, count), (right, other) = (np.unique(found, return_counts=True) for found in rows)
+        features = self.aspect.features
+        moved = vector_transport(features[left], features[right], counts_x=count, counts_y=other)
+        return moved.distance_upper
+
+    def _exact_exponent(self, a: IndexArray, b: IndexArray) -> float | None:
+        return None
+
+    @final
+    def _bag(self, words: IndexArray) -> Bag:
+        vocabulary = self.reference.vocabulary
+        unique, counts = np.unique(words, return_counts=True)
+        return Bag.from_counts(
+            {vocabulary[i]: n for i, n in zip(unique.tolist(), counts.tolist(), strict=True)}
+        )
+
+
+def words_drawn(words: IndexArray, weights: IndexArray, bits: bytes) -> IndexArray:
+    """Words drawn independently, each exactly by its whole-number weight out of 2^32, with 4 bytes a word."""
+    numbers = np.frombuffer(bits, "<u4").astype(np.int64)
+    return np.asarray(words[np.searchsorted(np.cumsum(weights), numbers, side="right")])

@@ -1,0 +1,294 @@
+"""The document becomes one of M public prototypes: an exact law in whole numbers with two constants.
+
+Let F be the document's position, D_k its distance to the prototype k, u_k = min((D_k - min_j D_j) / 2, gamma) the
+margin scores, which are 1-Lipschitz in F, and q_k proportional to exp(-2 s u_k) with s = bound / gamma. Then
+
+    P(k) = (1 + (e^bound - 1) q_k) / (e^bound + M - 1).
+
+The denominator is the same for all documents, so that any two documents are within ``bound`` whatever the scores
+are; no normalizing constant has to be certified. Per unit of distance the logarithm moves by at most
+2 s tanh(bound / 4) (docs/documents.md has both proofs). With gamma = 0 all of q lies on the chosen prototype: that is
+randomized response, any public rule may choose, and nothing is stated per unit of distance.
+
+The probabilities are whole numbers out of 2^62 and are drawn exactly from 62 random bits, so the bound is one
+between whole numbers: nothing is lost to floating point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import PolicyError, UsageError
+from publius.mechanisms.documents.base import (
+    LENGTH,
+    WORD_BYTES,
+    AbstractDocumentMechanism,
+    DocumentOutcome,
+    Noise,
+    PublicOutcome,
+    words_drawn,
+)
+from publius.noise.randomness import Generator
+from publius.privacy.document_guarantee import DocumentGuarantee
+from publius.privacy.guarantee import upward
+from publius.vectors.learning.reference import Aspect, Prototypes, Reference, distances_to, nearest_by
+
+TOTAL: Final = 2**62
+"""The weights of a document's outcomes sum to this."""
+
+LARGEST_BOUND: Final = 30.0
+"""In nats. Beyond 20 a bound promises nothing; here whole numbers would become coarse."""
+
+SMALLEST_BOUND: Final = 1e-6
+
+FIDELITY: Final = 0.9
+"""The largest set of prototypes is taken of which the right one comes out at least so often."""
+
+_TYPICAL: Final = 8
+_DIGITS: Final = 50
+_UNIT: Final = 2.0**-52
+
+
+@final
+class Prototype(AbstractDocumentMechanism):
+    """Randomized response over public prototypes, sharp or by margin scores; see the module."""
+
+    name = "prototype"
+    prototypes: Prototypes
+    gamma: float
+
+    def __init__(
+        self,
+        reference: Reference,
+        *,
+        preserve: str = "topic",
+        epsilon: float | None = None,
+        bound: float | None = None,
+        gamma: float | None = None,
+        prototypes: int | None = None,
+        length: int = LENGTH,
+    ) -> None:
+        """Take two of ``epsilon`` per unit of distance, ``bound`` in nats and ``gamma``, or one of the first two.
+
+        With a bound alone gamma is 0. With epsilon alone gamma is the reference's margin. ``prototypes`` is the size
+        of the set to use where the reference has several; by default the largest that the bound allows.
+        `UsageError` for values that do not exist.
+        """
+        self._take(reference, preserve, length)
+        if epsilon is None and bound is None:
+            raise UsageError("the mechanism prototype needs a bound in nats, or epsilon per unit of distance")
+        if epsilon is not None and bound is not None and gamma is not None:
+            raise UsageError("give two of epsilon, bound and gamma: the third follows")
+        _check(epsilon=epsilon, bound=bound)
+        if gamma is not None and not (math.isfinite(gamma) and gamma >= 0):
+            raise UsageError(f"gamma must be a number from 0, not {gamma!r}")
+        self.prototypes = _chosen(self.aspect, bound, prototypes)
+        self._solve(epsilon, bound, gamma)
+        size = self.prototypes.size
+        self._floor = _least_weight(self._asked_bound, size)
+        self._free = TOTAL - size * self._floor
+        self._guarantee = self._certified()
+
+    def _solve(self, epsilon: float | None, bound: float | None, gamma: float | None) -> None:
+        """The bound and gamma at which the constant per unit is at most epsilon."""
+        lipschitz = self.aspect.lipschitz
+        if epsilon is None:
+            self.gamma = 0.0 if gamma is None else gamma
+            self._asked_bound = float(bound or 0.0)
+            return
+        if bound is None:
+            width = self.prototypes.margin if gamma is None else gamma
+            if not width > 0:
+                raise UsageError("with epsilon and no bound gamma must be positive: give --bound as well")
+            bound = _bound_for(epsilon * width / (2 * lipschitz))
+            gamma = width
+        else:
+            gamma = 2 * bound * lipschitz * math.tanh(bound / 4) / epsilon * (1 + 1e-12)
+        self._asked_bound, self.gamma = bound, gamma
+
+    def _certified(self) -> DocumentGuarantee:
+        size, floor = self.prototypes.size, self._floor
+        if size > 1 and Fraction(floor + self._free, floor) > _factor_below(self._asked_bound):
+            raise PolicyError("the whole-number weights exceed the bound: this is a bug, nothing is released")
+        epsilon, delta = self._per_unit() if self.gamma > 0 else (None, 0.0)
+        return DocumentGuarantee(
+            epsilon, self._asked_bound, "certified", delta, 0.0, self.length, self.preserve
+        )
+
+    def _per_unit(self) -> tuple[float, float]:
+        """The constant per unit of distance, and what rounding can add to a probability; both rounded up."""
+        scale = self._steepness
+        epsilon = self.aspect.lipschitz * scale * math.tanh(self._asked_bound / 4) * (1 + 1e-14)
+        aspect, points = self.aspect, self.prototypes.points
+        reach = float(np.abs(aspect.features).max() + np.abs(points).max()) * math.sqrt(aspect.dimension)
+        exponent = scale * (aspect.dimension + 8) * reach * _UNIT + 8 * _UNIT
+        size = self.prototypes.size
+        relative = 2 * exponent + 4 * size * _UNIT + (size + 1) * size / self._floor + size**2 * _UNIT
+        return float(np.nextafter(epsilon, np.inf)), min(1.0, 4 * relative)
+
+    @property
+    def _steepness(self) -> float:
+        """2 s: of the exponential law of the margin scores."""
+        return 2 * self._asked_bound / self.gamma
+
+    @property
+    def guarantee(self) -> DocumentGuarantee:
+        """See `AbstractDocumentMechanism.guarantee`; certified between the whole numbers that are drawn with."""
+        return self._guarantee
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """See `AbstractDocumentMechanism.parameters`."""
+        rule = "nearest" if self.gamma > 0 else self.aspect.rule
+        return {"prototypes": self.prototypes.size, "gamma": self.gamma, "rule": rule}
+
+    @property
+    def outcomes(self) -> list[PublicOutcome]:
+        """See `AbstractDocumentMechanism.outcomes`."""
+        vocabulary, found = self.reference.vocabulary, self.prototypes
+        return [
+            PublicOutcome(k, label, tuple(vocabulary[i] for i in found.typical(k, _TYPICAL)))
+            for k, label in enumerate(found.labels)
+        ]
+
+    def noise(self, rng: Generator) -> Noise:
+        """See `AbstractDocumentMechanism.noise`: 62 bits for the prototype and 32 for each word."""
+        bits = rng.bytes(8 + WORD_BYTES * self.length)
+        return Noise(np.zeros(0), bits)
+
+    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
+        """See `AbstractDocumentMechanism.apply`."""
+        numbers = np.frombuffer(b"".join(found.bits[:8] for found in noise), "<u8") >> np.uint64(2)
+        chosen = self._drawn(self.positions(documents), numbers.astype(np.int64))
+        words = np.empty((len(documents), self.length), np.int64)
+        for k in np.unique(chosen).tolist():
+            rows = np.flatnonzero(chosen == k)
+            bits = b"".join(noise[row].bits[8:] for row in rows.tolist())
+            found = words_drawn(self.prototypes.words[k], self.prototypes.weights[k], bits)
+            words[rows] = found.reshape(len(rows), self.length)
+        labels = self.prototypes.labels
+        return [
+            DocumentOutcome(k, labels[k], self._bag(row)) for k, row in zip(chosen.tolist(), words, strict=True)
+        ]
+
+    def _drawn(self, positions: Float64Array, numbers: IndexArray) -> IndexArray:
+        """The prototype of each document for a whole number from 0 to 2^62 - 1."""
+        size, floor = self.prototypes.size, self._floor
+        anyone = numbers < size * floor
+        chosen = numbers // floor
+        rest = np.flatnonzero(~anyone)
+        if not len(rest):
+            return chosen
+        if self.gamma == 0 or size == 1:
+            chosen[rest] = self._nearest(positions[rest])
+            return chosen
+        sums = np.cumsum(self._shares(positions[rest]), axis=1)
+        above = numbers[rest] - size * floor
+        chosen[rest] = (sums <= above[:, None]).sum(axis=1)
+        return chosen
+
+    def weights(self, documents: Sequence[IndexArray]) -> IndexArray:
+        """The law of each document as whole numbers of shape (n, M); every row sums to 2^62 exactly. Private."""
+        positions = self.positions(documents)
+        shares = np.zeros((len(positions), self.prototypes.size), np.int64)
+        if self.gamma == 0 or self.prototypes.size == 1:
+            shares[np.arange(len(positions)), self._nearest(positions)] = self._free
+        else:
+            shares = self._shares(positions)
+        return shares + self._floor
+
+    def law(self, documents: Sequence[IndexArray]) -> Float64Array:
+        """The probability of each prototype for each document, shape (n, M). Private."""
+        return np.asarray(self.weights(documents) / TOTAL)
+
+    def _nearest(self, positions: Float64Array) -> IndexArray:
+        return nearest_by(self.aspect.rule, positions, self.prototypes.points)
+
+    def _shares(self, positions: Float64Array) -> IndexArray:
+        """What each prototype gets beyond its floor, whole numbers that sum to `_free`; shape (n, M)."""
+        scores = self.margin_scores(positions)
+        soft = np.exp(-self._steepness * scores)
+        soft /= soft.sum(axis=1, keepdims=True)
+        shares = np.floor(soft * self._free).astype(np.int64)
+        nearest = scores.argmin(axis=1)
+        rows = np.arange(len(shares))
+        shares[rows, nearest] = 0
+        shares[rows, nearest] = self._free - shares.sum(axis=1)
+        return shares
+
+    def margin_scores(self, positions: Float64Array) -> Float64Array:
+        """u_k = min((D_k - min_j D_j) / 2, gamma), shape (n, M): none moves further than the position does."""
+        gaps = distances_to(positions, self.prototypes.points)
+        gaps -= gaps.min(axis=1, keepdims=True)
+        return np.asarray(np.minimum(gaps / 2, self.gamma))
+
+    def _exact_exponent(self, a: IndexArray, b: IndexArray) -> float | None:
+        one, two = self.weights([a, b]).tolist()
+        ratios = [Fraction(x, y) for x, y in zip(one, two, strict=True)]
+        largest = max(max(ratios), max(1 / ratio for ratio in ratios))
+        return _log_upward(largest)
+
+
+def _check(**given: float | None) -> None:
+    for name, value in given.items():
+        if value is None:
+            continue
+        least, largest = (SMALLEST_BOUND, LARGEST_BOUND) if name == "bound" else (1e-100, 1e6)
+        if isinstance(value, bool) or not (math.isfinite(value) and least <= value <= largest):
+            raise UsageError(f"{name} must be a number from {least:g} to {largest:g}, not {value!r}")
+
+
+def _chosen(aspect: Aspect, bound: float | None, asked: int | None) -> Prototypes:
+    """The set asked for, or the largest of which the right prototype comes out with the `FIDELITY`."""
+    if asked is not None:
+        return aspect.prototypes(asked)
+    if bound is None:
+        return aspect.sets[-1]
+    fitting = [found for found in aspect.sets if fidelity(bound, found.size) >= FIDELITY]
+    return fitting[-1] if fitting else aspect.sets[0]
+
+
+def fidelity(bound: float, size: int) -> float:
+    """e^B / (e^B + k - 1): how often the right one of k equally likely can be named at most, and here is."""
+    return 1 / (1 + (size - 1) * math.exp(-bound))
+
+
+def _least_weight(bound: float, size: int) -> int:
+    """The smallest whole number w with (2^62 - (M - 1) w) / w <= e^bound, all of it in exact arithmetic."""
+    return math.ceil(TOTAL / (_factor_below(bound) + size - 1))
+
+
+def _factor_below(bound: float) -> Fraction:
+    """A rational number just below exp(``bound``), the bound taken as the decimal it is written as."""
+    exact = Context(prec=_DIGITS).exp(Decimal(repr(float(bound))))
+    return Fraction(exact) * (1 - Fraction(1, 10 ** (_DIGITS - 5)))
+
+
+def _log_upward(ratio: Fraction) -> float:
+    """The natural logarithm of a ratio from 1, rounded up."""
+    if ratio == 1:
+        return 0.0
+    up = Context(prec=_DIGITS, rounding=ROUND_CEILING)
+    quotient = up.divide(Decimal(ratio.numerator), Decimal(ratio.denominator))
+    logarithm = up.ln(quotient)
+    return upward(Fraction(logarithm) * (1 + Fraction(1, 10 ** (_DIGITS - 5))))
+
+
+def _bound_for(wanted: float) -> float:
+    """The B with B tanh(B / 4) = ``wanted``, rounded down; at most `LARGEST_BOUND`."""
+    low, high = 0.0, LARGEST_BOUND
+    if high * math.tanh(high / 4) <= wanted:
+        return high
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if middle * math.tanh(middle / 4) <= wanted else (low, middle)
+    if low < SMALLEST_BOUND:
+        raise UsageError("epsilon is too small for this margin: give a bound as well")
+    return low * (1 - 1e-12)

@@ -1,0 +1,176 @@
+"""Learning a reference from public texts: words, features, prototypes, with choices made on the public texts alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.errors import DataError, UsageError
+from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.aspects import Public, meaning_aspect, topic_aspect
+from publius.vectors.learning.reference import Aspect, Reference
+from publius.vectors.store import check_name
+
+FEATURES: Final = ("log-odds", "discriminants", "embedding")
+NOTICE: Final = "learned from these texts, which must be public: it tells of their words and topics"
+LARGEST_VOCABULARY: Final = 50_000
+LABEL_LENGTH: Final = 200
+
+LabelledWords = tuple[Sequence[str], str | None]
+
+
+@final
+@dataclass(frozen=True)
+class ReferenceSettings:
+    """What to learn.
+
+    Attributes:
+        features: log-odds, discriminants or embedding for every aspect; None: discriminants for the topic and
+            log-odds of the topics for the meaning, or an embedding where there are few topics.
+        dimension: m, at most; None for all that the features have, and 20 of an embedding.
+        prototypes: of the meaning; None for several sets, from which a release takes the one that suits its bound.
+        saturation: half-width of the box that a position is clipped to, in public spreads; None to choose it.
+        least_documents: words in fewer public documents are left out.
+        tokenizer: profile by which the words were cut.
+        stop_words: name of the list that was left out.
+    """
+
+    features: str | None = None
+    dimension: int | None = None
+    prototypes: int | None = None
+    saturation: float | None = None
+    least_documents: int = 3
+    tokenizer: str = "glove"
+    stop_words: str = "english"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be learned: `UsageError`."""
+        if self.features is not None and self.features not in FEATURES:
+            raise UsageError(f"no features are called {self.features!r:.40}: choose one of {', '.join(FEATURES)}")
+        for name in ("dimension", "prototypes", "least_documents"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise UsageError(f"{name.replace('_', ' ')} must be a whole number from 1, not {value!r:.40}")
+        if self.saturation is not None and not (math.isfinite(self.saturation) and self.saturation > 0):
+            raise UsageError(f"the saturation must be a positive number, not {self.saturation!r}")
+
+
+def fit_reference(
+    documents: Iterable[LabelledWords],
+    *,
+    name: str,
+    settings: ReferenceSettings | None = None,
+    facts: Mapping[str, Any] | None = None,
+    embeddings: Embeddings | None = None,
+) -> Reference:
+    """Learn a reference from the words and labels of *public* documents.
+
+    ``documents`` gives for each its words in any order and its label, or None for all where there are no labels:
+    then only the meaning can be kept. ``facts`` go into the provenance; ``embeddings`` are needed for features of
+    that kind. `DataError` where there is too little to learn from, `UsageError` for what cannot be asked.
+    """
+    chosen = settings or ReferenceSettings()
+    check_name(name)
+    public = _counted(documents, chosen, embeddings)
+    aspects: dict[str, Aspect] = {}
+    choices: dict[str, Any] = {}
+    if public.labels:
+        aspects["topic"], choices["topic"] = topic_aspect(public, chosen)
+    aspects["meaning"], choices["meaning"] = meaning_aspect(public, chosen)
+    source = {
+        "format": "reference",
+        "notice": NOTICE,
+        **dict(facts or {}),
+        "documents": len(public.topics),
+        "topics": dict(sorted(public.sizes.items())),
+        "least_documents": chosen.least_documents,
+        "embeddings": embeddings.sha256 if embeddings and public.uses_embeddings else None,
+        "choices": choices,
+    }
+    return Reference(
+        name=name,
+        vocabulary=public.vocabulary,
+        background=public.background,
+        aspects=MappingProxyType(aspects),
+        tokenizer=chosen.tokenizer,
+        stop_words=chosen.stop_words,
+        source=MappingProxyType(source),
+    )
+
+
+def _counted(
+    documents: Iterable[LabelledWords], settings: ReferenceSettings, embeddings: Embeddings | None
+) -> Public:
+    """The public documents as counts of the words that are kept."""
+    bags: list[Counter[str]] = []
+    labels: list[str | None] = []
+    for words, label in documents:
+        bags.append(Counter(words))
+        labels.append(label)
+    _check_labels(labels)
+    holding: Counter[str] = Counter()
+    for bag in bags:
+        holding.update(bag.keys())
+    admitted = [
+        word
+        for word, count in holding.items()
+        if count >= settings.least_documents and word != UNKNOWN and word_fault(word) is None
+    ]
+    admitted.sort(key=lambda word: (-holding[word], word))
+    vocabulary = tuple(admitted[:LARGEST_VOCABULARY])
+    if len(vocabulary) < 2:
+        raise DataError(
+            f"{len(bags):,} public documents with {len(vocabulary)} words that stand in at least "
+            f"{settings.least_documents} of them are too few to learn from: give more, or a smaller --least-documents"
+        )
+    counts = _matrix(bags, vocabulary)
+    kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() > 0)
+    names = tuple(sorted({label for label in labels if label is not None}))
+    places = {label: place for place, label in enumerate(names)}
+    topics = np.array([places.get(labels[row] or "", 0) for row in kept.tolist()], np.int64)
+    sizes = np.bincount(topics, minlength=len(names))
+    if names and (sizes < 2).any():
+        label = names[int(sizes.argmin())]
+        raise DataError(
+            f"the topic {label!r:.60} has {sizes.min()} public documents with words that are kept: every topic needs 2"
+        )
+    return Public(counts[kept], vocabulary, topics, names, embeddings)
+
+
+def _check_labels(labels: Sequence[str | None]) -> None:
+    if not labels:
+        raise DataError("there are no public documents to learn from")
+    missing = sum(label is None or not label for label in labels)
+    if missing not in (0, len(labels)):
+        raise DataError(f"{missing:,} of {len(labels):,} public documents have no label: all or none must have one")
+    distinct = {label for label in labels if label}
+    if len(distinct) == 1:
+        raise DataError("all public documents have one label: keeping the topic needs at least two topics")
+    if any(len(label) > LABEL_LENGTH or not label.isprintable() for label in distinct):
+        raise DataError(f"a label is longer than {LABEL_LENGTH} characters or holds control characters")
+
+
+def _matrix(bags: Sequence[Counter[str]], vocabulary: Sequence[str]) -> Any:
+    from scipy.sparse import csr_array
+
+    places = {word: place for place, word in enumerate(vocabulary)}
+    indices: list[int] = []
+    values: list[int] = []
+    starts = [0]
+    for bag in bags:
+        for word, count in bag.items():
+            place = places.get(word)
+            if place is not None:
+                indices.append(place)
+                values.append(count)
+        starts.append(len(indices))
+    shape = (len(bags), len(vocabulary))
+    return csr_array((np.array(values, np.float64), np.array(indices), np.array(starts)), shape)
+

@@ -1,0 +1,104 @@
+"""The reference that needs no corpus: themes of the default word vectors, made when first asked for.
+
+Frequent words are clustered by direction; a cluster is a theme, its words are what is drawn for it. It knows no
+topics of yours and keeps modestly (docs/documents.md): good enough to try things, not to settle on.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from publius.arrays import Float64Array
+from publius.errors import StorageError, UsageError
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.clusters import clusters, directions
+from publius.vectors.learning.reference import Aspect, Prototypes, Reference, distances_to, on_grid
+from publius.vectors.learning.typical_words import drawable
+from publius.vectors.store import store_root
+
+NAME: Final = "themes"
+_WORDS: Final = 20_000
+_PROTOTYPE_WORDS: Final = 8_000
+_SHARED_RANK: Final = 300.0
+_SIZES: Final = MappingProxyType({"topic": (10, 25, 50), "meaning": (50, 100, 150)})
+_DIMENSION: Final = 30
+_DRAWN: Final = 100
+_VERSION: Final = 1
+
+
+def themes() -> Reference:
+    """The stored themes of the default vectors, made now where there are none yet."""
+    from publius.vectors.learning.reference_store import is_stored_reference, open_reference
+
+    embeddings = Embeddings.load()
+    name = f"{NAME}-v{_VERSION}-{embeddings.sha256[:12]}"
+    folder = store_root().parent / "packaged" / name
+    if is_stored_reference(name) or folder.is_dir():
+        return open_reference(folder)
+    made = make_themes(embeddings)
+    try:
+        return made.save(folder)
+    except (StorageError, UsageError):  # no place to write, or another process was quicker: memory will do
+        return made
+
+
+def make_themes(embeddings: Embeddings) -> Reference:
+    """Themes of the most frequent words of ``embeddings``, which stand in the order of frequency."""
+    stops = StopWords.load("english")
+    places = [
+        place
+        for place, word in enumerate(embeddings.vocabulary[: 2 * _WORDS])
+        if word not in stops and len(word) > 2 and word.isalpha()
+    ][:_WORDS]
+    if len(places) < 2:
+        raise UsageError(f"the vectors {embeddings.name!r} have too few words to make themes of")
+    vocabulary = tuple(embeddings.vocabulary[place] for place in places)
+    rank = np.arange(1, len(places) + 1, dtype=np.float64)
+    background = 1 / (rank + 10)
+    background /= background.sum()
+    features = on_grid(_weighted(np.asarray(embeddings.vectors[places], np.float64), rank))
+    aspects = {
+        name: _aspect(name, features, background, vocabulary, sizes) for name, sizes in _SIZES.items()
+    }
+    source = {"format": "themes", "embeddings": embeddings.sha256, "words": len(places), "version": _VERSION}
+    return Reference(
+        NAME, vocabulary, background, MappingProxyType(aspects), embeddings.tokenizer, "english", MappingProxyType(source)
+    )
+
+
+def _weighted(vectors: Float64Array, rank: Float64Array) -> Float64Array:
+    """Principal components of the vectors' directions, frequent words weighing less; shape (V, m)."""
+    units = directions(vectors - vectors.mean(axis=0))
+    weights = rank / (rank + _SHARED_RANK)
+    _, _, axes = np.linalg.svd(units - units.mean(axis=0), full_matrices=False)
+    return np.asarray((units @ axes[:_DIMENSION].T) * weights[:, None])
+
+
+def _aspect(
+    name: str, features: Float64Array, background: Float64Array, vocabulary: tuple[str, ...], sizes: tuple[int, ...]
+) -> Aspect:
+    clustered = features[:_PROTOTYPE_WORDS]
+    units = directions(clustered)
+    sets = []
+    for size in sizes:
+        size = min(size, len(clustered))
+        members = clusters(clustered, size)
+        points = np.zeros((size, features.shape[1]))
+        np.add.at(points, members, units)
+        points = directions(points)
+        nearness = np.where(members[None, :] == np.arange(size)[:, None], points @ units.T, 0.0)
+        chances = np.zeros((size, len(features)))
+        chances[:, : len(clustered)] = np.maximum(nearness, 0) ** 2 * background[: len(clustered)] ** 0.5
+        chances /= chances.sum(axis=1, keepdims=True)
+        words, weights = drawable(chances, _DRAWN)
+        labels = tuple(", ".join(vocabulary[int(word)] for word in row[:3]) for row in words)
+        two = np.partition(distances_to(clustered, points), min(1, size - 1), axis=1)[:, :2]
+        margin = float(np.median(two.max(axis=1) - two.min(axis=1)) / 2)
+        sets.append(Prototypes(points, labels, words, weights, margin))
+    spread = features.std(axis=0)
+    whole = np.concatenate([features, np.zeros((1, features.shape[1]))])
+    return Aspect(name, "embedding", whole, "cosine", -spread, spread, tuple(sets))
