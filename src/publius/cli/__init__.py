@@ -29,6 +29,7 @@ from publius.cli import (
     ledger,
     obfuscate,
     reconstruct,
+    reference,
     utility,
     words,
 )
@@ -61,6 +62,7 @@ def _top(
 obfuscate.register(app)
 inspect.register(app)
 embeddings.register(app)
+reference.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
     noun.register(app)
 reconstruct.register(app)

@@ -1,4 +1,4 @@
-"""What a document mechanism promises: one constant per unit of Earth Mover's distance, one between any two documents."""
+"""What a document mechanism promises: a constant per unit of distance and one between any two documents."""
 
 from __future__ import annotations
 

@@ -81,9 +81,11 @@ def _document_promise(guarantee: DocumentGuarantee) -> str:
         f"likely, names the right one with a probability of at most "
         f"{_shown(posterior_at_most(bound, _CANDIDATES), 3)}; between two documents, "
         f"{_shown(posterior_at_most(bound, 2), 3)}. As bounds between any two documents go this one is "
-        f"{guarantee.strength} ({thresholds}, empty beyond). " + _per_unit(guarantee) + f"What is kept is the "
-        f"{guarantee.preserve}, as far as the bound allows; it is not hidden. The {guarantee.size} words of the bag are "
-        "drawn from public words and cost nothing. Each further release of a document adds its exponent to this one's."
+        f"{guarantee.strength} ({thresholds}, empty beyond). "
+        + _per_unit(guarantee)
+        + f"What is kept is the {guarantee.preserve}, as far as the bound allows; it is not hidden. "
+        f"The {guarantee.size} words of the bag are drawn from public words and cost nothing. "
+        "Each further release of a document adds its exponent to this one's."
     )
 
 

@@ -8,7 +8,7 @@ up with the public unknown token.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from types import MappingProxyType
@@ -37,11 +37,10 @@ class Bag:
     Bag(size=3, distinct=2)
     """
 
-    __slots__ = ("_counts", "_hash", "_size")
+    __slots__ = ("_counts", "_size")
 
     _counts: Mapping[str, int]
     _size: int
-    _hash: int
 
     def __init__(self, words: Iterable[str] | Mapping[str, int] = ()) -> None:
         if isinstance(words, (str, bytes)):
@@ -49,7 +48,17 @@ class Bag:
         counts = _checked(words if isinstance(words, Mapping) else Counter(words))
         object.__setattr__(self, "_counts", MappingProxyType(counts))
         object.__setattr__(self, "_size", sum(counts.values()))
-        object.__setattr__(self, "_hash", hash(tuple(counts.items())))
+
+    @classmethod
+    def from_vocabulary(cls, words: Sequence[str]) -> Bag:
+        """The bag of words of a public vocabulary, given in ascending order; neither is checked, for speed.
+
+        For mechanisms only, whose words are those of a vocabulary that was checked before.
+        """
+        bag = object.__new__(cls)
+        object.__setattr__(bag, "_counts", MappingProxyType(dict(Counter(words))))
+        object.__setattr__(bag, "_size", len(words))
+        return bag
 
     @classmethod
     def from_counts(cls, counts: Mapping[str, int]) -> Bag:
@@ -99,7 +108,7 @@ class Bag:
         return self._counts == other._counts if isinstance(other, Bag) else NotImplemented
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash(tuple(self._counts.items()))
 
     def __repr__(self) -> str:
         return f"Bag(size={self._size}, distinct={len(self._counts)})"

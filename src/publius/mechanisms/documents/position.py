@@ -22,6 +22,7 @@ from publius.mechanisms.documents.base import (
     AbstractDocumentMechanism,
     DocumentOutcome,
     Noise,
+    random_bits,
     words_drawn,
 )
 from publius.noise.laplace import EuclideanLaplace, checked_epsilon
@@ -109,15 +110,15 @@ class Position(AbstractDocumentMechanism):
 
     def noise(self, rng: Generator) -> Noise:
         """See `AbstractDocumentMechanism.noise`: a Laplace vector of m numbers and 32 bits for each word."""
-        return Noise(self._noise.sample(rng, 1)[0], rng.bytes(WORD_BYTES * self.length))
+        return Noise(self._noise.sample(rng, 1)[0], random_bits(rng, WORD_BYTES * self.length))
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
         """See `AbstractDocumentMechanism.apply`."""
         places = self.aspect.saturated(self.positions(documents))
-        return [
-            DocumentOutcome(None, None, self._bag(self._words_near(place + found.values, found.bits)))
-            for place, found in zip(places, noise, strict=True)
-        ]
+        words = np.empty((len(places), self.length), np.int64)
+        for row, (place, found) in enumerate(zip(places, noise, strict=True)):
+            words[row] = self._words_near(place + found.values, found.bits)
+        return [DocumentOutcome(None, None, bag) for bag in self._bags(words)]
 
     def _words_near(self, noisy: Float64Array, bits: bytes) -> IndexArray:
         """Words drawn for a noisy position: on the public grid and in the box before anything is made of it."""

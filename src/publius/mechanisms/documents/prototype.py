@@ -28,11 +28,13 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.documents.base import (
     LENGTH,
+    NUMBER_BYTES,
     WORD_BYTES,
     AbstractDocumentMechanism,
     DocumentOutcome,
     Noise,
     PublicOutcome,
+    random_bits,
     words_drawn,
 )
 from publius.noise.randomness import Generator
@@ -51,9 +53,13 @@ SMALLEST_BOUND: Final = 1e-6
 FIDELITY: Final = 0.9
 """The largest set of prototypes is taken of which the right one comes out at least so often."""
 
+MARGIN_SHARE: Final = 0.25
+"""Of the public margin: within it the choice of a prototype is soft. Costs a few thousandths of the topics."""
+
 _TYPICAL: Final = 8
 _DIGITS: Final = 50
 _UNIT: Final = 2.0**-52
+_NO_VALUES: Final = np.zeros(0)
 
 
 @final
@@ -77,9 +83,9 @@ class Prototype(AbstractDocumentMechanism):
     ) -> None:
         """Take two of ``epsilon`` per unit of distance, ``bound`` in nats and ``gamma``, or one of the first two.
 
-        With a bound alone gamma is 0. With epsilon alone gamma is the reference's margin. ``prototypes`` is the size
-        of the set to use where the reference has several; by default the largest that the bound allows.
-        `UsageError` for values that do not exist.
+        Where gamma does not follow it is a quarter of the reference's margin, and 0 where prototypes are chosen by
+        cosine and no epsilon is asked for. ``prototypes`` is the size of the set to use where the reference has
+        several; by default the largest that the bound allows. `UsageError` for values that do not exist.
         """
         self._take(reference, preserve, length)
         if epsilon is None and bound is None:
@@ -98,17 +104,17 @@ class Prototype(AbstractDocumentMechanism):
 
     def _solve(self, epsilon: float | None, bound: float | None, gamma: float | None) -> None:
         """The bound and gamma at which the constant per unit is at most epsilon."""
-        lipschitz = self.aspect.lipschitz
+        lipschitz, usual = self.aspect.lipschitz, self.prototypes.margin * MARGIN_SHARE
         if epsilon is None:
-            self.gamma = 0.0 if gamma is None else gamma
+            default = usual if self.aspect.rule == "nearest" else 0.0
+            self.gamma = default if gamma is None else gamma
             self._asked_bound = float(bound or 0.0)
             return
         if bound is None:
-            width = self.prototypes.margin if gamma is None else gamma
-            if not width > 0:
+            gamma = usual if gamma is None else gamma
+            if not gamma > 0:
                 raise UsageError("with epsilon and no bound gamma must be positive: give --bound as well")
-            bound = _bound_for(epsilon * width / (2 * lipschitz))
-            gamma = width
+            bound = _bound_for(epsilon * gamma / (2 * lipschitz))
         else:
             gamma = 2 * bound * lipschitz * math.tanh(bound / 4) / epsilon * (1 + 1e-12)
         self._asked_bound, self.gamma = bound, gamma
@@ -160,22 +166,22 @@ class Prototype(AbstractDocumentMechanism):
 
     def noise(self, rng: Generator) -> Noise:
         """See `AbstractDocumentMechanism.noise`: 62 bits for the prototype and 32 for each word."""
-        bits = rng.bytes(8 + WORD_BYTES * self.length)
-        return Noise(np.zeros(0), bits)
+        return Noise(_NO_VALUES, random_bits(rng, NUMBER_BYTES + WORD_BYTES * self.length))
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
         """See `AbstractDocumentMechanism.apply`."""
-        numbers = np.frombuffer(b"".join(found.bits[:8] for found in noise), "<u8") >> np.uint64(2)
+        numbers = np.frombuffer(b"".join(found.bits[:NUMBER_BYTES] for found in noise), "<u8") >> np.uint64(2)
         chosen = self._drawn(self.positions(documents), numbers.astype(np.int64))
         words = np.empty((len(documents), self.length), np.int64)
         for k in np.unique(chosen).tolist():
             rows = np.flatnonzero(chosen == k)
-            bits = b"".join(noise[row].bits[8:] for row in rows.tolist())
+            bits = b"".join(noise[row].bits[NUMBER_BYTES:] for row in rows.tolist())
             found = words_drawn(self.prototypes.words[k], self.prototypes.weights[k], bits)
             words[rows] = found.reshape(len(rows), self.length)
         labels = self.prototypes.labels
         return [
-            DocumentOutcome(k, labels[k], self._bag(row)) for k, row in zip(chosen.tolist(), words, strict=True)
+            DocumentOutcome(k, labels[k], bag)
+            for k, bag in zip(chosen.tolist(), self._bags(words), strict=True)
         ]
 
     def _drawn(self, positions: Float64Array, numbers: IndexArray) -> IndexArray:
@@ -221,7 +227,7 @@ class Prototype(AbstractDocumentMechanism):
         rows = np.arange(len(shares))
         shares[rows, nearest] = 0
         shares[rows, nearest] = self._free - shares.sum(axis=1)
-        return shares
+        return np.asarray(shares)
 
     def margin_scores(self, positions: Float64Array) -> Float64Array:
         """u_k = min((D_k - min_j D_j) / 2, gamma), shape (n, M): none moves further than the position does."""

@@ -28,7 +28,10 @@ def make_document_mechanism(
     if name not in DOCUMENT_MECHANISMS:
         known = ", ".join(DOCUMENT_MECHANISMS)
         raise UsageError(f"no document mechanism is called {name!r:.40}: choose one of {known}")
-    taken = frozenset(inspect.signature(DOCUMENT_MECHANISMS[name].__init__).parameters) - {"self", "reference"}
+    taken = frozenset(inspect.signature(DOCUMENT_MECHANISMS[name].__init__).parameters) - {
+        "self",
+        "reference",
+    }
     given = {key: value for key, value in parameters.items() if value is not None}
     if foreign := sorted(set(given) - taken):
         raise UsageError(f"the mechanism {name} takes no {' and no '.join(foreign)}")

@@ -134,7 +134,9 @@ def meaning_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect,
         recalls[str(size)] = round(recall(positions, points, "cosine"), 4)
     low, high, saturation = _box(positions, None, sets[-1].points, settings.saturation)
     facts = {"features": kind, "recall_without_noise": recalls, "saturation": saturation}
-    aspect = Aspect("meaning", kind, _with_empty(grid, positions.mean(axis=0)), "cosine", low, high, tuple(sets))
+    aspect = Aspect(
+        "meaning", kind, _with_empty(grid, positions.mean(axis=0)), "cosine", low, high, tuple(sets)
+    )
     return aspect, facts
 
 
@@ -205,9 +207,7 @@ def _leading(features: Float64Array, shares: Any, dimension: int | None) -> Floa
     return np.asarray(features @ axes[:, ::-1][:, :dimension])
 
 
-def _basis(
-    scores: Float64Array, topics: IndexArray, count: int, dimension: int | None
-) -> Float64Array:
+def _basis(scores: Float64Array, topics: IndexArray, count: int, dimension: int | None) -> Float64Array:
     """Orthonormal columns for scores that matter up to a constant; the leading ones by the topics' means."""
     basis = centred_basis(count)
     if dimension is None or dimension >= basis.shape[1]:
@@ -249,9 +249,7 @@ def _ladder(documents: int, asked: int | None) -> tuple[int, ...]:
     return fitting or (max(1, documents // _DOCUMENTS_A_CLUSTER),)
 
 
-def _cluster_labels(
-    public: Public, members: IndexArray, count: int, words: IndexArray
-) -> tuple[str, ...]:
+def _cluster_labels(public: Public, members: IndexArray, count: int, words: IndexArray) -> tuple[str, ...]:
     """The commonest topic of each cluster's documents, or its most typical words."""
     if public.labels:
         table = np.zeros((count, len(public.labels)), np.int64)
@@ -276,12 +274,20 @@ def _box(
         spread = (means.max(axis=0) - means.min(axis=0)) / 2
     width = asked
     if width is None:
-        width = 1.0 if topics is None or positions.shape[1] > 1 else _best_width(positions, topics, middle, spread, points)
+        width = (
+            1.0
+            if topics is None or positions.shape[1] > 1
+            else _best_width(positions, topics, middle, spread, points)
+        )
     return middle - width * spread, middle + width * spread, width
 
 
 def _best_width(
-    positions: Float64Array, topics: IndexArray, middle: Float64Array, spread: Float64Array, points: Float64Array
+    positions: Float64Array,
+    topics: IndexArray,
+    middle: Float64Array,
+    spread: Float64Array,
+    points: Float64Array,
 ) -> float:
     """The half-width at which the noisy position most often lies on the topic's side of the middle."""
     side = np.sign(points[topics, 0] - points.mean())

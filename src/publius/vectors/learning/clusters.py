@@ -47,7 +47,9 @@ def _first_centres(units: Float64Array, count: int) -> Float64Array:
         raise DataError(
             f"{count} clusters need as many public documents with different directions; there are {len(distinct)}"
         )
-    chance = np.array([int.from_bytes(hashlib.sha256(b"%d" % place).digest()[:6], "big") for place in range(count)])
+    chance = np.array(
+        [int.from_bytes(hashlib.sha256(b"%d" % place).digest()[:6], "big") for place in range(count)]
+    )
     chosen = [int(chance[0] % len(distinct))]
     gaps = np.maximum(0.0, 1 - distinct @ distinct[chosen[0]])
     for place in range(1, count):

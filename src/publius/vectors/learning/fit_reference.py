@@ -53,7 +53,9 @@ class ReferenceSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be learned: `UsageError`."""
         if self.features is not None and self.features not in FEATURES:
-            raise UsageError(f"no features are called {self.features!r:.40}: choose one of {', '.join(FEATURES)}")
+            raise UsageError(
+                f"no features are called {self.features!r:.40}: choose one of {', '.join(FEATURES)}"
+            )
         for name in ("dimension", "prototypes", "least_documents"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
@@ -149,7 +151,9 @@ def _check_labels(labels: Sequence[str | None]) -> None:
         raise DataError("there are no public documents to learn from")
     missing = sum(label is None or not label for label in labels)
     if missing not in (0, len(labels)):
-        raise DataError(f"{missing:,} of {len(labels):,} public documents have no label: all or none must have one")
+        raise DataError(
+            f"{missing:,} of {len(labels):,} public documents have no label: all or none must have one"
+        )
     distinct = {label for label in labels if label}
     if len(distinct) == 1:
         raise DataError("all public documents have one label: keeping the topic needs at least two topics")
@@ -173,4 +177,3 @@ def _matrix(bags: Sequence[Counter[str]], vocabulary: Sequence[str]) -> Any:
         starts.append(len(indices))
     shape = (len(bags), len(vocabulary))
     return csr_array((np.array(values, np.float64), np.array(indices), np.array(starts)), shape)
-

@@ -121,7 +121,9 @@ class Aspect:
             raise DataError("the ends of a box must be finite")
         if not self.sets or any(found.points.shape[1] != m for found in self.sets):
             raise DataError(f"an aspect needs prototypes, each of {m} coordinates")
-        if any(int(found.words.max()) >= len(self.features) - 1 or found.words.min() < 0 for found in self.sets):
+        if any(
+            int(found.words.max()) >= len(self.features) - 1 or found.words.min() < 0 for found in self.sets
+        ):
             raise DataError("the words of a prototype must be words of the reference")
 
     @property

@@ -129,9 +129,7 @@ def write_reference(folder: AnyPath, reference: Reference) -> None:
         for name, array in reference.arrays():
             with open(temporary / f"{name}.npy", "wb") as stream:
                 plain = np.ascontiguousarray(array, _stored_type(array))
-                np.lib.format.write_array_header_1_0(
-                    stream, np.lib.format.header_data_from_array_1_0(plain)
-                )
+                np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(plain))
                 stream.write(plain.tobytes())
         (temporary / _WORDS).write_bytes("".join(f"{word}\n" for word in reference.vocabulary).encode())
         text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)

@@ -61,12 +61,16 @@ def make_themes(embeddings: Embeddings) -> Reference:
     background = 1 / (rank + 10)
     background /= background.sum()
     features = on_grid(_weighted(np.asarray(embeddings.vectors[places], np.float64), rank))
-    aspects = {
-        name: _aspect(name, features, background, vocabulary, sizes) for name, sizes in _SIZES.items()
-    }
+    aspects = {name: _aspect(name, features, background, vocabulary, sizes) for name, sizes in _SIZES.items()}
     source = {"format": "themes", "embeddings": embeddings.sha256, "words": len(places), "version": _VERSION}
     return Reference(
-        NAME, vocabulary, background, MappingProxyType(aspects), embeddings.tokenizer, "english", MappingProxyType(source)
+        NAME,
+        vocabulary,
+        background,
+        MappingProxyType(aspects),
+        embeddings.tokenizer,
+        "english",
+        MappingProxyType(source),
     )
 
 
@@ -79,7 +83,11 @@ def _weighted(vectors: Float64Array, rank: Float64Array) -> Float64Array:
 
 
 def _aspect(
-    name: str, features: Float64Array, background: Float64Array, vocabulary: tuple[str, ...], sizes: tuple[int, ...]
+    name: str,
+    features: Float64Array,
+    background: Float64Array,
+    vocabulary: tuple[str, ...],
+    sizes: tuple[int, ...],
 ) -> Aspect:
     clustered = features[:_PROTOTYPE_WORDS]
     units = directions(clustered)

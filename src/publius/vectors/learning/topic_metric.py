@@ -130,7 +130,7 @@ class TopicMetric:
             "format": "topic-metric",
             "notice": PUBLIC,
             "corpus": corpus.path.name,
-            "corpus_sha256": _digest(str(path) for path in corpus.paths),
+            "corpus_sha256": files_sha256(str(path) for path in corpus.paths),
             "label": self.label,
             "topics": dict(sorted(documents.items())),
             "words": self.words,
@@ -171,7 +171,7 @@ def clipped(vectors: Float64Array, longest: float | None) -> Float64Array:
     return np.asarray(vectors * np.minimum(1.0, longest / np.maximum(lengths, 1e-300)))
 
 
-def _digest(paths: Iterable[str]) -> str:
+def files_sha256(paths: Iterable[str]) -> str:
     """SHA-256 over the public files, one after the other."""
     state = hashlib.sha256()
     for path in paths:

@@ -1,0 +1,223 @@
+"""``publius reference``: fit, list, info, verify."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import print_json, print_table, waiting
+from publius.cli.options import Json
+from publius.errors import DocumentError
+
+if TYPE_CHECKING:
+    from publius.vectors.learning.reference import Reference
+
+Name = Annotated[str, typer.Argument(help="A stored name, themes, or a folder.", show_default=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the ``reference`` commands."""
+    group = typer.Typer(
+        help="References for --preserve: public features and prototypes of documents.", no_args_is_help=True
+    )
+    group.command("fit")(fit)
+    group.command("list")(list_references)
+    group.command("info")(info)
+    group.command("verify")(verify)
+    app.add_typer(group, name="reference")
+
+
+def fit(
+    public: Annotated[Path, typer.Argument(help="PUBLIC documents to learn from, never those to be released.")],
+    name: Annotated[str, typer.Option(help="What to call it: a-z, 0-9, dot, underscore, hyphen.")],
+    label: Annotated[
+        str | None, typer.Option(help="Field that holds the topic. Without it only the meaning can be kept.")
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(help="log-odds, discriminants or embedding. Default: what suits topic and meaning each."),
+    ] = None,
+    dimension: Annotated[int | None, typer.Option(min=1, help="How many features at most.")] = None,
+    prototypes: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many for the meaning. Default: several sets; a bound takes what fits it."),
+    ] = None,
+    saturation: Annotated[
+        float | None,
+        typer.Option(help="Half-width, in public spreads, of the box a position is clipped to. Default: chosen."),
+    ] = None,
+    least_documents: Annotated[int, typer.Option(min=1, help="Leave out words of fewer public documents.")] = 3,
+    embeddings: Annotated[
+        str | None, typer.Option(help="Word vectors for features of the kind embedding. Default: the packaged GloVe.")
+    ] = None,
+    tokenizer: Annotated[str, typer.Option(help="glove or word2vec.")] = "glove",
+    stop_words: Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")] = "english",
+    text_field: Annotated[str, typer.Option(help="Field that holds the text.")] = "text",
+    json: Json = False,
+) -> None:  # fmt: skip
+    """Learn public features and prototypes of documents, for releases that keep the topic or the meaning.
+
+    The reference tells of the texts it was learned from: use public text, never the documents to be released.
+    """
+    from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+    from publius.vectors.learning.reference_store import new_reference_folder
+
+    settings = ReferenceSettings(
+        features, dimension, prototypes, saturation, least_documents, tokenizer, stop_words
+    )
+    folder = new_reference_folder(name)
+    with waiting("reading the public texts, learning the reference"):
+        vectors = _vectors(embeddings, features)
+        documents, facts = _public_documents(public, label, text_field, settings)
+        found = fit_reference(documents, name=name, settings=settings, facts=facts, embeddings=vectors)
+        stored = found.save(folder)
+    _show(_facts(stored), json)
+
+
+def list_references(json: Json = False) -> None:
+    """Show the stored references."""
+    from publius.vectors.learning.reference_store import references_root
+
+    entries = list(_entries())
+    if json:
+        print_json({"store": str(references_root()), "references": entries})
+    else:
+        columns = ("name", "size", "keeps", "kind")
+        print_table(columns, ([entry.get(column, "?") for column in columns] for entry in entries))
+
+
+def info(name: Name, json: Json = False) -> None:
+    """Show what identifies a reference, what it can keep, and what it was learned from."""
+    from publius.vectors.learning.reference import Reference
+
+    with waiting("opening the reference"):
+        reference = Reference.load(name)
+    _show(_facts(reference), json)
+
+
+def verify(name: Name, json: Json = False) -> None:
+    """Read every byte of a reference again and compare with its digest."""
+    from publius.vectors.learning.reference import Reference
+
+    reference = Reference.load(name)
+    reference.verify()
+    _show({"name": reference.name, "verified": True, "sha256": reference.sha256}, json)
+
+
+def _vectors(embeddings: str | None, features: str | None) -> Any:
+    """The embeddings asked for, or the packaged ones where they are installed."""
+    from publius.errors import MissingExtraError
+    from publius.vectors.embeddings import Embeddings
+
+    if embeddings is not None:
+        return Embeddings.load(embeddings)
+    try:
+        return Embeddings.load()
+    except MissingExtraError:
+        if features == "embedding":
+            raise
+        return None
+
+
+def _public_documents(
+    public: Path, label: str | None, text_field: str, settings: Any
+) -> tuple[Iterator[tuple[Sequence[str], str | None]], dict[str, Any]]:
+    from publius.documents.corpus import BadDocument, open_corpus
+    from publius.text.tokenizer import StopWords, profile_named, tokenize
+    from publius.vectors.learning.topic_metric import files_sha256
+
+    stops = StopWords.load(settings.stop_words)
+    profile = profile_named(settings.tokenizer).name
+    corpus = open_corpus(public, text_field=text_field, keep=() if label is None else (label,), number=True)
+    facts = {
+        "corpus": corpus.path.name,
+        "corpus_sha256": files_sha256(str(path) for path in corpus.paths),
+        "label": label,
+        "stop_words": settings.stop_words,
+    }
+
+    def documents() -> Iterator[tuple[Sequence[str], str | None]]:
+        for document in corpus:
+            if isinstance(document, BadDocument):
+                raise DocumentError(f"{document.error()}; every public document needs a text and its label")
+            words = [word for word in tokenize(document.text, profile) if word not in stops]
+            yield words, None if label is None else document.labels[label]
+
+    return documents(), facts
+
+
+def _entries() -> Iterator[dict[str, Any]]:
+    from publius.errors import PubliusError
+    from publius.vectors.learning.reference_store import (
+        read_reference_record,
+        references_root,
+        stored_reference_names,
+    )
+
+    yield {
+        "name": "themes",
+        "size": 20_000,
+        "keeps": "topic, meaning",
+        "kind": "made from the default vectors",
+    }
+    for name in stored_reference_names():
+        try:
+            record = read_reference_record(references_root() / name)
+            keeps = ", ".join(str(aspect["name"]) for aspect in record["aspects"])
+            yield {
+                "name": name,
+                "size": record["size"],
+                "keeps": keeps,
+                "kind": "stored",
+                "sha256": record["sha256"],
+            }
+        except (PubliusError, KeyError, TypeError):
+            yield {"name": name, "kind": f"damaged: see publius reference verify {name}"}
+
+
+def _facts(reference: Reference) -> dict[str, Any]:
+    aspects = {
+        aspect.name: {
+            "features": aspect.kind,
+            "dimension": aspect.dimension,
+            "rule": aspect.rule,
+            "lipschitz": aspect.lipschitz,
+            "diameter": aspect.diameter,
+            "prototypes": [found.size for found in aspect.sets],
+        }
+        for aspect in reference.aspects.values()
+    }
+    return {
+        "name": reference.name,
+        "sha256": reference.sha256,
+        "size": reference.size,
+        "keeps": list(reference.keeps),
+        "aspects": aspects,
+        "tokenizer": reference.tokenizer,
+        "stop_words": reference.stop_words,
+        "source": dict(reference.source),
+        "folder": None if reference.folder is None else str(reference.folder),
+    }
+
+
+def _show(facts: dict[str, Any], json: bool) -> None:
+    if json:
+        print_json(facts)
+        return
+    aspects, source = facts.pop("aspects", {}), facts.pop("source", {})
+    choices, topics = source.pop("choices", {}), source.pop("topics", None)
+    rows = [(key.replace("_", " "), value) for key, value in facts.items() if value is not None]
+    for name, aspect in aspects.items():
+        told = f"{aspect['features']}, {aspect['dimension']} dimensions, {aspect['rule']} of {aspect['prototypes']}"
+        rows.append((f"keeps {name} by", told))
+    rows += [(key.replace("_", " "), value) for key, value in source.items() if value is not None]
+    if topics:
+        rows.append(("topics", ", ".join(f"{topic} ({count})" for topic, count in topics.items())))
+    rows += [
+        (f"chosen for {name}", ", ".join(f"{k} {v}" for k, v in found.items()))
+        for name, found in choices.items()
+    ]
+    print_table(("reference", ""), rows)
