@@ -20,7 +20,7 @@ for module in ("sklearn", "matplotlib", "jinja2"):
 
 KEYS = ["mechanism", "epsilon", "repeat", "adversary", "task", "correct", "total", "accuracy", "low", "high",
         "chance", "changed", "mean_distance"]  # fmt: skip
-FEW = "sr-nearest,koppel,likelihood,adaptive-likelihood,informed,linear"
+FEW = "sr-nearest,koppel,likelihood,adaptive-likelihood,informed,linear,originals"
 
 
 def run(*arguments):
@@ -71,11 +71,29 @@ def test_rows_are_as_promised(folder):
     assert {(r["adversary"], r["task"]) for r in found if r["epsilon"] == 2.0} == {
         ("sr-nearest", "author"), ("sr-nearest", "topic"), ("koppel", "author"), ("likelihood", "author"),
         ("likelihood", "topic"), ("adaptive-likelihood", "author"), ("adaptive-likelihood", "topic"),
-        ("informed", "author"), ("linear", "topic"),
+        ("informed", "author"), ("linear", "topic"), ("originals", "author"),
     }  # fmt: skip
     assert all(
         r["accuracy"] == r["correct"] / r["total"] and r["low"] <= r["accuracy"] <= r["high"] for r in found
     )
+
+
+def test_every_row_states_how_the_texts_were_protected(folder):
+    found = records(folder)
+    assert all({"mechanism", "epsilon", "bound"} <= set(row) for row in found)
+    assert {row["bound"] for row in found if row["mechanism"] == "clean"} == {None}
+    small, large = ({row["bound"] for row in found if row["epsilon"] == at} for at in (2.0, 30.0))
+    assert len(small) == len(large) == 1
+    assert max(large) == pytest.approx(15 * max(small))
+
+
+def test_the_holder_of_the_originals(folder):
+    """He finds every unprotected text; under noise his figure is an attack, with what the guarantee alone allows."""
+    found = {(r["epsilon"], r["repeat"]): r for r in records(folder) if r["adversary"] == "originals"}
+    assert (found[None, 0]["accuracy"], found[None, 0]["exact"]) == (1.0, True)
+    assert found[2.0, 0]["exact"] is False
+    assert found[2.0, 0]["accuracy"] <= found[2.0, 0]["at_most"] <= 1.0
+    assert set(found[2.0, 0]["by_topic"]) == {"sea", "court"}
 
 
 def test_noise_hides_authors(folder):

@@ -18,6 +18,7 @@ from publius.evaluation.data import Task
 
 ADAPTIVE: Final = "adaptive-"
 INFORMED: Final = "informed"
+ORIGINALS: Final = "originals"
 ALL: Final = "all"
 
 COPIES: Final = 3
@@ -52,7 +53,7 @@ KINDS: Final[dict[str, Kind]] = {
 }
 """Every kind that learns from bags. "informed" is apart: it needs the mechanism itself."""
 
-NAMES: Final = (*KINDS, *(ADAPTIVE + name for name in KINDS), INFORMED)
+NAMES: Final = (*KINDS, *(ADAPTIVE + name for name in KINDS), INFORMED, ORIGINALS)
 
 
 def choose_adversaries(names: Sequence[str]) -> tuple[str, ...]:

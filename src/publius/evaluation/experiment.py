@@ -9,15 +9,17 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, base_name
+from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, ORIGINALS, base_name
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.nearest import EarthMovers
 from publius.evaluation.data import Task
 from publius.evaluation.encoding import EncodedDataset, EncodedText
-from publius.evaluation.protection import Displacement, Protected, displacement, protect_texts
-from publius.evaluation.rows import CLEAN, Row, make_row
-from publius.evaluation.transition import is_exact, transition_of
+from publius.evaluation.hindsight import originals_row
+from publius.evaluation.protection import Protected
+from publius.evaluation.protectors import AbstractProtector, Unprotected, WordProtector
+from publius.evaluation.rows import CLEAN, Protection, Row, make_row
+from publius.evaluation.transition import transition_of
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.noise.randomness import RunKey
@@ -26,22 +28,40 @@ from publius.vectors.embeddings import Embeddings
 
 SNIPPET_WORDS = 24
 NEAREST_SHOWN = 5
-UNCHANGED = Displacement(0.0, 0.0)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One experiment: ``mechanism`` at ``epsilon`` with the noise of ``repeat``. Epsilon None: nothing is protected."""
+    """One experiment: ``mechanism`` with the noise of ``repeat``, at ``epsilon`` or at ``bound`` nats.
+
+    The mechanism "clean" protects nothing and has neither.
+    """
 
     mechanism: str
     epsilon: float | None
     repeat: int
+    bound: float | None = None
 
     @property
     def name(self) -> str:
-        """A file name for its result."""
-        return f"{self.mechanism}-{'clean' if self.epsilon is None else repr(self.epsilon)}-{self.repeat}"
+        """A file name for its result, and how progress calls it."""
+        at = repr(self.epsilon) if self.bound is None else f"bound-{self.bound!r}"
+        return f"{self.mechanism}-{'clean' if self.mechanism == CLEAN else at}-{self.repeat}"
+
+    @property
+    def shown(self) -> str:
+        """For people, without the repeat."""
+        return shown_cell(self.mechanism, self.epsilon, self.bound)
+
+
+def shown_cell(mechanism: str, epsilon: float | None, bound: float | None) -> str:
+    """A mechanism and what it was asked for, for people."""
+    if mechanism == CLEAN:
+        return "unprotected"
+    if epsilon is None:
+        return f"{mechanism}, bound {bound:g}" if bound is not None else mechanism
+    return f"{mechanism} {epsilon:,.6g}"
 
 
 @final
@@ -59,6 +79,7 @@ class Setting:
         chances: the chance level of each task.
         seed: all noise, and all lots that adversaries draw, come from it: an evaluation is an experiment.
         snippet: the id of the text of which the report may show words; None for none.
+        unknown: what becomes of words outside the vocabulary.
 
     """
 
@@ -71,10 +92,18 @@ class Setting:
     chances: dict[Task, float]
     seed: int
     snippet: str | None = None
+    unknown: str = "unk"
+
+    def protector(self, cell: Cell) -> AbstractProtector:
+        """What protects the texts of ``cell``."""
+        mechanism = self.mechanism(cell)
+        if mechanism is None:
+            return Unprotected()
+        return WordProtector(mechanism, self.data.size, metric=self.metric, unknown=self.unknown)
 
     def mechanism(self, cell: Cell) -> AbstractMechanism | None:
         """The cell's mechanism on one thread; None for the clean cell."""
-        if cell.epsilon is None:
+        if cell.mechanism == CLEAN:
             return None
         taken = signature(MECHANISMS[cell.mechanism].__init__).parameters
         given = {"epsilon": cell.epsilon, "metric": self.metric, "threads": 1, **self.parameters}
@@ -95,6 +124,9 @@ class Outcome:
         snippet: its first words, if they may be shown.
         exact: whether the informed adversary had exact probabilities.
         promised: whether the mechanism has a guarantee in the metric of the evaluation.
+        stated: mechanism, epsilon and bound, as in the rows.
+        delta: of the guarantee of one document.
+        level: whether "word"s or "document"s are protected, or "none".
         seconds: of processor time that each part took.
 
     """
@@ -105,6 +137,9 @@ class Outcome:
     snippet: tuple[str, ...]
     exact: bool
     promised: bool
+    stated: tuple[str, float | None, float | None]
+    delta: float
+    level: str
     seconds: dict[str, float]
 
 
@@ -120,57 +155,68 @@ class _Run:
     def __init__(self, cell: Cell, setting: Setting) -> None:
         self._cell, self._setting = cell, setting
         self._key = RunKey.seeded(setting.seed)
-        self._mechanism = setting.mechanism(cell)
+        self._protector = setting.protector(cell)
+        mechanism = getattr(self._protector, "mechanism", None)
+        self._mechanism: AbstractMechanism | None = mechanism
         self._distances = EarthMovers(setting.embeddings, setting.metric)
         self._seconds: dict[str, float] = {}
         self._protected: dict[tuple[str, int], list[Bag]] = {}
         self._clean: dict[str, list[Bag]] = {}
 
     def outcome(self) -> Outcome:
-        data, mechanism = self._setting.data, self._mechanism
+        protector = self._protector
         with self._timed("protect"):
-            released = self._protect(data.unknown, "release")
-            moved = displacement(released, mechanism) if mechanism is not None else UNCHANGED
+            released = self._protect(self._setting.data.unknown, "release")
+            moved = protector.moved(released)
+        cell = self._cell
+        protection = Protection(cell.mechanism, protector.epsilon, protector.bound, cell.repeat, *moved)
         bags = [item.bag for item in released]
-        rows = [
-            self._attack(name, task, bags, moved)
-            for name in self._setting.adversaries
-            for task in self._setting.tasks
-            if self._applies(name, task)
-        ]
+        rows = self._rows(released, bags, protection)
         with self._timed("distance to the original"):
             gone = self._distance_to_original(released)
         return Outcome(
             tuple(rows), gone, self._nearest(bags), self._snippet(released),
-            mechanism is not None and is_exact(mechanism), self._promised(), self._seconds,
+            protector.exact, protector.promised, (cell.mechanism, protector.epsilon, protector.bound), protector.delta,
+            protector.level, self._seconds,
         )  # fmt: skip
 
-    def _promised(self) -> bool:
-        if self._mechanism is None:
-            return False
-        guarantee = self._mechanism.guarantee
-        return guarantee.evidence != "none" and guarantee.metric == self._setting.metric
+    def _rows(self, released: Sequence[Protected], bags: Sequence[Bag], protection: Protection) -> list[Row]:
+        setting = self._setting
+        rows = [
+            self._attack(name, task, bags, protection)
+            for name in setting.adversaries
+            for task in setting.tasks
+            if self._applies(name, task)
+        ]
+        if ORIGINALS in setting.adversaries and "author" in setting.tasks:
+            with self._timed("originals author"):
+                rng = self._key.rng(f"originals/{self._cell.repeat}")
+                found = self._protector.originals(setting.data.unknown, released, rng)
+                chance = setting.chances["author"]
+                rows.append(
+                    originals_row(protection, setting.data.unknown, found, chance, rng, self._protector.delta)
+                )
+        return rows
 
     def _applies(self, name: str, task: Task) -> bool:
         """Adversaries that know the mechanism have nothing to know where there is none."""
+        if name == ORIGINALS:
+            return False
         if name == INFORMED:
             # Estimating rows for every word of the topic texts would cost more than it tells; see the page.
-            return self._mechanism is not None and (task == "author" or is_exact(self._mechanism))
+            return self._mechanism is not None and (task == "author" or self._protector.exact)
         if name.startswith(ADAPTIVE) and self._mechanism is None:
             return False
         return task in KINDS[base_name(name)].tasks
 
-    def _attack(self, name: str, task: Task, bags: Sequence[Bag], moved: Displacement) -> Row:
+    def _attack(self, name: str, task: Task, bags: Sequence[Bag], protection: Protection) -> Row:
         with self._timed(f"{name} {task}"):
             attacker = self._attacker(name, task)
             texts, X = self._training(name, task)
             named = attacker.fit(X, [text.label(task) for text in texts]).predict(bags)
         truth = [text.label(task) for text in self._setting.data.unknown]
         hits = [a == b for a, b in zip(named, truth, strict=True)]
-        cell = self._cell
-        where = (cell.mechanism if cell.epsilon is not None else CLEAN, cell.epsilon, cell.repeat)
-        chance = self._setting.chances[task]
-        return make_row(where, name, task, hits, chance, (moved.changed, moved.mean_distance))
+        return make_row(protection, name, task, hits, self._setting.chances[task])
 
     def _attacker(self, name: str, task: Task) -> AbstractAttacker:
         seed = self._setting.seed * 1_000_003 + self._cell.repeat
@@ -206,9 +252,7 @@ class _Run:
         return [bag for copy in range(copies) for bag in self._protected[which, copy]]
 
     def _protect(self, texts: Sequence[EncodedText], stream: str) -> list[Protected]:
-        if self._mechanism is None:
-            return [Protected(text, text.indices, text.words, text.bag) for text in texts]
-        return protect_texts(texts, self._mechanism, self._key, f"{stream}/{self._cell.repeat}")
+        return self._protector.protect(texts, self._key, f"{stream}/{self._cell.repeat}")
 
     def _distance_to_original(self, released: Sequence[Protected]) -> float:
         if self._mechanism is None:

@@ -59,7 +59,7 @@ def epsilon_curves(
         _curve(axes, lines, mechanism, "topic", SERIES[0], "topic, best classifier")
         _curve(axes, lines, mechanism, "author", SERIES[1], "author, strongest adversary")
         _levels(axes, lines, chance, floor)
-        _axes(axes, f"{mechanism}: accuracy against epsilon", "epsilon a word", "accuracy")
+        _axes(axes, f"{mechanism}: topic and author", _asked(lines, mechanism), "accuracy")
         return _svg(figure)
 
 
@@ -72,7 +72,7 @@ def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor
     with plt.rc_context(_STYLE):
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         for place, name in enumerate(ranked):
-            points = [(line.epsilon, f.accuracy.value) for line in own if (f := line.of(name, "author"))]
+            points = [(line.strength, f.accuracy.value) for line in own if (f := line.of(name, "author"))]
             shown = place < len(SERIES) - 3
             axes.plot(
                 *zip(*sorted(points), strict=True), marker="o" if shown else "", markersize=4,
@@ -84,7 +84,7 @@ def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor
             _level(axes, floor, "topic only", left=True)
         highest = max(_value(line.best("author")) for line in own)
         top = min(1.0, 1.5 * max(highest, chance, floor or 0.0))
-        _axes(axes, f"{mechanism}: every adversary", "epsilon a word", "authors named", top)
+        _axes(axes, f"{mechanism}: every adversary", _asked(own, mechanism), "authors named", top)
         return _svg(figure)
 
 
@@ -95,7 +95,7 @@ def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Tas
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         for color, mechanism in zip(SERIES, mechanisms, strict=False):
             _trade_off_curve(axes, lines, mechanism, color)
-        clean = next((line for line in lines if line.epsilon is None), None)
+        clean = next((line for line in lines if line.clean), None)
         if clean is not None:
             point = _value(clean.best("author")), _value(clean.best("topic"))
             axes.plot(*point, marker="D", linestyle="", color=INK, label="unprotected")
@@ -109,9 +109,14 @@ def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Tas
         return _svg(figure)
 
 
+def _asked(lines: Sequence[Line], mechanism: str) -> str:
+    own = [line for line in lines if line.mechanism == mechanism]
+    return "bound, nats" if any(line.epsilon is None for line in own) else "epsilon a word"
+
+
 def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: str) -> None:
     points = [
-        (line.epsilon, author.accuracy, topic.accuracy)
+        (line.strength, author.accuracy, topic.accuracy)
         for line in lines
         if line.mechanism == mechanism and (author := line.best("author")) and (topic := line.best("topic"))
     ]
@@ -133,9 +138,9 @@ def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: s
 
 def _curve(axes: Axes, lines: Sequence[Line], mechanism: str, task: Task, color: str, label: str) -> None:
     points = sorted(
-        (line.epsilon, found.accuracy)
+        (line.strength, found.accuracy)
         for line in lines
-        if line.mechanism == mechanism and line.epsilon is not None and (found := line.best(task))
+        if line.mechanism == mechanism and (found := line.best(task))
     )
     if points:
         x, accuracies = [epsilon for epsilon, _ in points], [accuracy for _, accuracy in points]
@@ -146,7 +151,7 @@ def _curve(axes: Axes, lines: Sequence[Line], mechanism: str, task: Task, color:
 
 def _levels(axes: Axes, lines: Sequence[Line], chance: dict[Task, float], floor: float | None) -> None:
     """Chance, the topic-only floor, and what the unprotected texts give."""
-    clean = next((line for line in lines if line.epsilon is None), None)
+    clean = next((line for line in lines if line.clean), None)
     for task, color in (("topic", SERIES[0]), ("author", SERIES[1])):
         found = clean.best("topic" if task == "topic" else "author") if clean is not None else None
         if found is not None:

@@ -58,7 +58,7 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
         "facts": facts,
         "request": facts["request"],
         "lines": lines,
-        "clean": next((line for line in lines if line.epsilon is None), None),
+        "clean": next((line for line in lines if line.clean), None),
         "paper": list(PAPER),
         "adversaries": _tried(lines, "author"),
         "classifiers": _tried(lines, "topic"),
@@ -87,7 +87,7 @@ def _tried(lines: Sequence[Line], task: str) -> list[str]:
 
 def _figures(lines: Sequence[Line], mechanisms: Sequence[str], facts: dict[str, Any]) -> list[str]:
     chance, floor = facts["chance"], facts["floor"]
-    drawn = [line.mechanism for line in lines if line.epsilon is not None]
+    drawn = [line.mechanism for line in lines if not line.clean]
     found = []
     for mechanism in [name for name in mechanisms if name in drawn]:
         found.append(plots.epsilon_curves(lines, mechanism, chance, floor))

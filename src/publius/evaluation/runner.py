@@ -19,8 +19,9 @@ from publius.errors import DataError, PubliusError, UsageError
 from publius.evaluation.data import Dataset, Task
 from publius.evaluation.encoding import EncodedDataset
 from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
+from publius.evaluation.hindsight import with_limit
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
-from publius.evaluation.rows import Row
+from publius.evaluation.rows import CLEAN, Row
 from publius.files import read_bytes_limited, shown, storage_error, write_file
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import entropy
@@ -82,7 +83,7 @@ class Request:
 
     def cells(self) -> list[Cell]:
         """The clean cell, then repeat by repeat every mechanism at every epsilon, the largest first."""
-        return [Cell("clean", None, 0)] + [
+        return [Cell(CLEAN, None, 0)] + [
             Cell(mechanism, epsilon, repeat)
             for repeat in range(self.repeats)
             for mechanism in self.mechanisms
@@ -156,7 +157,7 @@ class Evaluation:
         request = self.request
         self._setting = Setting(
             data, embeddings, request.metric, request.parameters, request.adversaries, request.tasks,
-            self.facts["chance"], self.seed, request.snippet,
+            self.facts["chance"], self.seed, request.snippet, request.unknown,
         )  # fmt: skip
 
     def run(self, cells: Sequence[Cell], *, workers: int, progress: Progress) -> None:
@@ -175,17 +176,21 @@ class Evaluation:
         """Everything found so far, cell by cell in the order they are run in."""
         paths = sorted(path for path in (self._folder / _CELLS).glob("*.json") if path != self._path(None))
         records = sorted((_cell_record(path) for path in paths), key=lambda pair: self._order(pair[0]))
-        rows = tuple(Row(**row) for _, record in records for row in record["rows"])
         details = tuple((cell, {k: v for k, v in record.items() if k != "rows"}) for cell, record in records)
         found = _read_json(self._path(None))["neighborhood"]
         near = (
             None if found is None else Neighborhood(**{name: tuple(values) for name, values in found.items()})
         )
+        size = int(self.facts["size"])
+        rows = tuple(
+            with_limit(Row(**row), record, near, size) for _, record in records for row in record["rows"]
+        )
         return Results(self.facts, rows, details, near)
 
     def _order(self, cell: Cell) -> tuple[bool, int, int, float]:
-        mechanisms = ("clean", *self.request.mechanisms)
-        return cell.epsilon is not None, cell.repeat, mechanisms.index(cell.mechanism), -(cell.epsilon or 0.0)
+        mechanisms = (CLEAN, *self.request.mechanisms)
+        asked = cell.epsilon or cell.bound or 0.0
+        return cell.mechanism != CLEAN, cell.repeat, mechanisms.index(cell.mechanism), -asked
 
     def _path(self, job: Cell | None) -> Path:
         return self._folder / _CELLS / f"{_NEIGHBORHOOD if job is None else job.name}.json"

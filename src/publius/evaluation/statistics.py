@@ -64,4 +64,5 @@ def bootstrap_mean(
     samples = means[rng.integers(0, len(means), (draws, len(means)))].mean(axis=1)
     tail = (1 - confidence) / 2
     low, high = np.quantile(samples, [tail, 1 - tail])
-    return Interval(float(means.mean()), float(low), float(high))
+    mean = float(means.mean())
+    return Interval(mean, min(mean, float(low)), max(mean, float(high)))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any, Final, final
 
 import numpy as np
 
-from publius.evaluation.adversaries import NAMES
-from publius.evaluation.data import Task
-from publius.evaluation.rows import CLEAN, Row
+from publius.evaluation.adversaries import NAMES, ORIGINALS
+from publius.evaluation.experiment import shown_cell
+from publius.evaluation.rows import CLEAN, Row, Setting
 from publius.evaluation.runner import Results
 from publius.evaluation.statistics import Interval, bootstrap_mean
 from publius.noise.randomness import seeded_rng
@@ -33,14 +33,15 @@ class Finding:
     """One adversary over all repeats of a mechanism at an epsilon.
 
     ``accuracy`` is the mean over repeats with a bootstrap interval over documents; for a single repeat the exact
-    binomial one. ``correct`` is the mean number of texts named, of ``total``.
+    binomial one. ``correct`` is the mean number of texts named, of ``total``; ``extra`` as in the first row.
     """
 
     adversary: str
-    task: Task
+    task: str
     accuracy: Interval
     correct: float
     total: int
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @final
@@ -51,6 +52,7 @@ class Line:
     Attributes:
         mechanism: its name; "clean" for unprotected texts.
         epsilon: None for unprotected texts.
+        bound: nats between any two documents, None where nothing bounds them.
         repeats: how many there were.
         changed: share of changed words, mean over repeats.
         mean_distance: mean displacement of a word.
@@ -64,22 +66,43 @@ class Line:
 
     mechanism: str
     epsilon: float | None
+    bound: float | None
     repeats: int
-    changed: float
-    mean_distance: float
+    changed: float | None
+    mean_distance: float | None
     earth_movers: float
-    findings: dict[tuple[str, Task], Finding]
+    findings: dict[tuple[str, str], Finding]
     nearest: float | None
     same_topic: float | None
     typical: float | None
 
-    def of(self, adversary: str, task: Task) -> Finding | None:
+    @property
+    def clean(self) -> bool:
+        """Whether the texts are unprotected."""
+        return self.mechanism == CLEAN
+
+    @property
+    def name(self) -> str:
+        """For people: the mechanism and what it was asked for."""
+        return shown_cell(self.mechanism, self.epsilon, self.bound)
+
+    @property
+    def strength(self) -> float:
+        """Epsilon, or the bound where the mechanism was asked for one; 0 for unprotected texts."""
+        return self.epsilon or self.bound or 0.0
+
+    def of(self, adversary: str, task: str) -> Finding | None:
         """What one adversary found, if it was run."""
         return self.findings.get((adversary, task))
 
-    def best(self, task: Task) -> Finding | None:
-        """The adversary, or classifier, with the highest mean accuracy; of equals, the first by name."""
-        found = [finding for (_, asked), finding in self.findings.items() if asked == task]
+    def best(self, task: str) -> Finding | None:
+        """The adversary, or classifier, with the highest mean accuracy; of equals, the first by name.
+
+        The holder of the originals is not among them: he has what no other has.
+        """
+        found = [
+            finding for (name, asked), finding in self.findings.items() if asked == task and name != ORIGINALS
+        ]
         return max(found, key=lambda finding: finding.accuracy.value, default=None)
 
     def paper(self, column: str) -> Finding | None:
@@ -92,13 +115,15 @@ class Line:
 def summarize(results: Results) -> list[Line]:
     """The lines of ``results``: unprotected texts first, then by mechanism with falling epsilon."""
     order = {name: place for place, name in enumerate((CLEAN, *results.facts["request"]["mechanisms"]))}
-    settings = sorted({row.setting for row in results.rows}, key=lambda s: (order[s[0]], -(s[1] or 0.0)))
+    settings = sorted(
+        {row.setting for row in results.rows}, key=lambda s: (order[s[0]], -(s[1] or 0.0), -(s[2] or 0.0))
+    )
     return [_line(setting, results) for setting in settings]
 
 
-def _line(setting: tuple[str, float | None], results: Results) -> Line:
+def _line(setting: Setting, results: Results) -> Line:
     rows = [row for row in results.rows if row.setting == setting]
-    details = [found for cell, found in results.details if (cell.mechanism, cell.epsilon) == setting]
+    details = [found for _, found in results.details if tuple(found["stated"]) == setting]
     promised = all(found["promised"] for found in details)
     exponents = [
         _exponent(results, setting[1], which) if promised else None
@@ -108,12 +133,17 @@ def _line(setting: tuple[str, float | None], results: Results) -> Line:
     return Line(
         *setting,
         len(first),
-        fmean(row.changed for row in first),
-        fmean(row.mean_distance for row in first),
+        _mean([row.changed for row in first]),
+        _mean([row.mean_distance for row in first]),
         fmean(found["earth_movers"] for found in details),
         _findings(rows),
         *exponents,
     )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _exponent(results: Results, epsilon: float | None, which: str) -> float | None:
@@ -124,8 +154,8 @@ def _exponent(results: Results, epsilon: float | None, which: str) -> float | No
     return median(exponents) if exponents else None
 
 
-def _findings(rows: Sequence[Row]) -> dict[tuple[str, Task], Finding]:
-    found: dict[tuple[str, Task], list[Row]] = {}
+def _findings(rows: Sequence[Row]) -> dict[tuple[str, str], Finding]:
+    found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         found.setdefault((row.adversary, row.task), []).append(row)
     ordered = sorted(found, key=lambda key: (key[1], NAMES.index(key[0])))
@@ -134,12 +164,13 @@ def _findings(rows: Sequence[Row]) -> dict[tuple[str, Task], Finding]:
 
 def _finding(rows: Sequence[Row]) -> Finding:
     row = rows[0]
-    if len(rows) == 1:
+    if len(rows) == 1 or not row.hits:
         accuracy = Interval(row.accuracy, row.low, row.high)
     else:
         hits = np.array([[mark == "1" for mark in each.hits] for each in rows])
         accuracy = bootstrap_mean(hits, seeded_rng(len(rows)))
-    return Finding(row.adversary, row.task, accuracy, fmean(each.correct for each in rows), row.total)
+    correct = fmean(each.correct for each in rows)
+    return Finding(row.adversary, row.task, accuracy, correct, row.total, row.extra)
 
 
 def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:
@@ -150,14 +181,18 @@ def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return [_record(line, keys) for line in lines]
 
 
-def _record(line: Line, keys: Sequence[tuple[str, Task]]) -> dict[str, Any]:
+def _record(line: Line, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
     strongest, topic = line.best("author"), line.best("topic")
+    originals = line.of(ORIGINALS, "author")
     return {
         "mechanism": line.mechanism,
         "epsilon": line.epsilon,
         **{column: _rounded(found.correct) if (found := line.paper(column)) else None for column in PAPER},
         **_best("strongest", strongest),
         **_best("topic", topic),
+        **_best("originals", originals),
+        "originals": None if originals is None else "exact" if originals.extra["exact"] else "at least",
+        "bound": _rounded(line.bound),
         "changed": _rounded(line.changed),
         "mean_distance": _rounded(line.mean_distance),
         "earth_movers_distance": _rounded(line.earth_movers),

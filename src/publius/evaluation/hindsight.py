@@ -1,0 +1,83 @@
+"""The row of the holder of the originals: his success, its interval, topic by topic, and how far to trust it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from publius.arrays import Float64Array
+from publius.evaluation.adversaries import ORIGINALS
+from publius.evaluation.attackers.base import best_columns
+from publius.evaluation.encoding import EncodedText
+from publius.evaluation.neighborhood import Neighborhood
+from publius.evaluation.originals import author_scores, limit_of_bound
+from publius.evaluation.protectors import Originals
+from publius.evaluation.rows import Protection, Row, make_row, measured_row
+from publius.evaluation.statistics import bootstrap_mean
+from publius.noise.randomness import Generator, seeded_rng
+
+
+def originals_row(
+    protection: Protection,
+    texts: Sequence[EncodedText],
+    found: Originals,
+    chance: float,
+    rng: Generator,
+    delta: float = 0.0,
+) -> Row:
+    """One row: ``exact`` says whether no adversary can do better; ``by_topic`` has share, limits and floor of each.
+
+    ``limit`` is what the bound between any two documents alone says; ``delta`` is that of one document.
+
+    An exact share is computed, not counted: its interval is over the texts, as a sample of texts like them.
+    """
+    authors = [text.label("author") for text in texts]
+    if found.success is not None:
+        shares = found.success
+    elif found.scores is not None:
+        names = sorted(set(authors))
+        chosen = best_columns(author_scores(found.scores, authors), int(rng.integers(2**31)))
+        shares = np.array([float(names[at] == author) for at, author in zip(chosen, authors, strict=True)])
+    limit = None if protection.bound is None else limit_of_bound(protection.bound, authors, delta)
+    extra: dict[str, Any] = {
+        "exact": found.success is not None, "by_topic": _by_topic(texts, shares), "limit": limit,
+    }  # fmt: skip
+    if found.success is None:
+        return make_row(protection, ORIGINALS, "author", [share == 1 for share in shares], chance, extra)
+    interval = bootstrap_mean(shares[None, :], seeded_rng(len(shares)))
+    return measured_row(protection, ORIGINALS, "author", (interval, len(shares)), chance, extra)
+
+
+def with_limit(row: Row, record: dict[str, Any], near: Neighborhood | None, size: int) -> Row:
+    """The row of the holder of the originals with what the guarantee alone says of him: ``at_most``.
+
+    ``record`` is what its cell found beside the rows; ``size`` is N of a word mechanism.
+    """
+    if row.adversary != ORIGINALS:
+        return row
+    limits = [1.0]
+    if row.bound is not None:
+        limits.append(row.extra["limit"])
+    if record["promised"] and near is not None and row.epsilon is not None and record["level"] == "word":
+        limits.append(near.success_at_most(row.epsilon, size, record["delta"]))
+    kept = {name: value for name, value in row.extra.items() if name != "limit"}
+    return replace(row, extra={**kept, "at_most": min(limits)})
+
+
+def _by_topic(texts: Sequence[EncodedText], shares: Float64Array) -> dict[str, dict[str, float]] | None:
+    """For each topic the share of its texts whose author is named, its limits, and the floor of the topic alone."""
+    if any(text.topic is None for text in texts):
+        return None
+    found = {}
+    for topic in sorted({text.label("topic") for text in texts}):
+        own = [place for place, text in enumerate(texts) if text.topic == topic]
+        interval = bootstrap_mean(shares[None, own], seeded_rng(len(own)))
+        commonest = max(Counter(texts[place].author for place in own).values())
+        found[topic] = {
+            "accuracy": interval.value, "low": interval.low, "high": interval.high, "floor": commonest / len(own),
+        }  # fmt: skip
+    return found
