@@ -85,7 +85,7 @@ def encode_dataset(
 
 
 def _encoded(text: LabeledText, embeddings: Embeddings, encoding: Encoding) -> EncodedText:
-    words = words_of(text.text, embeddings, encoding).words
+    words = tuple(words_of(text.text, embeddings, encoding).words)
     places = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
     indices = np.array([OUTSIDE if place is None else place for place in places], np.int64)
     return EncodedText(text.id, text.author, text.topic, words, indices)

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from types import MappingProxyType
-from typing import Literal, NoReturn, Protocol, final, get_args
+from typing import Literal, NoReturn, Protocol, cast, final, get_args
 
+import numpy as np
+
+from publius.arrays import IndexArray
 from publius.errors import UnknownWordError, UsageError
+from publius.text.known_words import NOWHERE, IndexedVocabulary, KnownWords, PlacedWords, known_words
+from publius.text.known_words import UNKNOWN as UNKNOWN
 from publius.text.tokenizer import Between, Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
-
-UNKNOWN = "<unk>"
-"""The public token that stands for unknown words and fills short documents; no text has it as a word."""
 
 UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
 
@@ -184,13 +186,15 @@ class Encoded:
     counts the words looked up until N were found, stop words left out; ``unknown`` those of them outside the
     vocabulary; ``padding`` the unknown tokens that fill a short document up to N. ``between`` is what was to be
     kept unprotected for a text that keeps its order: pairs of how many of the words stand before it, and it.
+    ``places`` are the words' places in the vocabulary where it has such, unknown ones at its ``unknown_index``.
     """
 
-    words: tuple[str, ...] = field(repr=False)
+    words: Sequence[str] = field(repr=False)
     seen: int
     unknown: int
     padding: int
     between: tuple[tuple[int, str], ...] = field(default=(), repr=False)
+    places: IndexArray | None = field(default=None, repr=False, compare=False)
 
 
 def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Between = "none") -> Encoded:
@@ -199,6 +203,8 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     No more of the text is cut into words than the first N need; ``keep`` changes none of them. Raises
     `UnknownWordError` under "reject".
     """
+    if keep == "none" and encoding.unknown != "keep" and hasattr(vocabulary, "unknown_index"):
+        return _by_places(text, cast(IndexedVocabulary, vocabulary), encoding)
     found = lookup(text, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words, keep=keep)
     words: list[str] = []
     between: list[tuple[int, str]] = []
@@ -222,6 +228,36 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     padding = encoding.length - len(words) if encoding.length else 0
     padded = (*words, *repeat(UNKNOWN, padding))
     return Encoded(padded, len(words) + dropped, unknown, padding, tuple(between))
+
+
+def _by_places(text: str, vocabulary: IndexedVocabulary, encoding: Encoding) -> Encoded:
+    """As `words_of`, for vocabularies whose words have places."""
+    known = known_words(vocabulary, encoding.profile, encoding.stop_words)
+    places = _first(known, text, encoding)
+    missing = places == NOWHERE
+    seen, unknown = len(places), int(np.count_nonzero(missing))
+    if unknown and encoding.unknown == "reject":
+        raise _rejected(unknown, seen)
+    if encoding.unknown == "drop":
+        places = places[~missing]
+    padding = encoding.length - len(places) if encoding.length else 0
+    places = np.pad(places, (0, padding), constant_values=NOWHERE) if padding else places
+    words = PlacedWords(places, known.names)
+    at = np.where(places == NOWHERE, vocabulary.unknown_index, places)
+    return Encoded(words, seen, unknown, padding, places=at)
+
+
+def _first(known: KnownWords, text: str, encoding: Encoding) -> IndexArray:
+    """The places of the words looked up until N were taken; of all without a length."""
+    length, drop = encoding.length, encoding.unknown == "drop"
+    parts, taken = [np.zeros(0, np.int64)], 0
+    for part in known.places(text, length):
+        parts.append(part)
+        taken += int(np.count_nonzero(part != NOWHERE)) if drop else len(part)
+        if length is not None and taken >= length:
+            places = np.concatenate(parts)
+            return places[: np.flatnonzero(places != NOWHERE)[length - 1] + 1] if drop else places[:length]
+    return np.concatenate(parts)
 
 
 def _rejected(unknown: int, seen: int) -> UnknownWordError:

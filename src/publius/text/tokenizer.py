@@ -130,9 +130,14 @@ def found_words(normalized: str) -> Iterator[tuple[int, int]]:
 
 def surface(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[str]:
     """Words as they stand, clitics and hyphens uncut."""
-    # White space is in no word, takes no accent and ends every rule of case: a cut there changes nothing.
-    for chunk in _cut(text, _CHUNK, _SPACE):
+    for chunk in chunks_of(text):
         yield from pattern.findall(normalize(chunk))
+
+
+def chunks_of(text: str, size: int = _CHUNK) -> Iterator[str]:
+    """``text`` in parts of ``size`` characters and what is left of a word."""
+    # White space is in no word, takes no accent and ends every rule of case: a cut there changes nothing.
+    return _cut(text, size, _SPACE)
 
 
 def _cut(text: str, size: int, place: regex.Pattern[str]) -> Iterator[str]:

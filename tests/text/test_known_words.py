@@ -1,0 +1,137 @@
+"""The table of stretches gives exactly the words of the tokenizer, whatever the text, the policy and the length."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publius.errors import UnknownWordError
+from publius.text import known_words as module
+from publius.text.bag import UNKNOWN, Encoding, words_of
+from publius.text.known_words import KnownWords
+from publius.text.tokenizer import StopWords
+
+WORDS = (
+    "tea",
+    "milk",
+    "n't",
+    "do",
+    "don't",
+    "well-known",
+    "well",
+    "1.5",
+    "2",
+    "#",
+    "'s",
+    "rock",
+    "u.s",
+    "straße",
+    "σας",
+)
+STOPS = StopWords("few", frozenset({"the", "a", "it"}))
+
+
+class Placed:
+    """Words with places, as embeddings have them."""
+
+    vocabulary = WORDS
+    unknown_index = 3
+
+    def index(self, word):
+        return WORDS.index(word) if word in WORDS else None
+
+    def __contains__(self, word):
+        return word in WORDS
+
+
+class Plain:
+    """The same words without places: looked up one by one."""
+
+    def __contains__(self, word):
+        return word in WORDS
+
+
+VOCABULARY = Placed()
+TEXTS = st.lists(
+    st.one_of(
+        st.sampled_from(
+            [*WORDS, "The", "it's", "Tea.", "milk,tea", "rock-n-tea", "don\u2019t", "ΣΑΣ", "x" * 70, "1.5,2"]
+        ),
+        st.sampled_from(
+            [
+                " ",
+                "\n",
+                "\x1c",
+                "\u00a0",
+                ". ",
+                "--",
+                "'",
+                "-",
+                "\u0301",
+                "\u00ad",
+                "\u200d",
+                "\x00",
+                "I\u0307",
+            ]
+        ),
+        st.text(max_size=6),
+    ),
+    max_size=40,
+).map("".join)
+
+
+@given(TEXTS, st.sampled_from(["unk", "drop", "reject"]), st.sampled_from([None, 1, 2, 7]),
+       st.sampled_from(["glove", "word2vec"]))  # fmt: skip
+def test_same_words_as_one_by_one(text, unknown, length, profile):
+    encoding = Encoding(length, unknown, STOPS, profile)
+    try:
+        expected = words_of(text, Plain(), encoding)
+    except UnknownWordError as error:
+        with pytest.raises(UnknownWordError, match=str(error).split(":")[0]):
+            words_of(text, VOCABULARY, encoding)
+        return
+    found = words_of(text, VOCABULARY, encoding)
+    assert tuple(found.words) == expected.words
+    assert (found.seen, found.unknown, found.padding) == (expected.seen, expected.unknown, expected.padding)
+    names = [VOCABULARY.unknown_index if word == UNKNOWN else WORDS.index(word) for word in expected.words]
+    assert found.places.tolist() == names
+
+
+def test_a_full_table_is_begun_anew(monkeypatch):
+    monkeypatch.setattr(module, "_MOST", 3)
+    known = KnownWords(VOCABULARY, "glove", STOPS)
+    text = "tea don't milk rock-n-tea well " * 2000
+    places = np.concatenate(list(known.places(text)))
+    assert [known.names[place] for place in places[:8].tolist()] == [
+        "tea", "don't", "milk", "rock", UNKNOWN, "tea", "well", "tea",
+    ]  # fmt: skip
+    assert len(places) == 7 * 2000
+    assert len(known._table) < 10
+
+
+def test_threads_share_a_table(monkeypatch):
+    monkeypatch.setattr(module, "_MOST", 50)
+    known = KnownWords(VOCABULARY, "glove", STOPS)
+
+    def read(number):
+        text = " ".join(f"tea-{number}-{k}-milk" for k in range(500))
+        return {
+            tuple(known.names[p] for p in row)
+            for row in np.concatenate(list(known.places(text))).reshape(-1, 4)
+        }
+
+    with ThreadPoolExecutor(8) as pool:
+        rows = set().union(*pool.map(read, range(40)))
+    assert {(row[0], row[3]) for row in rows} == {("tea", "milk")}
+    assert {word for row in rows for word in row[1:3]} == {"2", UNKNOWN}
+
+
+def test_it_keeps_private_words_to_itself():
+    known = KnownWords(VOCABULARY, "glove", STOPS)
+    assert len(np.concatenate(list(known.places("canary tea")))) == 2
+    assert "canary" not in repr(known)
+    assert b"canary" not in pickle.dumps(known.__reduce__()[1][1:])
+    assert not pickle.loads(pickle.dumps(KnownWords(VOCABULARY, "glove", STOPS)))._table
