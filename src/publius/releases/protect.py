@@ -119,6 +119,8 @@ def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
         return BadDocument(document.position, document.id, str(error))
     if encoded.padding == plan.size:
         return BadDocument(document.position, document.id, NO_WORDS)
+    if encoded.places is not None:
+        return _Ready(encoded, encoded.places, np.ones(len(encoded.places), bool))
     if plan.encoding.unknown == "keep":
         known = np.array([word == UNKNOWN or word in embeddings for word in encoded.words])
         words = [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]
