@@ -12,7 +12,8 @@ from publius.errors import DataError, PolicyError
 from publius.mechanisms.finite import stored_certificates as cache
 from publius.mechanisms.finite.certificate import exact, line, sweep
 from publius.mechanisms.finite.certificate.distances import EuclideanDistances, MetricDistances, distances
-from publius.mechanisms.finite.word_weights import Shape, checked_prior
+from publius.mechanisms.finite.prior import checked_prior
+from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.words.exponential import Exponential
 from publius.mechanisms.words.projected import ProjectedExponential, largest_ratio, projected
 from publius.mechanisms.words.tight import Tight
@@ -88,7 +89,7 @@ class NamelessManhattan(AbstractMetric):
 def test_words_that_nearly_coincide_are_never_certified_too_low(metric, truncation, n):
     """Some words are 1e-8 apart: a gain by subtracting two distances would lose 1e-10 of the slope there."""
     words = vocabulary("duplicates", n)
-    shape = Shape(words, metric, checked_prior(None, words.size), truncation=truncation)
+    shape = Shape(words, metric, checked_prior(None, words), truncation=truncation)
     for scale in (0.7, 2.0):
         constant = shape.certify(scale)
         mechanism = SimpleNamespace(shape=shape, constant=constant, embeddings=words, metric=metric)

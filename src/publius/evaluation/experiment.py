@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any, final
 
 import numpy as np
@@ -21,7 +20,7 @@ from publius.evaluation.protectors import AbstractProtector, Unprotected, WordPr
 from publius.evaluation.rows import CLEAN, Protection, Row, make_row
 from publius.evaluation.transition import transition_of
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.registry import MECHANISMS, make_mechanism
+from publius.mechanisms.registry import make_mechanism, parameters_of
 from publius.noise.randomness import RunKey
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings
@@ -105,11 +104,9 @@ class Setting:
         """The cell's mechanism on one thread; None for the clean cell."""
         if cell.mechanism == CLEAN:
             return None
-        taken = signature(MECHANISMS[cell.mechanism].__init__).parameters
-        given = {"epsilon": cell.epsilon, "metric": self.metric, "threads": 1, **self.parameters}
-        return make_mechanism(
-            cell.mechanism, self.embeddings, **{name: value for name, value in given.items() if name in taken}
-        )
+        given = {"epsilon": cell.epsilon, "metric": self.metric, **self.parameters}
+        taken = {name: given[name] for name in parameters_of(cell.mechanism) & given.keys()}
+        return make_mechanism(cell.mechanism, self.embeddings, threads=1, **taken)
 
 
 @final

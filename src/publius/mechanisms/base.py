@@ -7,47 +7,95 @@ N words (epsilon*N)*E_d-private when it is applied to each word independently.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric
-from publius.errors import DataError, UsageError
+from publius.distances.metrics import METRICS, AbstractMetric, metric_named
+from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.threads import processors
+from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
-from publius.privacy.guarantee import Guarantee
+from publius.privacy.guarantee import Bound, Evidence, Guarantee
+from publius.settings import EUCLIDEAN, Settings, declared
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
+
+Preparation = Literal["none", "pairs", "equations"]
+"""What has to be computed over the vocabulary before a first draw: nothing, a pass over all pairs, a linear system."""
+
+_FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "constant"})
 
 
 class AbstractMechanism(ABC):
     """A randomized map from vocabulary words to vocabulary words.
 
-    To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, and list it in
-    `publius.mechanisms.registry`. A mechanism whose guarantee has the evidence "none" is refused by a release.
+    To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, and what it is in the class
+    attributes below; faces list, explain and use it from these alone. Its constructor takes the embeddings, epsilon,
+    the metric (unless it has one of its own) and what `Parameters` declares. A mechanism whose guarantee has the
+    evidence "none" is refused by a release.
 
     Attributes:
         name: as given on the command line and written in the manifest.
+        Parameters: what it takes beyond epsilon and metric, declared with `publius.settings.option`.
+        metrics: names of the metrics it can be private in; none where it has a metric of its own.
+        evidence: what its guarantee rests on.
+        preparation: what is computed over the vocabulary before a first draw.
+        range_of: name of a mechanism that is of use at about the same epsilons; None where that is to be found out.
+        batch_words: words that are best searched together; it never changes a result.
         embeddings: the public vocabulary with its vectors.
         metric: d, in which the guarantee is stated.
         epsilon: per unit of d.
-        batch_words: words that are best given to ``apply`` together; it never changes a result.
+        chosen: its `Parameters`.
 
     """
 
     name: ClassVar[str]
+    Parameters: ClassVar[type[Settings]] = Settings
+    metrics: ClassVar[tuple[str, ...]] = tuple(METRICS)
+    evidence: ClassVar[Evidence] = "proven"
+    preparation: ClassVar[Preparation] = "none"
+    range_of: ClassVar[str | None] = None
     batch_words: ClassVar[int] = 4096  # enough for BLAS, 10 MB of noise at 300 dimensions
     embeddings: Embeddings
     metric: AbstractMetric
     epsilon: float
+    chosen: Any
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        *,
+        epsilon: float,
+        metric: str | AbstractMetric = EUCLIDEAN,
+        **parameters: Any,
+    ) -> None:
+        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and what `Parameters` declares."""
+        self.chosen = self.parameters_from(parameters)
+        self.embeddings = embeddings
+        self.metric = metric_named(metric) if isinstance(metric, str) else metric
+        self.epsilon = checked_epsilon(epsilon)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse to change what the guarantee was computed for."""
-        if name in ("embeddings", "metric", "epsilon") and name in self.__dict__:
+        if name in _FIXED and name in self.__dict__:
             raise UsageError(f"the {name} of a mechanism cannot be changed: make another mechanism")
         super().__setattr__(name, value)
+
+    @final
+    @classmethod
+    def parameters_from(cls, values: Mapping[str, Any]) -> Any:
+        """``values`` as this mechanism's `Parameters`; `UsageError` for one that it does not take or allow."""
+        if foreign := sorted(set(values) - {each.name for each in declared(cls.Parameters)}):
+            raise UsageError(f"the mechanism {cls.name} takes no {' and no '.join(foreign)}")
+        return cls.Parameters(**values)
+
+    def at(self, epsilon: float) -> AbstractMechanism:
+        """The same mechanism at another ``epsilon``. A subclass may keep what depends on the vectors alone."""
+        metric = {"metric": self.metric.name} if self.metrics else {}
+        return type(self)(self.embeddings, epsilon=epsilon, **metric, **vars(self.chosen))
 
     @property
     @abstractmethod
@@ -56,8 +104,21 @@ class AbstractMechanism(ABC):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Public parameters beyond epsilon and metric, for the manifest."""
-        return {}
+        """Public parameters beyond epsilon and metric, for the manifest: what was chosen, unless it says more."""
+        return dict(vars(self.chosen))
+
+    def bound(self, size: int, distance: float) -> Bound:
+        """How much a release of ``size`` words tells of which of two documents ``distance`` apart it was made from.
+
+        A subclass may know a smaller delta for documents that are near. `UsageError` where the exponent is infinite.
+        """
+        promised = self.guarantee.lifted(size)
+        return Bound(promised.privacy_map(distance), promised.delta)
+
+    @property
+    def utility_dimension(self) -> int | None:
+        """n, where a release of N words is within 2 Gamma(n N) / (epsilon N) of its document; None where unknown."""
+        return None
 
     @abstractmethod
     def noise(self, count: int, rng: Generator) -> Float64Array:
@@ -89,7 +150,12 @@ class AbstractMechanism(ABC):
         if not batch:
             return []
         noise = np.concatenate([self.noise(len(words), rng) for words, rng in zip(batch, rngs, strict=True)])
-        outputs = self.apply(np.concatenate(batch), noise, threads=threads or processors())
+        words = np.concatenate(batch)
+        outputs = self.apply(words, noise, threads=threads or processors())
+        if outputs.shape != words.shape or not np.issubdtype(outputs.dtype, np.integer):
+            raise PolicyError(f"the mechanism {self.name} must give one word, as an index, for each word")
+        if len(outputs) and not (outputs.min() >= 0 and outputs.max() < self.embeddings.size):
+            raise PolicyError(f"the mechanism {self.name} gave an index outside the vocabulary")
         return np.split(outputs, np.cumsum([len(words) for words in batch])[:-1])
 
     @final
@@ -103,19 +169,9 @@ class AbstractMechanism(ABC):
         return self.bag(self.draw([words], [rng if rng is not None else system_rng()])[0])
 
     @final
-    def indices(self, words: list[str]) -> IndexArray:
+    def indices(self, words: Sequence[str]) -> IndexArray:
         """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`."""
-        found = [
-            self.embeddings.unknown_index if word == UNKNOWN else self.embeddings.index(word)
-            for word in words
-        ]
-        missing = sum(index is None for index in found)
-        if missing:
-            raise DataError(
-                f"{missing} of {len(found)} words are not in the vocabulary {self.embeddings.name!r}: make the bag "
-                "with Bag.from_text, which replaces, drops or rejects unknown words"
-            )
-        return np.array(found, np.int64)
+        return word_indices(words, self.embeddings)
 
     @final
     def bag(self, indices: IndexArray) -> Bag:
@@ -125,3 +181,34 @@ class AbstractMechanism(ABC):
         return Bag.from_counts(
             {vocabulary[i]: int(c) for i, c in zip(unique.tolist(), counts.tolist(), strict=True)}
         )
+
+
+class AbstractExact(AbstractMechanism):
+    """A mechanism whose output probabilities can be computed, so that nothing about it need be sampled."""
+
+    @abstractmethod
+    def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
+        """Ln K(x){w} for input ``words`` (default: all), shape (words, V), float64, finite everywhere."""
+
+    def pushed(self, distributions: Float64Array, *, threads: int | None = None) -> Float64Array:
+        """Output distribution for each input distribution over words, shape (V,) or (m, V): p K."""
+        given = np.atleast_2d(np.asarray(distributions, np.float64))
+        result = np.zeros_like(given)
+        for start in range(0, self.embeddings.size, _ROWS):
+            words = np.arange(start, min(start + _ROWS, self.embeddings.size))
+            result += given[:, words] @ np.exp(self.log_probabilities(words))
+        return result.reshape(np.shape(distributions))
+
+
+_ROWS = 64
+
+
+def word_indices(words: Sequence[str], embeddings: Embeddings) -> IndexArray:
+    """Vocabulary indices; the unknown token stands at `Embeddings.unknown_index`. `DataError` for other words."""
+    indices = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
+    if missing := sum(index is None for index in indices):
+        raise DataError(
+            f"{missing} of {len(indices)} words are not in the vocabulary {embeddings.name!r}: make the bag with "
+            "Bag.from_text, which replaces, drops or rejects unknown words"
+        )
+    return np.array(indices, np.int64)

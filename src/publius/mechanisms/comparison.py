@@ -14,12 +14,10 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import MissingExtraError, PolicyError, UsageError
 from publius.files import write_file
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.base import AbstractExact, AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.registry import MECHANISMS, make_mechanism, parameters_of
+from publius.mechanisms.registry import make_mechanism, mechanism_class, parameters_of
 from publius.mechanisms.word_outcomes import Distortion, distortion, expected_distortion
-from publius.mechanisms.words.exponential import Exponential
-from publius.mechanisms.words.tight import RepairedTight, Tight
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 
@@ -116,8 +114,10 @@ def _row(
 ) -> Row:
     axis = _Axis(name, embeddings, words, draws, parameters)
     start = _starting_dial(embeddings, finite=axis.finite)
-    if name in (Tight.name, RepairedTight.name):  # each dial is dear: begin where the exponential ends
-        plain = _Axis(Exponential.name, embeddings, words, draws, parameters)
+    if (
+        axis.kind.preparation == "equations" and axis.kind.range_of
+    ):  # each dial is dear: begin where others end
+        plain = _Axis(axis.kind.range_of, embeddings, words, draws, parameters)
         with suppress(PolicyError):
             start = find_dial(plain.excess(target), start=start)
     try:
@@ -128,9 +128,8 @@ def _row(
     found = axis.at(dial)
     points = tuple(axis.points([dial * factor for factor in _CURVE])) if curve else ()
     evidence = mechanism.guarantee.evidence
-    return Row(
-        name, mechanism.epsilon, found.unchanged, found.mean_distance, evidence, axis.finite, None, points
-    )
+    exact = isinstance(mechanism, AbstractExact)
+    return Row(name, mechanism.epsilon, found.unchanged, found.mean_distance, evidence, exact, None, points)
 
 
 @final
@@ -146,13 +145,17 @@ class _Axis:
         self._name, self._embeddings, self._words, self._draws = name, embeddings, words, draws
         taken = parameters_of(name)
         self._parameters = {key: value for key, value in parameters.items() if key in taken}
-        self.finite = issubclass(MECHANISMS[name], AbstractFinite)
+        self.kind = mechanism_class(name)
+        self.finite = issubclass(self.kind, AbstractFinite)
         self._known: dict[float, Distortion] = {}
 
     def at(self, dial: float) -> Distortion:
         """What the mechanism does to the words."""
         if dial not in self._known:
-            self._known[dial] = self._finite(dial) if self.finite else self._simulated(dial)
+            kind = self.kind
+            self._known[dial] = (
+                self._finite(kind, dial) if issubclass(kind, AbstractFinite) else self._simulated(dial)
+            )
         return self._known[dial]
 
     def excess(self, target: Target) -> Callable[[float], float]:
@@ -166,8 +169,8 @@ class _Axis:
 
         return excess
 
-    def _finite(self, scale: float) -> Distortion:
-        shape = MECHANISMS[self._name].shape_at(self._embeddings, scale, **self._parameters)
+    def _finite(self, kind: type[AbstractFinite], scale: float) -> Distortion:
+        shape = kind.shape_at(self._embeddings, scale, **self._parameters)
         rows = shape.rows(scale)
         return expected_distortion(
             lambda words: rows.log_probabilities(shape.points.representatives(words)),
@@ -180,7 +183,7 @@ class _Axis:
     def mechanism(self, dial: float) -> AbstractMechanism:
         """The mechanism itself, certified."""
         key = "scale" if self.finite else "epsilon"
-        return make_mechanism(self._name, self._embeddings, **{key: dial}, **self._parameters)
+        return make_mechanism(self._name, self._embeddings, **{key: dial, **self._parameters})
 
     def points(self, dials: Sequence[float]) -> list[tuple[float, float, float]]:
         """(epsilon, unchanged, mean distance) at each dial where there is a mechanism."""

@@ -1,12 +1,15 @@
-"""The mechanisms by name."""
+"""The mechanisms by name: Publius's own, those of installed packages, and any class that can be imported."""
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from publius.errors import UsageError
+from publius.errors import PubliusError, UsageError
+from publius.mechanisms import outside
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.words.exponential import Exponential
 from publius.mechanisms.words.laplace import Laplace
 from publius.mechanisms.words.mahalanobis import Mahalanobis
@@ -14,9 +17,10 @@ from publius.mechanisms.words.projected import ProjectedExponential, ProjectedLa
 from publius.mechanisms.words.tight import RepairedTight, Tight
 from publius.mechanisms.words.truncated import TruncatedExponential
 from publius.mechanisms.words.vickrey import Vickrey
+from publius.settings import EUCLIDEAN, Declared, declared
 from publius.vectors.embeddings import Embeddings
 
-MECHANISMS: dict[str, Any] = {
+MECHANISMS: dict[str, type[AbstractMechanism]] = {
     mechanism.name: mechanism
     for mechanism in (
         Laplace,
@@ -32,24 +36,97 @@ MECHANISMS: dict[str, Any] = {
 }
 
 
+def available() -> dict[str, type[AbstractMechanism]]:
+    """Publius's mechanisms and those of installed packages (entry points of `outside.GROUP`), by name."""
+    return {**MECHANISMS, **outside.installed(MECHANISMS).classes}
+
+
+def mechanism_class(name: str) -> type[AbstractMechanism]:
+    """The class called ``name``: one of `available`, or ``python:package.module:Class``.
+
+    `UsageError` when there is none, `PolicyError` with the reason when it is no mechanism that can be used.
+    """
+    if name.startswith(outside.PREFIX):
+        return outside.imported(name)
+    if name in MECHANISMS:
+        return MECHANISMS[name]
+    found = outside.installed(MECHANISMS)
+    if name in found.refused:
+        raise UsageError(f"the mechanism {name} cannot be used: {found.refused[name]}")
+    if name not in found.classes:
+        names = ", ".join([*MECHANISMS, *found.classes])
+        raise UsageError(f"no mechanism is called {name!r}: choose one of {names}, or python:MODULE:CLASS")
+    return found.classes[name]
+
+
+def described() -> dict[str, str]:
+    """Each mechanism with a line that says what it does, or why it cannot be used."""
+    lines = {name: summary(kind) for name, kind in available().items()}
+    refused = outside.installed(MECHANISMS).refused
+    return {**lines, **{name: f"Cannot be used: {reason}." for name, reason in refused.items()}}
+
+
+def summary(kind: type[AbstractMechanism]) -> str:
+    """What the mechanism does, in a line: the first of its docstring."""
+    return (kind.__doc__ or kind.name).strip().splitlines()[0]
+
+
+def all_parameters(also: Iterable[str] = ()) -> tuple[Declared, ...]:
+    """What the mechanisms declare beyond epsilon and metric, each name once; its help says who takes it.
+
+    ``also`` names mechanisms from outside; those that cannot be had are passed over.
+    """
+    kinds = available()
+    for name in also:
+        try:
+            kinds[name] = mechanism_class(name)
+        except PubliusError:
+            continue
+    takers: dict[str, list[tuple[str, Declared]]] = {}
+    for name, kind in kinds.items():
+        for each in declared(kind.Parameters):
+            takers.setdefault(each.name, []).append((name, each))
+    return tuple(_together(each) for each in takers.values())
+
+
+def _together(takers: list[tuple[str, Declared]]) -> Declared:
+    """One option for all that take it. Bounds that not all share are left to each mechanism's own check."""
+    helps: dict[str, list[str]] = {}
+    for name, each in takers:
+        helps.setdefault(each.option.help, []).append(name)
+    text = " ".join(f"{line} ({', '.join(names)})" for line, names in helps.items())
+    first = takers[0][1]
+    limits = ("at_least", "above", "at_most", "below")
+    unshared = [name for name in limits if len({getattr(each.option, name) for _, each in takers}) > 1]
+    option = replace(first.option, help=text, **dict[str, Any](dict.fromkeys(unshared)))
+    return replace(first, default=None, option=option)
+
+
 def parameters_of(name: str) -> frozenset[str]:
     """The keyword parameters that the mechanism called ``name`` takes; `UsageError` when there is none."""
-    if name not in MECHANISMS:
-        raise UsageError(f"no mechanism is called {name!r}: choose one of {', '.join(MECHANISMS)}")
-    return frozenset(inspect.signature(MECHANISMS[name].__init__).parameters) - {"self", "embeddings"}
+    kind = mechanism_class(name)
+    own = {each.name for each in declared(kind.Parameters)}
+    metric = {"metric"} if kind.metrics else set()
+    return frozenset({"epsilon"} | own | metric | ({"scale"} if issubclass(kind, AbstractFinite) else set()))
 
 
-def make_mechanism(name: str, embeddings: Embeddings, **parameters: Any) -> AbstractMechanism:
+def make_mechanism(
+    name: str, embeddings: Embeddings, *, threads: int | None = None, **parameters: Any
+) -> AbstractMechanism:
     """The mechanism called ``name``, built with those of ``parameters`` that are not None.
 
-    `UsageError` when there is no such mechanism or it does not take a parameter that is given. The default metric
-    may be given to a mechanism that has a metric of its own.
+    `UsageError` when there is no such mechanism or it does not take a parameter that is given, `PolicyError` when it
+    cannot state its guarantee. The default metric may be given to a mechanism that has a metric of its own.
+    ``threads``: processors that certifying may use.
     """
-    taken = parameters_of(name)
+    kind, taken = mechanism_class(name), parameters_of(name)
     given = {key: value for key, value in parameters.items() if value is not None}
-    if given.get("metric") == "euclidean" and "metric" not in taken:
+    if given.get("metric") == EUCLIDEAN and "metric" not in taken:
         del given["metric"]
     if foreign := sorted(set(given) - taken):
         raise UsageError(f"the mechanism {name} takes no {' and no '.join(foreign)}")
-    mechanism: AbstractMechanism = MECHANISMS[name](embeddings, **given)
-    return mechanism
+    if outside.is_outside(kind):
+        return outside.made(kind, embeddings, given)
+    if kind.preparation != "none":
+        given["threads"] = threads
+    return kind(embeddings, **given)

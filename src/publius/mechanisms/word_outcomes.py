@@ -15,8 +15,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import AbstractMetric
 from publius.errors import UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.base import AbstractExact, AbstractMechanism
 from publius.noise.randomness import Generator, system_rng
 from publius.vectors.embeddings import Embeddings
 
@@ -93,7 +92,7 @@ def outcomes(
             f"{word!r} is not in the vocabulary {mechanism.embeddings.name!r}: it would become the unknown token, "
             f"which stands at {mechanism.embeddings.word(mechanism.embeddings.unknown_index)!r}"
         )
-    if isinstance(mechanism, AbstractFinite):
+    if isinstance(mechanism, AbstractExact):
         row = np.exp(mechanism.log_probabilities(np.array([index]))[0])
         return _outcomes(mechanism, index, row / row.sum(), count, None)
     row = _frequencies(mechanism, index, draws, rng or system_rng())
@@ -165,7 +164,7 @@ def distortion(
     mechanism: AbstractMechanism, words: IndexArray, *, draws: int = 20, rng: Generator | None = None
 ) -> Distortion:
     """Exact where output probabilities are available, from ``draws`` draws a word where not."""
-    if isinstance(mechanism, AbstractFinite):
+    if isinstance(mechanism, AbstractExact):
         return expected_distortion(mechanism.log_probabilities, mechanism.embeddings, mechanism.metric, words)
     rng = rng or system_rng()
     repeated = np.tile(np.asarray(words, np.int64), draws)

@@ -17,11 +17,8 @@ from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.comparison import useful_range
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.stored_certificates import cached_weights
-from publius.mechanisms.registry import MECHANISMS, make_mechanism, parameters_of
-from publius.mechanisms.words.exponential import Exponential
-from publius.mechanisms.words.laplace import Laplace
-from publius.mechanisms.words.projected import ProjectedExponential, ProjectedLaplace
-from publius.mechanisms.words.tight import RepairedTight, Tight
+from publius.mechanisms.registry import make_mechanism, mechanism_class
+from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 
 T = TypeVar("T")
@@ -49,26 +46,28 @@ class Mechanisms:
     def __init__(self, embeddings: Embeddings) -> None:
         """Nothing is made yet."""
         self.embeddings = embeddings
-        self._laplaces, self._quick, self._certified = Kept(2), Kept(8), Kept(8)
+        self._first, self._quick, self._certified = Kept(2), Kept(8), Kept(8)
         self._ladders, self._ranges = Kept(2), Kept(16)
 
     def get(self, name: str, epsilon: float, metric: str = "euclidean") -> AbstractMechanism:
         """The mechanism; `UsageError` with the reason where it does not suit the vocabulary or the metric."""
         if reason := self.unsuitable(name):
             raise UsageError(f"the mechanism {name} is not offered here: {reason}")
-        if name == Laplace.name:
-            return self._laplaces.get(
-                (metric,), lambda: Laplace(self.embeddings, epsilon=1.0, metric=metric)
-            ).at(epsilon)
-        kept = self._quick if self.is_quick(name) else self._certified
-        return kept.get(
-            (name, metric, epsilon),
-            lambda: make_mechanism(name, self.embeddings, epsilon=epsilon, metric=metric),
-        )
+
+        def made(at: float) -> AbstractMechanism:
+            return make_mechanism(name, self.embeddings, epsilon=at, metric=metric)
+
+        key = (name, metric, epsilon)
+        if not self.is_quick(name):
+            return self._certified.get(key, lambda: made(epsilon))
+        first = self._first.get(
+            (name, metric), lambda: made(epsilon)
+        )  # what depends on the vectors alone is kept
+        return self._quick.get(key, lambda: first.at(epsilon))
 
     def is_quick(self, name: str) -> bool:
         """Whether it is made in a moment at any epsilon; the others are certified first."""
-        return not issubclass(MECHANISMS[name], AbstractFinite) and name != ProjectedLaplace.name
+        return mechanism_class(name).preparation == "none"
 
     def is_ready(self, name: str, epsilon: float, metric: str) -> bool:
         """Whether it is made in a moment at this epsilon."""
@@ -82,7 +81,7 @@ class Mechanisms:
         if size < 2:
             return "it needs at least two words"
         work = size**2 * max(1, dimension / 50) if dimension > 1 else size
-        solved = name in (Tight.name, RepairedTight.name)
+        solved = mechanism_class(name).preparation == "equations"
         if work > (_SOLVED if solved else _PAIRS):
             task = "solving for its weights" if solved else "certifying it"
             return f"{task} on {size:,} words of {dimension} dimensions takes too long: use the command line"
@@ -103,10 +102,10 @@ class Mechanisms:
 
     def range(self, name: str, metric: str = "euclidean") -> Range:
         """The epsilons between which there is something to see, found on a sample of the vocabulary."""
-        if "metric" not in parameters_of(name):
-            metric = "euclidean"
-        family = _family(name)
-        return self._ranges.get((family, metric), lambda: self._range(family, metric))
+        kind = mechanism_class(name)
+        metric = metric if kind.metrics else EUCLIDEAN
+        near = kind.range_of or name
+        return self._ranges.get((near, metric), lambda: self._range(near, metric))
 
     def _range(self, name: str, metric: str) -> Range:
         """Kept beside the embeddings: it depends on nothing else."""
@@ -158,10 +157,3 @@ class Kept:
             while len(self._found) > self._most:
                 self._found.popitem(last=False)
         return made
-
-
-def _family(name: str) -> str:
-    """The mechanism whose range is that of ``name``, near enough: of the same noise or the same weights."""
-    if not issubclass(MECHANISMS[name], AbstractFinite):
-        return name if name == ProjectedLaplace.name else Laplace.name
-    return name if name == ProjectedExponential.name else Exponential.name

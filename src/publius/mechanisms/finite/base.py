@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
+from publius.distances.metrics import AbstractMetric, metric_named
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.base import AbstractExact, Preparation
 from publius.mechanisms.finite import row_table
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate import line, sweep
@@ -23,74 +25,94 @@ from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
-from publius.privacy.guarantee import Guarantee
+from publius.privacy.guarantee import Evidence, Guarantee
+from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 
 _CACHED_FROM_WORDS = 2000  # smaller vocabularies are certified at once
 
 
-class AbstractFinite(AbstractMechanism):
+class AbstractFinite(AbstractExact):
     """An exponential-family mechanism over the vocabulary: `Shape` at a certified scale.
 
-    A subclass makes its shape and calls `_certify`; everything else is here.
+    A subclass says what its shape is; everything else is here.
 
     Attributes:
         shape: what is weighed.
-        choices: public parameters of the subclass, for the manifest.
         constant: the certificate: scale, exact constant, worst pair of words.
         seconds: what certifying took, next to nothing where the certificate was stored before.
 
     """
 
+    evidence: ClassVar[Evidence] = "certified"
+    preparation: ClassVar[Preparation] = "pairs"
     batch_words = 32_768  # more repeated words share a row
     shape: Shape
-    choices: dict[str, Any]
     constant: Constant
     seconds: float
     _known_rows: inverse.Rows | None = None
     _inverse: inverse.Inverse | None = None
     _table: Path | None = None
 
+    @final
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        *,
+        epsilon: float | None = None,
+        scale: float | None = None,
+        metric: str = EUCLIDEAN,
+        threads: int | None = None,
+        **parameters: Any,
+    ) -> None:
+        """Take the public ``embeddings``, what `Parameters` declares, and ``epsilon``, or ``scale`` s to certify.
+
+        Both are checked against each other. ``threads``: processors to certify with (default: all there are).
+        """
+        if epsilon is None and scale is None:
+            raise UsageError(f"the mechanism {self.name} needs epsilon or scale")
+        self.chosen = self.parameters_from(parameters)
+        self.embeddings, self.metric = embeddings, metric_named(metric)
+        self._solved_at = checked_epsilon(scale if scale is not None else epsilon)  # type: ignore[arg-type]
+        started = time.perf_counter()
+        self.shape, self.constant = self._certified(epsilon, scale, threads)
+        self.seconds = time.perf_counter() - started
+        self.epsilon = self.constant.epsilon if epsilon is None else checked_epsilon(epsilon)
+
+    def _certified(
+        self, epsilon: float | None, scale: float | None, threads: int | None
+    ) -> tuple[Shape, Constant]:
+        shape = self.shape_of(self.embeddings, self.metric, self.chosen, self._solved_at, threads)
+        return shape, certificate(shape, epsilon, scale, threads)
+
     @classmethod
     @abstractmethod
-    def shape_at(cls, embeddings: Embeddings, scale: float, *args: Any, **parameters: Any) -> Shape:
-        """The shape on the public ``embeddings`` for ``scale``, with the parameters of ``__init__``, uncertified."""
+    def shape_of(
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: Any, scale: float, threads: int | None
+    ) -> Shape:
+        """The shape on the public ``embeddings`` with the parameters ``chosen``, for ``scale``, uncertified."""
+
+    @final
+    @classmethod
+    def shape_at(
+        cls, embeddings: Embeddings, scale: float = 1.0, *, metric: str = EUCLIDEAN, **parameters: Any
+    ) -> Shape:
+        """`shape_of` with the parameters of the constructor."""
+        return cls.shape_of(embeddings, metric_named(metric), cls.parameters_from(parameters), scale, None)
 
     @final
     @property
     def parameters(self) -> dict[str, Any]:
         """See `AbstractMechanism.parameters`."""
         certified = {"scale": self.constant.scale, "epsilon_certified": self.constant.epsilon}
-        return {**certified, **({"floor": self.shape.floor} if self.shape.floor else {}), **self.choices}
+        return {**certified, **({"floor": self.shape.floor} if self.shape.floor else {}), **self.choices()}
 
-    @final
-    def _certify(
-        self,
-        embeddings: Embeddings,
-        shape: Shape,
-        epsilon: float | None,
-        scale: float | None,
-        threads: int | None = None,
-        choices: dict[str, Any] | None = None,
-    ) -> None:
-        """Set the attributes: calibrated to ``epsilon``, certified at ``scale``, or both checked."""
-        if epsilon is None and scale is None:
-            raise UsageError(f"the mechanism {self.name} needs epsilon or scale")
-        started = time.perf_counter()
-        if scale is not None:
-            at = checked_epsilon(scale)
-            constant = _kept(embeddings, shape, {"scale": repr(at)}, lambda: shape.certify(at, threads))
-        else:
-            target = checked_epsilon(epsilon if epsilon is not None else math.nan)
-            facts = {"epsilon": repr(target)}
-            constant = _kept(embeddings, shape, facts, lambda: shape.calibrate(target, threads))
-        allowed = constant.epsilon if epsilon is None else checked_epsilon(epsilon)
-        if not constant.epsilon <= allowed:
-            raise PolicyError(f"the certified constant {constant.epsilon!r} exceeds epsilon {allowed!r}")
-        self.seconds = time.perf_counter() - started
-        self.embeddings, self.metric, self.epsilon = embeddings, shape.metric, allowed
-        self.shape, self.constant = shape, constant
-        self.choices = choices or {}
+    def choices(self) -> dict[str, Any]:
+        """What was chosen beside the floor, for the manifest; of a prior its digest."""
+        chosen = {name: value for name, value in vars(self.chosen).items() if name not in ("prior", "floor")}
+        if getattr(self.chosen, "prior", None) is None:
+            return chosen
+        return {**chosen, "prior_sha256": hashlib.sha256(self.shape.prior.tobytes()).hexdigest()}
 
     @final
     @property
@@ -159,7 +181,7 @@ class AbstractFinite(AbstractMechanism):
 
     @final
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:
-        """Ln K(x){w} for input ``words`` (default: all), shape (words, V), float64, finite everywhere.
+        """See `AbstractExact.log_probabilities`.
 
         A row has V numbers: ask for a few words at a time where the vocabulary is large.
         """
@@ -168,7 +190,7 @@ class AbstractFinite(AbstractMechanism):
 
     @final
     def pushed(self, distributions: Float64Array, *, threads: int | None = None) -> Float64Array:
-        """Output distribution for each input distribution over words, shape (V,) or (m, V): p K.
+        """See `AbstractExact.pushed`.
 
         One pass over the vocabulary's pairs for all of them together; linear time in one dimension. Rounding is
         relative to the whole, about 1e-10, so improbable outputs are not resolved as in `log_probabilities`.
@@ -203,11 +225,24 @@ class AbstractFinite(AbstractMechanism):
         return {**self.__dict__, "_inverse": None, "_known_rows": None}
 
 
-def _kept(
-    embeddings: Embeddings, shape: Shape, asked: dict[str, Any], make: Callable[[], Constant]
+def certificate(
+    shape: Shape, epsilon: float | None, scale: float | None, threads: int | None = None
 ) -> Constant:
+    """The constant of ``shape``, calibrated to ``epsilon``, certified at ``scale``, or both checked: `PolicyError`."""
+    if scale is not None:
+        at = checked_epsilon(scale)
+        constant = _kept(shape, {"scale": repr(at)}, lambda: shape.certify(at, threads))
+    else:
+        target = checked_epsilon(epsilon if epsilon is not None else math.nan)
+        constant = _kept(shape, {"epsilon": repr(target)}, lambda: shape.calibrate(target, threads))
+    if epsilon is not None and not constant.epsilon <= checked_epsilon(epsilon):
+        raise PolicyError(f"the certified constant {constant.epsilon!r} exceeds epsilon {epsilon!r}")
+    return constant
+
+
+def _kept(shape: Shape, asked: dict[str, Any], make: Callable[[], Constant]) -> Constant:
     """A stored certificate, or one made now; small vocabularies are certified at once."""
-    if shape.line is not None or embeddings.size < _CACHED_FROM_WORDS:
+    if shape.line is not None or shape.embeddings.size < _CACHED_FROM_WORDS:
         return make()
-    facts = {"embeddings": embeddings.sha256, **shape.facts(), **asked}
+    facts = {"embeddings": shape.embeddings.sha256, **shape.facts(), **asked}
     return cached(facts, shape.holds, make)

@@ -12,7 +12,6 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
-from publius.errors import DataError, UsageError
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import AbstractDistances, distances
 from publius.mechanisms.finite.certificate.points import Points
@@ -137,32 +136,3 @@ class Shape:
             "truncation": repr(self.truncation),
             "floor": repr(self.floor),
         }
-
-
-def checked_prior(prior: Any, size: int) -> Float64Array:
-    """``prior`` as V positive numbers with sum 1; all equal where it is None. `DataError` otherwise."""
-    if prior is None:
-        return np.full(size, 1.0 / size)
-    weights = np.asarray(prior, np.float64)
-    if weights.shape != (size,):
-        raise DataError(f"a prior needs one number for each of the {size} words, not shape {weights.shape}")
-    if not np.isfinite(weights).all() or not weights.min() > 0:
-        raise DataError("a prior needs positive finite numbers: a word of weight 0 is never an output")
-    if weights.min() < exact.SMALLEST_WEIGHT_RATIO * weights.max():
-        raise DataError(
-            f"the smallest weight of a prior must be at least {exact.SMALLEST_WEIGHT_RATIO:g} of the largest: raise it"
-        )
-    return np.asarray(weights / weights.sum())
-
-
-def prior_choice(prior: Any, weights: Float64Array) -> dict[str, Any]:
-    """The digest of a given prior, for the manifest."""
-    return {} if prior is None else {"prior_sha256": hashlib.sha256(weights.tobytes()).hexdigest()}
-
-
-def checked_floor(floor: float) -> float:
-    """``floor`` as a share; `UsageError` unless it is a number from 0 to below 1."""
-    value = float(floor)
-    if not 0 <= value < 1:
-        raise UsageError(f"the floor is the share of draws from the prior, from 0 to below 1, not {floor!r}")
-    return value

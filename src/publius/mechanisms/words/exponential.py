@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, final
 
-from publius.distances.metrics import metric_named
+from publius.distances.metrics import AbstractMetric
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.word_weights import Shape, checked_floor, checked_prior, prior_choice
+from publius.mechanisms.finite.prior import PriorParameters, checked_prior
+from publius.mechanisms.finite.word_weights import Shape
 from publius.vectors.embeddings import Embeddings
 
 
@@ -20,34 +21,11 @@ class Exponential(AbstractFinite):
 
     name = "exponential"
 
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float | None = None,
-        scale: float | None = None,
-        metric: str = "euclidean",
-        prior: Any = None,
-        floor: float = 0.0,
-        threads: int | None = None,
-    ) -> None:
-        """Take the public ``embeddings`` and either ``epsilon`` or the ``scale`` s, which is then certified.
-
-        ``prior``: public positive weights, one a word; ``floor``: share of draws from the prior (or uniform).
-        """
-        shape = self.shape_at(embeddings, metric=metric, prior=prior, floor=floor)
-        self._certify(embeddings, shape, epsilon, scale, threads, prior_choice(prior, shape.prior))
+    Parameters = PriorParameters
 
     @classmethod
-    def shape_at(
-        cls,
-        embeddings: Embeddings,
-        scale: float = 1.0,
-        *,
-        metric: str = "euclidean",
-        prior: Any = None,
-        floor: float = 0.0,
+    def shape_of(
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: PriorParameters, *_: Any
     ) -> Shape:
-        """See `AbstractFinite.shape_at`; the same at every scale."""
-        weights = checked_prior(prior, embeddings.size)
-        return Shape(embeddings, metric_named(metric), weights, floor=checked_floor(floor))
+        """See `AbstractFinite.shape_of`; the same at every scale."""
+        return Shape(embeddings, metric, checked_prior(chosen.prior, embeddings), floor=chosen.floor)

@@ -7,12 +7,12 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import metric_named
 from publius.errors import DataError
 from publius.mechanisms.base import AbstractMechanism
-from publius.noise.laplace import NOISES
+from publius.noise.laplace import NOISES, checked_epsilon
 from publius.noise.randomness import Generator, system_rng
-from publius.privacy.guarantee import Guarantee
+from publius.privacy.guarantee import Bound, Guarantee, laplace_bound
+from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
 
@@ -27,28 +27,36 @@ class Laplace(AbstractMechanism):
 
     name = "laplace"
 
-    def __init__(self, embeddings: Embeddings, *, epsilon: float, metric: str = "euclidean") -> None:
+    def __init__(self, embeddings: Embeddings, *, epsilon: float, metric: str = EUCLIDEAN) -> None:
         """Take the public ``embeddings`` and ``epsilon`` per unit of ``metric``."""
-        self.embeddings = embeddings
-        self.metric = metric_named(metric)
+        super().__init__(embeddings, epsilon=epsilon, metric=metric)
         self._diameter = self.metric.diameter_bound(embeddings.vectors)
         self._search: NearestWords | None = None
-        self._set_epsilon(epsilon)
+        self._make_noise()
 
-    def _set_epsilon(self, epsilon: float) -> None:
-        self._noise = NOISES[self.metric.name](self.embeddings.dimension, epsilon)
-        self.epsilon = self._noise.epsilon
+    def _make_noise(self) -> None:
+        self._noise = NOISES[self.metric.name](self.embeddings.dimension, self.epsilon)
         delta = self._noise.truncation_delta(self.epsilon * self._diameter)
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
 
     def at(self, epsilon: float) -> Laplace:
-        """The same mechanism at another ``epsilon``, with the same search: what depends on the vectors is kept."""
+        """See `AbstractMechanism.at`; with the same search."""
         other = object.__new__(Laplace)
-        kept = {"embeddings", "metric", "_diameter"}
+        kept = {"chosen", "embeddings", "metric", "_diameter"}
         other.__dict__.update({key: value for key, value in self.__dict__.items() if key in kept})
         other._search = self.search
-        other._set_epsilon(epsilon)
+        other.epsilon = checked_epsilon(epsilon)
+        other._make_noise()
         return other
+
+    def bound(self, size: int, distance: float) -> Bound:
+        """See `AbstractMechanism.bound`; delta counts only the noise that carries a word farther than it can move."""
+        return laplace_bound(self.guarantee.lifted(size), distance, self.embeddings.dimension, self._diameter)
+
+    @property
+    def utility_dimension(self) -> int | None:
+        """See `AbstractMechanism.utility_dimension`; the nearest word is at most as far as the input, in Euclid's."""
+        return self.embeddings.dimension if self.metric.name == EUCLIDEAN else None
 
     @property
     def guarantee(self) -> Guarantee:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -10,10 +11,12 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.errors import DataError, UsageError
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.words.laplace import Laplace
 from publius.mechanisms.words.projected import principal_axes, rotated
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
+from publius.settings import Settings, option
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
 
@@ -44,6 +47,15 @@ class RegularizedMahalanobis(AbstractMetric):
         return Euclidean().pairwise(*whitened)
 
 
+@dataclass(frozen=True, kw_only=True)
+class MahalanobisParameters(Settings):
+    """Of the Mahalanobis mechanism."""
+
+    share: float = option(
+        0.5, help="lambda: how much of the vocabulary's covariance shapes the noise.", at_least=0, below=1
+    )
+
+
 @final
 class Mahalanobis(AbstractMechanism):
     """Density proportional to exp(-epsilon ||v||) in the regularized Mahalanobis norm, then the nearest word.
@@ -54,30 +66,29 @@ class Mahalanobis(AbstractMechanism):
 
     name = "mahalanobis"
 
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float,
-        share: float = 0.5,
-    ) -> None:
+    Parameters = MahalanobisParameters
+    metrics = ()
+    range_of = Laplace.name
+
+    def __init__(self, embeddings: Embeddings, *, epsilon: float, **parameters: Any) -> None:
         """Take the public ``embeddings``, ``epsilon`` per unit of the metric, and ``share``: lambda."""
-        self.embeddings = embeddings
-        self.metric = self._ellipsoid = RegularizedMahalanobis(embeddings.vectors, share)
-        self._noise = EuclideanLaplace(embeddings.dimension, epsilon)
-        self.epsilon, self._share = self._noise.epsilon, share
-        self._scaled = EuclideanLaplace(embeddings.dimension, self.epsilon * (1 - _ROUNDING))
+        share = self.parameters_from(parameters).share
+        self._ellipsoid = RegularizedMahalanobis(embeddings.vectors, share)
+        super().__init__(embeddings, epsilon=epsilon, metric=self._ellipsoid, **parameters)
+        self._noise = EuclideanLaplace(embeddings.dimension, self.epsilon * (1 - _ROUNDING))
         self._known_vectors: Float64Array | None = None
         farthest = self.epsilon * self.metric.diameter_bound(embeddings.vectors)
-        self._guarantee = Guarantee(
-            self.epsilon, self.metric.name, "proven", self._scaled.truncation_delta(farthest)
-        )
+        delta = self._noise.truncation_delta(farthest)
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: NearestWords | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """See `AbstractMechanism.parameters`."""
-        return {"lambda": self._share, "epsilon_euclidean": self.epsilon / float(self._ellipsoid.radii.min())}
+        return {
+            "lambda": self.chosen.share,
+            "epsilon_euclidean": self.epsilon / float(self._ellipsoid.radii.min()),
+        }
 
     @property
     def guarantee(self) -> Guarantee:
@@ -93,7 +104,7 @@ class Mahalanobis(AbstractMechanism):
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
         """See `AbstractMechanism.noise`; shape (count, n), along the ellipsoid's axes before stretching."""
-        return self._scaled.sample(rng, count)
+        return self._noise.sample(rng, count)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
         """See `AbstractMechanism.apply`."""

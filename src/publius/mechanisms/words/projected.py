@@ -7,12 +7,13 @@ the numbers in memory is not assumed but certified over all pairs: the noise is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import Euclidean, metric_named
+from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
@@ -20,16 +21,32 @@ from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
 from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.certificate.points import Points
+from publius.mechanisms.finite.prior import PriorParameters, checked_prior
 from publius.mechanisms.finite.stored_certificates import cached
-from publius.mechanisms.finite.word_weights import Shape, checked_floor, checked_prior, prior_choice
+from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.threads import one_blas_thread
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
+from publius.settings import EUCLIDEAN, Settings, option
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
 
 _VARIANCE = 1 / 3  # share that the default number of components explains
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectionParameters(Settings):
+    """Of the projected mechanisms."""
+
+    project: int | None = option(
+        None, help="Principal components kept. Default: the fewest that explain a third of the variance.", at_least=1
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectedPriorParameters(ProjectionParameters, PriorParameters):
+    """Of the projected exponential."""
 
 
 @final
@@ -38,30 +55,30 @@ class ProjectedLaplace(AbstractMechanism):
 
     name = "projected-laplace"
 
+    Parameters = ProjectionParameters
+    preparation = "pairs"
+
     def __init__(
         self,
         embeddings: Embeddings,
         *,
         epsilon: float,
-        metric: str = "euclidean",
-        project: int | None = None,
+        metric: str = EUCLIDEAN,
         threads: int | None = None,
+        **parameters: Any,
     ) -> None:
-        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric`` and m, the dimensions kept.
-
-        Without ``project``: the least m whose components explain a third of the vocabulary's variance.
-        """
-        self.embeddings, self.metric = embeddings, metric_named(metric)
-        prior = checked_prior(None, embeddings.size)
-        self._shape = Shape(embeddings, self.metric, prior, projected(embeddings.vectors, project))
+        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric`` and ``project``, the dimensions kept."""
+        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
+        prior = checked_prior(None, embeddings)
+        self._shape = Shape(
+            embeddings, self.metric, prior, projected(embeddings.vectors, self.chosen.project)
+        )
         facts = {"embeddings": embeddings.sha256, **self._shape.facts(), "ratio": 1}
         self.contraction = cached(facts, self._still_holds, lambda: self._contraction(threads))
-        self.epsilon = float(epsilon)
-        self._noise = EuclideanLaplace(self.dimension, epsilon / self.contraction.epsilon)
+        self._noise = EuclideanLaplace(self.dimension, self.epsilon / self.contraction.epsilon)
         farthest = self._noise.epsilon * Euclidean().diameter_bound(self._vectors)
-        self._guarantee = Guarantee(
-            self.epsilon, self.metric.name, "proven", self._noise.truncation_delta(farthest)
-        )
+        delta = self._noise.truncation_delta(farthest)
+        self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: NearestWords | None = None
 
     def _contraction(self, threads: int | None) -> Constant:
@@ -123,38 +140,23 @@ class ProjectedExponential(AbstractFinite):
 
     name = "projected-exponential"
 
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float | None = None,
-        scale: float | None = None,
-        metric: str = "euclidean",
-        project: int | None = None,
-        prior: Any = None,
-        floor: float = 0.0,
-        threads: int | None = None,
-    ) -> None:
-        """As `Exponential`; ``project``: m, as for `ProjectedLaplace`."""
-        shape = self.shape_at(embeddings, metric=metric, project=project, prior=prior, floor=floor)
-        kept = 0 if shape.inner is None else shape.inner.shape[1]
-        choices = {"project": kept, **prior_choice(prior, shape.prior)}
-        self._certify(embeddings, shape, epsilon, scale, threads, choices)
+    Parameters = ProjectedPriorParameters
 
     @classmethod
-    def shape_at(
-        cls,
-        embeddings: Embeddings,
-        scale: float = 1.0,
-        *,
-        metric: str = "euclidean",
-        project: int | None = None,
-        prior: Any = None,
-        floor: float = 0.0,
+    def shape_of(
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: ProjectedPriorParameters, *_: Any
     ) -> Shape:
-        """See `AbstractFinite.shape_at`; the same at every scale."""
-        weights, inner = checked_prior(prior, embeddings.size), projected(embeddings.vectors, project)
-        return Shape(embeddings, metric_named(metric), weights, inner, floor=checked_floor(floor))
+        """See `AbstractFinite.shape_of`; the same at every scale."""
+        weights, inner = (
+            checked_prior(chosen.prior, embeddings),
+            projected(embeddings.vectors, chosen.project),
+        )
+        return Shape(embeddings, metric, weights, inner, floor=chosen.floor)
+
+    def choices(self) -> dict[str, Any]:
+        """See `AbstractFinite.choices`: the number of components that are kept."""
+        kept = 0 if self.shape.inner is None else self.shape.inner.shape[1]
+        return {**super().choices(), "project": kept}
 
 
 def projected(vectors: FloatArray, count: int | None) -> Float64Array:

@@ -8,19 +8,22 @@ with products by Phi that are made tile by tile. In one dimension there is a clo
 
 from __future__ import annotations
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.distances.metrics import metric_named
+from publius.distances.metrics import AbstractMetric
 from publius.errors import PolicyError
-from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.finite.base import AbstractFinite, certificate
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
+from publius.mechanisms.finite.certificate.exact import Constant
+from publius.mechanisms.finite.prior import checked_prior
 from publius.mechanisms.finite.stored_certificates import cached_weights
-from publius.mechanisms.finite.word_weights import Shape, checked_prior
-from publius.noise.laplace import checked_epsilon
+from publius.mechanisms.finite.word_weights import Shape
+from publius.mechanisms.words.exponential import Exponential
+from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants
@@ -35,49 +38,52 @@ class Tight(AbstractFinite):
 
     name = "tight"
 
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float | None = None,
-        scale: float | None = None,
-        metric: str = "euclidean",
-        threads: int | None = None,
-    ) -> None:
-        """Take the public ``embeddings`` and ``epsilon``, or the ``scale`` at which to solve and certify."""
-        solved_at = checked_epsilon(scale if scale is not None else epsilon)  # type: ignore[arg-type]
+    preparation = "equations"
+    range_of = Exponential.name
+
+    def _certified(
+        self, epsilon: float | None, scale: float | None, threads: int | None
+    ) -> tuple[Shape, Constant]:
+        """Solved a little below ``epsilon``, or at ``scale``: coarsely first, finer where words nearly coincide."""
+        at = self._solved_at
         if scale is None:
-            line = _plain(embeddings, metric).line
-            solved_at /= 1 + (2 * line.rounding if line else _MARGIN)
+            line = _plain(self.embeddings, self.metric).line
+            at /= 1 + (2 * line.rounding if line else _MARGIN)
         for residual in _RESIDUALS:
-            shape = self.shape_at(embeddings, solved_at, metric=metric, threads=threads, residual=residual)
+            shape = _tight(self.embeddings, self.metric, at, residual, threads)
             try:
-                self._certify(embeddings, shape, epsilon, solved_at, threads)
+                return shape, certificate(shape, epsilon, at, threads)
             except PolicyError:
                 if residual == _RESIDUALS[-1]:
                     raise
-            else:
-                return
+        raise PolicyError(
+            "no residual of the rows' sums is tried"
+        )  # pragma: no cover  # the loop returns or raises
 
     @classmethod
-    def shape_at(
+    def shape_of(
         cls,
         embeddings: Embeddings,
+        metric: AbstractMetric,
+        chosen: Settings,
         scale: float,
-        *,
-        metric: str = "euclidean",
-        threads: int | None = None,
-        residual: float = _RESIDUALS[0],
+        threads: int | None,
     ) -> Shape:
-        """See `AbstractFinite.shape_at`; the weights that are tight at ``scale``, but for ``residual``."""
-        plain = _plain(embeddings, metric)
-        weights = _weights(embeddings, plain, scale, residual, threads)
-        if negative := int((weights <= 0).sum()):
-            raise PolicyError(
-                f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
-                f"{len(weights):,} weights are negative. Use a larger epsilon, or repaired-tight, or exponential"
-            )
-        return _weighted(plain, weights)
+        """See `AbstractFinite.shape_of`; the weights that are tight at ``scale``, but for the coarsest residual."""
+        return _tight(embeddings, metric, scale, _RESIDUALS[0], threads)
+
+
+def _tight(
+    embeddings: Embeddings, metric: AbstractMetric, scale: float, residual: float, threads: int | None
+) -> Shape:
+    plain = _plain(embeddings, metric)
+    weights = _weights(embeddings, plain, scale, residual, threads)
+    if negative := int((weights <= 0).sum()):
+        raise PolicyError(
+            f"tight constraints have no solution at epsilon {scale:g} on {embeddings.name!r}: {negative:,} of "
+            f"{len(weights):,} weights are negative. Use a larger epsilon, or repaired-tight, or exponential"
+        )
+    return _weighted(plain, weights)
 
 
 @final
@@ -90,32 +96,30 @@ class RepairedTight(AbstractFinite):
 
     name = "repaired-tight"
 
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float | None = None,
-        scale: float | None = None,
-        metric: str = "euclidean",
-        threads: int | None = None,
-    ) -> None:
-        """As `Tight`; never refused for negative weights."""
-        solved_at = checked_epsilon(scale if scale is not None else epsilon)  # type: ignore[arg-type]
-        shape = self.shape_at(embeddings, solved_at, metric=metric, threads=threads)
-        self._certify(embeddings, shape, epsilon, scale, threads, {"weights_solved_at": solved_at})
+    preparation = "equations"
+    range_of = Exponential.name
+
+    def choices(self) -> dict[str, Any]:
+        """See `AbstractFinite.choices`: where the weights would be tight."""
+        return {"weights_solved_at": self._solved_at}
 
     @classmethod
-    def shape_at(
-        cls, embeddings: Embeddings, scale: float, *, metric: str = "euclidean", threads: int | None = None
+    def shape_of(
+        cls,
+        embeddings: Embeddings,
+        metric: AbstractMetric,
+        chosen: Settings,
+        scale: float,
+        threads: int | None,
     ) -> Shape:
-        """See `AbstractFinite.shape_at`; the weights that would be tight at ``scale``, repaired."""
+        """See `AbstractFinite.shape_of`; the weights that would be tight at ``scale``, repaired."""
         plain = _plain(embeddings, metric)
         weights = _weights(embeddings, plain, scale, _RESIDUALS[0], threads)
         return _weighted(plain, np.maximum(weights, _REPAIRED * np.abs(weights).mean()))
 
 
-def _plain(embeddings: Embeddings, metric: str) -> Shape:
-    return Shape(embeddings, metric_named(metric), checked_prior(None, embeddings.size))
+def _plain(embeddings: Embeddings, metric: AbstractMetric) -> Shape:
+    return Shape(embeddings, metric, checked_prior(None, embeddings))
 
 
 def _weighted(plain: Shape, weights: Float64Array) -> Shape:

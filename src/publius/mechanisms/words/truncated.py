@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, final
 
-from publius.distances.metrics import metric_named
+from publius.distances.metrics import AbstractMetric
 from publius.errors import UsageError
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.word_weights import Shape, checked_floor, checked_prior, prior_choice
+from publius.mechanisms.finite.prior import PriorParameters, checked_prior
+from publius.mechanisms.finite.word_weights import Shape
+from publius.mechanisms.words.exponential import Exponential
+from publius.settings import option
 from publius.vectors.embeddings import Embeddings
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruncatedParameters(PriorParameters):
+    """Of the truncated exponential."""
+
+    beta: float = option(0.001, help="Largest probability of an output beyond gamma.", above=0, below=1)
 
 
 @final
@@ -24,37 +35,16 @@ class TruncatedExponential(AbstractFinite):
 
     name = "truncated-exponential"
 
-    def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float | None = None,
-        scale: float | None = None,
-        metric: str = "euclidean",
-        beta: float = 0.001,
-        prior: Any = None,
-        floor: float = 0.0,
-        threads: int | None = None,
-    ) -> None:
-        """As `Exponential`; ``beta``: largest probability of an output beyond gamma, from 0 to 1."""
-        shape = self.shape_at(embeddings, metric=metric, beta=beta, prior=prior, floor=floor)
-        choices = {"beta": beta, **prior_choice(prior, shape.prior)}
-        self._certify(embeddings, shape, epsilon, scale, threads, choices)
+    Parameters = TruncatedParameters
+    range_of = Exponential.name
 
     @classmethod
-    def shape_at(
-        cls,
-        embeddings: Embeddings,
-        scale: float = 1.0,
-        *,
-        metric: str = "euclidean",
-        beta: float = 0.001,
-        prior: Any = None,
-        floor: float = 0.0,
+    def shape_of(
+        cls, embeddings: Embeddings, metric: AbstractMetric, chosen: TruncatedParameters, *_: Any
     ) -> Shape:
-        """See `AbstractFinite.shape_at`; the same at every scale."""
-        if not 0 < beta < 1 or (1 - beta) * (embeddings.size - 1) <= beta:
-            raise UsageError(f"beta must be between 0 and 1 and small beside the vocabulary, not {beta!r}")
-        truncation = math.log((1 - beta) * (embeddings.size - 1) / beta)
-        weights, d = checked_prior(prior, embeddings.size), metric_named(metric)
-        return Shape(embeddings, d, weights, truncation=truncation, floor=checked_floor(floor))
+        """See `AbstractFinite.shape_of`; the same at every scale."""
+        beta, others = chosen.beta, embeddings.size - 1
+        if (1 - beta) * others <= beta:
+            raise UsageError(f"beta must be small beside the vocabulary, not {beta!r}")
+        truncation, weights = math.log((1 - beta) * others / beta), checked_prior(chosen.prior, embeddings)
+        return Shape(embeddings, metric, weights, truncation=truncation, floor=chosen.floor)

@@ -7,21 +7,30 @@ the two nearest words depends on the noisy vector only.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import metric_named
-from publius.errors import DataError, UsageError
+from publius.errors import DataError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.threads import in_threads
+from publius.mechanisms.words.laplace import Laplace
 from publius.noise.laplace import NOISES
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
+from publius.settings import EUCLIDEAN, Settings, option
 from publius.vectors.embeddings import Embeddings
 
 _ROWS = 128
+
+
+@dataclass(frozen=True, kw_only=True)
+class VickreyParameters(Settings):
+    """Of Vickrey's mechanism."""
+
+    share: float = option(0.5, help="t: how far the second-nearest word is preferred.", at_least=0, at_most=1)
 
 
 @final
@@ -34,22 +43,17 @@ class Vickrey(AbstractMechanism):
 
     name = "vickrey"
 
+    Parameters = VickreyParameters
+    range_of = Laplace.name
+
     def __init__(
-        self,
-        embeddings: Embeddings,
-        *,
-        epsilon: float,
-        metric: str = "euclidean",
-        share: float = 0.5,
+        self, embeddings: Embeddings, *, epsilon: float, metric: str = EUCLIDEAN, **parameters: Any
     ) -> None:
-        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and ``share``: t, from 0 to 1."""
-        if not 0 <= share <= 1:
-            raise UsageError(f"t must be from 0 to 1, not {share!r}")
+        """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and ``share``: t."""
+        super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
         if embeddings.size < 2:
             raise DataError("a second-nearest word needs at least two words")
-        self.embeddings, self.metric = embeddings, metric_named(metric)
-        self._noise = NOISES[metric](embeddings.dimension, epsilon)
-        self.epsilon, self._share = self._noise.epsilon, share
+        self._noise = NOISES[self.metric.name](embeddings.dimension, self.epsilon)
         delta = self._noise.truncation_delta(self.epsilon * self.metric.diameter_bound(embeddings.vectors))
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: TwoNearest | None = None
@@ -57,7 +61,7 @@ class Vickrey(AbstractMechanism):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `AbstractMechanism.parameters`."""
-        return {"t": self._share}
+        return {"t": self.chosen.share}
 
     @property
     def guarantee(self) -> Guarantee:
@@ -73,7 +77,8 @@ class Vickrey(AbstractMechanism):
         if self._search is None:
             self._search = TwoNearest(self.embeddings.vectors)
         found, gaps = self._search.find(self.embeddings.vectors[words] + noise[:, :-1], threads=threads)
-        first, second = self._share * gaps[:, 0], (1 - self._share) * gaps[:, 1]
+        share = self.chosen.share
+        first, second = share * gaps[:, 0], (1 - share) * gaps[:, 1]
         take_second = noise[:, -1] * (first + second) < first
         return np.where(take_second, found[:, 1], found[:, 0])
 

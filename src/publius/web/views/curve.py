@@ -9,15 +9,14 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.distances import transport_plan
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.base import AbstractMechanism, word_indices
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.registry import MECHANISMS, parameters_of
+from publius.mechanisms.registry import mechanism_class
 from publius.mechanisms.word_outcomes import binomial_interval
-from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import system_rng
 from publius.privacy.bounds import displacement_quantile, lower_bound_after_nearest
 from publius.privacy.guarantee import Guarantee
-from publius.vectors.embeddings import Embeddings
+from publius.settings import EUCLIDEAN
 from publius.web import requests
 from publius.web.state import State
 from publius.web.views.document import row_distances
@@ -31,14 +30,14 @@ _BLOCK: Final = 16
 def curve(state: State, asked: requests.Curve) -> dict[str, Any]:
     """A curve for each mechanism; epsilons are those of the mechanism's useful range on the vocabulary."""
     words = state.encoded(asked.text, asked).words
-    indices = state.mechanisms.get(Laplace.name, 1.0).indices(list(words))
+    indices = word_indices(words, state.embeddings)
     curves = [_curve(state, name, asked.metric, indices) for name in dict.fromkeys(asked.mechanisms)]
     apart = _distance(state, asked) if asked.other is not None else None
     grid = epsilons(state, asked.mechanism, asked.metric)
     return {
         "size": asked.length,
         "curves": curves,
-        "utility": _utility(asked, state.embeddings, grid, apart),
+        "utility": _utility(state, asked, grid, apart),
         "exponent": None if apart is None else _exponents(asked, grid, apart),
         "distance_to_other": apart,
     }
@@ -51,8 +50,8 @@ def epsilons(state: State, name: str, metric: str) -> list[float]:
 
 
 def _curve(state: State, name: str, metric: str, indices: IndexArray) -> dict[str, Any]:
-    own = metric if "metric" in parameters_of(name) else "euclidean"
-    exact = issubclass(MECHANISMS[name], AbstractFinite)
+    kind = mechanism_class(name)
+    own, exact = metric if kind.metrics else EUCLIDEAN, issubclass(kind, AbstractFinite)
     if reason := state.mechanisms.unsuitable(name):
         return {"mechanism": name, "exact": exact, "points": [], "reason": reason}
     if exact:
@@ -123,12 +122,14 @@ def _distance(state: State, asked: requests.Curve) -> float:
 
 
 def _utility(
-    asked: requests.Curve, embeddings: Embeddings, grid: Sequence[float], apart: float | None
+    state: State, asked: requests.Curve, grid: Sequence[float], apart: float | None
 ) -> list[dict[str, Any]] | None:
-    """Bounds of the Laplace mechanism: how far the noise carries the bag, whether it stays nearer than the other."""
-    if asked.mechanism != Laplace.name:
+    """Bounds where the mechanism has them: how far the noise carries the bag, whether the other is farther."""
+    if not state.mechanisms.is_quick(asked.mechanism):
         return None
-    size, dimension = asked.length, embeddings.dimension
+    size, dimension = asked.length, state.mechanism(asked).utility_dimension
+    if dimension is None:
+        return None
 
     def point(epsilon: float) -> dict[str, Any]:
         low, high = (2 * displacement_quantile(epsilon, size, dimension, share) for share in (0.5, 0.95))

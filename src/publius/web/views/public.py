@@ -6,13 +6,11 @@ import math
 from typing import Any
 
 from publius.errors import PubliusError, UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.registry import MECHANISMS, parameters_of
-from publius.mechanisms.words.laplace import Laplace
-from publius.privacy.guarantee import Bound, laplace_bound
+from publius.mechanisms.base import AbstractExact, AbstractMechanism
+from publius.mechanisms.registry import available, mechanism_class, summary
 from publius.privacy.promise import promise, statement
 from publius.releases.plan import publius_version
+from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import PACKAGED, package_installed
 from publius.vectors.store import read_record, stored_folder, stored_names
 from publius.web import requests
@@ -27,7 +25,7 @@ NOTE = (
 
 def mechanisms(state: State) -> dict[str, Any]:
     """Every mechanism, whether it can be used on these vectors, and a range of epsilons to look at."""
-    return {"mechanisms": [_mechanism(state, name) for name in MECHANISMS]}
+    return {"mechanisms": [_mechanism(state, name) for name in available()]}
 
 
 def one_mechanism(state: State, name: str) -> dict[str, Any]:
@@ -36,20 +34,19 @@ def one_mechanism(state: State, name: str) -> dict[str, Any]:
 
 
 def _mechanism(state: State, name: str) -> dict[str, Any]:
-    made = MECHANISMS[name]
+    kind = mechanism_class(name)
     reason = state.mechanisms.unsuitable(name)
-    exact = issubclass(made, AbstractFinite)
     found = None if reason else state.mechanisms.range(name)
     return {
         "name": name,
-        "summary": (made.__doc__ or "").strip().splitlines()[0],
-        "evidence": "certified" if exact else "proven",
-        "exact": exact,
+        "summary": summary(kind),
+        "evidence": kind.evidence,
+        "exact": issubclass(kind, AbstractExact),
         "quick": state.mechanisms.is_quick(name),
         "releasable": reason is None,
         "available": reason is None,
         "reason": reason,
-        "metrics": ["euclidean", "manhattan"] if "metric" in parameters_of(name) else ["euclidean"],
+        "metrics": list(kind.metrics) or [EUCLIDEAN],
         "epsilon_low": found and found.low,
         "epsilon_high": found and found.high,
         "epsilon_default": found and found.middle,
@@ -129,7 +126,7 @@ def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
         "delta": promised.delta,
     }
     if asked.distance is not None:
-        bound = _bound(mechanism, asked.length, asked.distance)
+        bound = mechanism.bound(asked.length, asked.distance)
         facts |= statement(
             promised, asked.distance, bound, releases=asked.releases, candidates=asked.candidates
         )
@@ -137,14 +134,6 @@ def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
             raise UsageError("the exponent is beyond all numbers: give a smaller distance")
     text = promise(promised, private=True)
     return {**facts, "epsilon_total": promised.epsilon_total, "evidence": promised.evidence, "promise": text}
-
-
-def _bound(mechanism: AbstractMechanism, size: int, distance: float) -> Bound:
-    promised = mechanism.guarantee.lifted(size)
-    if not isinstance(mechanism, Laplace):
-        return Bound(promised.privacy_map(distance), promised.delta)
-    diameter = mechanism.metric.diameter_bound(mechanism.embeddings.vectors)
-    return laplace_bound(promised, distance, mechanism.embeddings.dimension, diameter)
 
 
 def stated(mechanism: AbstractMechanism, size: int) -> dict[str, Any]:

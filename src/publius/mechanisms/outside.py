@@ -1,0 +1,141 @@
+"""Mechanisms from outside Publius: found, checked, made, and told apart in the manifest.
+
+A class comes by its place, ``python:package.module:Class``, or with an installed package that lists it under the
+entry-point group `GROUP`. Importing it runs its code. It is refused where it is no mechanism or cannot state its
+guarantee; whether what it states is true is a question for ``publius check-mechanism`` and for a proof.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module, metadata
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.errors import PolicyError, PubliusError, UsageError
+from publius.mechanisms.base import AbstractMechanism
+from publius.privacy.guarantee import Guarantee
+from publius.settings import Settings
+from publius.vectors.embeddings import Embeddings
+
+GROUP: Final = "publius.mechanisms"
+PREFIX: Final = "python:"
+_HOME: Final = "publius."
+
+
+@final
+@dataclass(frozen=True)
+class Installed:
+    """What the installed packages bring: classes by name, and the reason for each that cannot be used."""
+
+    classes: dict[str, type[AbstractMechanism]] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def installed(taken: Collection[str]) -> Installed:
+    """The mechanisms of installed packages, but for names that are ``taken``: looked for once a process."""
+    return _installed(tuple(taken))
+
+
+@cache
+def _installed(taken: tuple[str, ...]) -> Installed:
+    found = Installed()
+    for point in metadata.entry_points(group=GROUP):
+        name = point.name
+        try:
+            if name in taken or name in found.classes:
+                raise UsageError("another mechanism has this name")
+            kind = _checked(point.load(), f"the entry point {point.value}")
+            if kind.name != name:
+                raise UsageError(f"its class is named {kind.name!r}")
+        except PubliusError as error:
+            found.refused[name] = str(error)
+        except Exception as error:  # whatever another package does must not end Publius
+            found.refused[name] = f"importing it raised {type(error).__name__}"
+        else:
+            found.classes[name] = kind
+    return found
+
+
+def imported(name: str) -> type[AbstractMechanism]:
+    """The class at ``python:package.module:Class``; importing it runs its code, as the user asks for."""
+    module, _, attribute = name.removeprefix(PREFIX).partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError):
+        raise UsageError(
+            f"{name} is not python:MODULE:CLASS of something that can be imported: is it on PYTHONPATH?"
+        ) from None
+    return _checked(found, name)
+
+
+def _checked(found: Any, where: str) -> type[AbstractMechanism]:
+    """``found`` as a class that Publius can use: `PolicyError` with what is missing."""
+    if not (isinstance(found, type) and issubclass(found, AbstractMechanism)):
+        raise PolicyError(f"{where} is no mechanism: derive the class from publius.AbstractMechanism")
+    if inspect.isabstract(found):
+        raise PolicyError(f"{where} does not define {', '.join(sorted(found.__abstractmethods__))}")
+    if not isinstance(getattr(found, "name", None), str):
+        raise PolicyError(f"{where} has no name: give the class a name, as a text")
+    if not issubclass(found.Parameters, Settings):
+        raise PolicyError(f"{where} declares Parameters that do not derive from publius.settings.Settings")
+    for method in ("draw", "randomize", "indices", "bag"):
+        if getattr(found, method) is not getattr(AbstractMechanism, method):
+            raise PolicyError(f"{where} replaces {method}, which is Publius's: define noise and apply only")
+    if "threads" not in inspect.signature(found.apply).parameters:
+        raise PolicyError(f"{where}: apply needs the parameters words, noise and threads=1")
+    return found
+
+
+def is_outside(kind: type) -> bool:
+    """Whether the class is not one of Publius's own."""
+    return not kind.__module__.startswith(_HOME)
+
+
+def made(
+    kind: type[AbstractMechanism], embeddings: Embeddings, given: Mapping[str, Any]
+) -> AbstractMechanism:
+    """The mechanism, once it has stated a guarantee: `PolicyError` with the reason where it does not."""
+    try:
+        mechanism = kind(embeddings, **given)
+        promised = mechanism.guarantee
+    except PubliusError:
+        raise
+    except Exception as error:  # another package's bug is told as such
+        raise PolicyError(
+            f"the mechanism {kind.name} cannot state its guarantee: it raised {type(error).__name__}"
+        ) from error
+    if reason := _unstated(mechanism, promised):
+        raise PolicyError(f"the mechanism {kind.name} cannot state its guarantee: {reason}")
+    return mechanism
+
+
+def _unstated(mechanism: AbstractMechanism, promised: object) -> str | None:
+    """What is wrong with ``promised``, or None."""
+    if not isinstance(promised, Guarantee):
+        return f"it gives a {type(promised).__name__}, not a publius.Guarantee"
+    if promised.size is not None:
+        return "it is that of a bag, not that of a single word"
+    if promised.metric != mechanism.metric.name:
+        return f"it is in the metric {promised.metric!r}, and the mechanism's is {mechanism.metric.name!r}"
+    if not promised.epsilon <= mechanism.epsilon * (1 + 2 * float(np.finfo(np.float64).eps)):
+        return f"epsilon is {promised.epsilon!r}, more than the {mechanism.epsilon!r} asked for"
+    return None
+
+
+def origin(kind: type) -> dict[str, str | None] | None:
+    """Where a class from outside comes from, for the manifest: None for Publius's own."""
+    if not is_outside(kind):
+        return None
+    packages = metadata.packages_distributions().get(kind.__module__.partition(".")[0], ())
+    distribution = packages[0] if packages else None
+    return {
+        "module": kind.__module__,
+        "class": kind.__qualname__,
+        "distribution": distribution,
+        "version": metadata.version(distribution) if distribution else None,
+    }
