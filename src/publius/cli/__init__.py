@@ -30,6 +30,7 @@ from publius.cli import (
     obfuscate,
     reconstruct,
     reference,
+    signoff,
     utility,
     words,
 )
@@ -65,6 +66,7 @@ embeddings.register(app)
 reference.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
     noun.register(app)
+signoff.register(app)
 reconstruct.register(app)
 bench.register(app)
 audit.register(app)

@@ -1,0 +1,95 @@
+"""``publius signoff`` and ``publius verify``: the page that someone signs, and whether it still fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from publius.cli.console import print_json
+from publius.errors import UsageError
+
+if TYPE_CHECKING:
+    from publius.releases.signoff import Budget
+
+Release = Annotated[Path, typer.Argument(help="Folder of a release.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command("signoff")(signoff)
+    app.command("verify")(verify)
+
+
+def signoff(
+    release: Release,
+    output: Annotated[Path, typer.Option(help="The page, FILE.html; outside the release's folder.")],
+    evaluation: Annotated[
+        Path | None, typer.Option(help="Folder of the evaluation that measured this setting.")
+    ] = None,
+    ledger: Annotated[Path | None, typer.Option(help="Ledger that the release was charged to.")] = None,
+    json: Json = False,
+) -> None:
+    """Write one page to sign: what was released, promised and measured, bound to exactly these files."""
+    from publius.files import write_file
+    from publius.releases.signoff import read_manifest_of, sign_off
+
+    manifest = read_manifest_of(release)
+    for folder in filter(None, (release, evaluation)):
+        if output.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(f"the page cannot lie in {str(folder)!r}, whose files it binds: name another place")
+    measured = None
+    if evaluation is not None:
+        from publius.evaluation.signed import measured_for
+
+        measured = measured_for(manifest, evaluation)
+    page = sign_off(release, measured, None if ledger is None else _budget(ledger))
+    with write_file(output) as file:
+        file.write(page)
+    if json:
+        print_json({"output": str(output), "documents": manifest["documents"], "measured": measured is not None})
+        return
+    typer.echo(f"Written to {output}: open it in a browser, read it, print it, sign it.")
+    if measured is None:
+        typer.echo("No evaluation was given: there is no evidence that authors are hidden, and the page says so.")
+    typer.echo(f"Whether it still fits: publius verify {release} {output}")
+
+
+def verify(
+    release: Release,
+    page: Annotated[Path, typer.Argument(help="The sign-off, FILE.html.")],
+    evaluation: Annotated[
+        Path | None, typer.Option(help="Compare the files of the evaluation, too.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Check that a sign-off and a release are the ones that belong together; exit 65 when they are not."""
+    from publius.releases import signoff as pages
+
+    record = pages.verify(release, page, evaluation)
+    files = len(record["release"])
+    if json:
+        print_json({"ok": True, "files": files, "evaluation": evaluation is not None})
+        return
+    typer.echo(f"{page} belongs to {release}: its text and {files:,} files of the release are unchanged.")
+    if record.get("evaluation") is None:
+        typer.echo("It was made without an evaluation.")
+    elif evaluation is None:
+        typer.echo("The evaluation was not looked at: name it with --evaluation to compare its files, too.")
+
+
+def _budget(path: Path) -> Budget:
+    from publius.privacy.ledger import Ledger
+    from publius.releases.signoff import Budget
+
+    ledger = Ledger(path)
+    documents = [account for account in ledger.accounts() if account.kind == "document"]
+    return Budget(
+        ledger.unit,
+        float(ledger.budget),
+        len(documents),
+        max((float(account.spent) for account in documents), default=0.0),
+        max((account.releases for account in documents), default=0),
+    )

@@ -1,0 +1,113 @@
+"""What an evaluation says of one release's setting, for the sign-off; another setting is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from publius.errors import UsageError
+from publius.evaluation.report import NOT_TRIED
+from publius.evaluation.runner import Results, read_results
+from publius.evaluation.statistics import Interval
+from publius.evaluation.summary import Line, summarize
+from publius.releases.digests import file_digests
+from publius.releases.signoff import Finding, Measured, Share, matching
+from publius.text.tokenizer import PROFILES, StopWords
+
+
+def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
+    """What the evaluation in ``folder`` measured at the setting of a release's manifest.
+
+    Raises `UsageError` where it measured another setting, `DataError` where there is no evaluation.
+    """
+    results = read_results(folder)
+    matching(manifest, _stated(results))
+    lines = summarize(results)
+    line = _line(manifest, lines)
+    clean = next((each for each in lines if each.epsilon is None and each.mechanism == "clean"), None)
+    return Measured(
+        _about(results),
+        tuple(_findings(line, clean, results.facts["chance"])),
+        NOT_TRIED,
+        file_digests(folder),
+        results.facts["unknown_texts"],
+        results.facts["floor"],
+    )
+
+
+def _stated(results: Results) -> dict[str, Any]:
+    """The facts under the names that a manifest has for them."""
+    request = results.facts["request"]
+    stops, profile = request.get("stop_words"), results.facts.get("tokenizer")
+    return {
+        **results.facts,
+        "tokenizer": PROFILES[profile].label if profile in PROFILES else None,
+        "unknown": request.get("unknown"),
+        "stop_words_sha256": None if stops is None else StopWords.load(stops).sha256,
+    }
+
+
+def _line(manifest: Mapping[str, Any], lines: list[Line]) -> Line:
+    for line in lines:
+        if line.mechanism == manifest["mechanism"] and _same(line, manifest):
+            return line
+    found = ", ".join(f"{line.mechanism} at {_setting(line)}" for line in lines if line.mechanism != "clean")
+    raise UsageError(
+        f"the evaluation measured {found or 'unprotected texts only'}; the release is by {manifest['mechanism']} at "
+        f"{_value('epsilon', manifest['epsilon'])}{_value(', bound', manifest.get('bound'))}: evaluate that setting"
+    )
+
+
+def _same(line: Line, manifest: Mapping[str, Any]) -> bool:
+    bound = getattr(line, "bound", None)
+    if bound is not None or manifest.get("bound") is not None:
+        return _near(bound, manifest.get("bound")) and (
+            line.epsilon is None or manifest["epsilon"] is None or _near(line.epsilon, manifest["epsilon"])
+        )
+    return _near(line.epsilon, manifest["epsilon"])
+
+
+def _near(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and math.isclose(one, other, rel_tol=1e-9)
+
+
+def _setting(line: Line) -> str:
+    return _value("epsilon", line.epsilon) + _value(", bound", getattr(line, "bound", None))
+
+
+def _value(name: str, value: float | None) -> str:
+    return "" if value is None else f"{name} {value:g}"
+
+
+def _about(results: Results) -> tuple[tuple[str, str], ...]:
+    facts = results.facts
+    rows = [("texts attacked", f"{facts['unknown_texts']:,} of {facts['size']:,} words each")]
+    if facts.get("authors"):
+        rows.append(("authors", f"{facts['authors']:,}"))
+    if facts.get("topics"):
+        rows.append(("topics", ", ".join(map(str, facts["topics"]))))
+    rows.append(("repeats", f"{facts['request']['repeats']:,}, each with other noise"))
+    rows.append(("made by", f"Publius {facts['publius_version']}"))
+    return tuple(rows)
+
+
+def _findings(line: Line, clean: Line | None, chance: Mapping[str, float]) -> list[Finding]:
+    found = []
+    for (adversary, task), finding in line.findings.items():
+        before = None if clean is None else clean.findings.get((adversary, task))
+        found.append(
+            Finding(
+                str(task),
+                adversary,
+                _share(finding.accuracy),
+                None if before is None else _share(before.accuracy),
+                chance.get(str(task)),
+            )
+        )
+    return found
+
+
+def _share(interval: Interval) -> Share:
+    return Share(interval.value, interval.low, interval.high)

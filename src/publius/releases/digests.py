@@ -1,0 +1,85 @@
+"""What binds a page to files: SHA-256 of each of them, and of the page's own text."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from publius.errors import DataError, UsageError
+from publius.files import os_errors, read_bytes_limited, shown
+
+_BLOCK: Final = 2**20
+_BLANK: Final = b"0" * 64
+_OWN: Final = re.compile(rb'<code id="page-digest">([0-9a-f]{64})</code>')
+_RECORD: Final = re.compile(r'<pre id="record">(.*?)</pre>', re.DOTALL)
+PAGE_LIMIT: Final = 16 * 2**20
+
+
+def file_digests(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file below ``folder`` by its path in it, in the order of the paths.
+
+    Raises `UsageError` when it is no folder, `DataError` for a link or device in it, `StorageError` when reading fails.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{shown(folder)} is no folder: name the folder of a release or an evaluation")
+    found: dict[str, str] = {}
+    with os_errors("read", folder):
+        for parent, folders, names in os.walk(folder):
+            folders.sort()
+            for name in names:
+                path = Path(parent, name)
+                if not stat.S_ISREG(path.lstat().st_mode):
+                    raise DataError(f"{shown(path)} is no plain file, so it cannot be bound: take it out")
+                found[path.relative_to(folder).as_posix()] = _digest(path)
+    return dict(sorted(found.items()))
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def digest_of(digests: Mapping[str, str]) -> str:
+    """One SHA-256 for all files of a folder: of the lines that ``sha256sum`` writes for them, in their order."""
+    return hashlib.sha256(b"".join(f"{value}  {name}\n".encode() for name, value in digests.items())).hexdigest()
+
+
+def sealed(page: str) -> bytes:
+    """The page with its own digest in place of the 64 zeros: of all its bytes, those zeros in the place of the digest."""
+    data = page.encode()
+    if len(_OWN.findall(data)) != 1:
+        raise UsageError("a page has exactly one place for its own digest")
+    return _OWN.sub(b'<code id="page-digest">' + _own_digest(data).encode() + b"</code>", data)
+
+
+def _own_digest(data: bytes) -> str:
+    return hashlib.sha256(_OWN.sub(b'<code id="page-digest">' + _BLANK + b"</code>", data)).hexdigest()
+
+
+def opened(path: Path) -> tuple[str, dict[str, Any]]:
+    """The page at ``path``, whose text is what it was when it was written, and the record in it; else `DataError`."""
+    data = read_bytes_limited(path, PAGE_LIMIT)
+    places = _OWN.findall(data)
+    if len(places) != 1:
+        raise DataError(f"{shown(path)} is no sign-off: it does not have exactly one digest of its own")
+    if places[0].decode() != _own_digest(data):
+        raise DataError(f"the text of {shown(path)} was changed after it was written: make the sign-off anew")
+    page = data.decode("utf-8", "replace")
+    try:
+        (block,) = _RECORD.findall(page)
+        record = json.loads(html.unescape(block))
+    except ValueError:
+        record = None
+    if not isinstance(record, dict):
+        raise DataError(f"{shown(path)} has no record of what it was made for: make the sign-off anew")
+    return page, record

@@ -1,0 +1,327 @@
+"""The sign-off: one page that says what was released, what was promised, what was measured, and binds them together.
+
+It sees the finished release, what an evaluation measured and sums of a ledger: no document. `verify` tells whether
+release and page are still the ones that were bound.
+"""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, final
+
+from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
+from publius.files import read_bytes_limited, shown
+from publius.privacy.document_guarantee import STRENGTHS, strength_of
+from publius.releases.digests import digest_of, file_digests, opened, sealed
+from publius.releases.plan import publius_version
+
+MANIFEST: Final = "manifest.json"
+_MANIFEST_LIMIT: Final = 2**20
+_SAMPLE: Final = 1_000
+_NEEDED: Final = (
+    "private", "promise", "kind", "documents", "size", "epsilon", "evidence", "mechanism", "vocabulary_sha256", "labels",
+)  # fmt: skip
+
+NOT_TRIED: Final = (
+    "Adversaries other than those above: people who read the bags, programs of another kind, knowledge from elsewhere.",
+    "What a reader of the bags finds beside author and topic.",
+)
+"""Always said, whatever was measured."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of texts with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one adversary or classifier found in protected texts, beside unprotected ones and blind guessing."""
+
+    task: str
+    adversary: str
+    released: Share
+    clean: Share | None
+    chance: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What an evaluation says of this release's setting.
+
+    Attributes:
+        about: facts on the texts and the run, name and value.
+        findings: the strongest first, by task.
+        not_tried: sentences.
+        digests: SHA-256 of every file of the evaluation.
+        texts: how many texts were attacked.
+        floor: what an adversary reaches who knows only the topic; None where it was not computed.
+        verdict: PASS or FAIL with its reason; None where no limits were set.
+
+    """
+
+    about: tuple[tuple[str, str], ...]
+    findings: tuple[Finding, ...]
+    not_tried: tuple[str, ...]
+    digests: dict[str, str]
+    texts: int
+    floor: float | None = None
+    verdict: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Sums of a ledger: its unit, what one document may spend, how many have spent, the most that one has spent."""
+
+    unit: str
+    budget: float
+    documents: int
+    most_spent: float
+    most_releases: int
+
+
+def read_manifest_of(release: Path) -> dict[str, Any]:
+    """The manifest of a release folder; `DataError` when there is none or it is damaged."""
+    path = release / MANIFEST
+    if not path.is_file():
+        raise DataError(f"{shown(release)} holds no {MANIFEST}: name the folder of a finished release")
+    try:
+        manifest = json.loads(read_bytes_limited(path, _MANIFEST_LIMIT))
+    except ValueError:
+        manifest = None
+    if not isinstance(manifest, dict) or any(name not in manifest for name in _NEEDED):
+        raise DataError(f"{shown(path)} is damaged, or of another version: make the release anew")
+    return manifest
+
+
+def sign_off(release: Path, measured: Measured | None = None, budget: Budget | None = None) -> bytes:
+    """The page for the release in a folder, bound to every file of it and of the evaluation.
+
+    Raises `PolicyError` for an experiment, `DataError` for a folder that is no release, `MissingExtraError` without
+    jinja2.
+    """
+    manifest = read_manifest_of(release)
+    if manifest["private"] is not True:
+        raise PolicyError(
+            f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
+        )
+    files = file_digests(release)
+    record = {
+        "publius_version": publius_version(),
+        "release": files,
+        "evaluation": None if measured is None else measured.digests,
+        "reference": _references(manifest),
+        "promise": manifest["promise"],
+    }
+    content = {
+        "manifest": manifest, "files": files, "whole": digest_of(files), "measured": measured, "budget": budget,
+        "record": json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True),
+        "references": record["reference"], "released": list(_released(manifest, release)),
+        "constants": list(_constants(manifest)), "scale": _scale(manifest), "links": list(_links(manifest, release)),
+        "groups": _groups(measured), "not_tried": (*NOT_TRIED, *(measured.not_tried if measured else ())),
+        "evaluation_whole": digest_of(measured.digests) if measured else None, "version": publius_version(),
+        "zeros": "0" * 64,
+    }  # fmt: skip
+    return sealed(_environment().get_template("signoff.html").render(content))
+
+
+def _environment() -> Any:
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("jinja2", "evaluation") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("publius.releases"), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.filters |= {"percent": percent, "number": number}
+    return environment
+
+
+def verify(release: Path, page: Path, evaluation: Path | None = None) -> dict[str, Any]:
+    """The record of a sign-off whose text, release and (where given) evaluation are those it was made for.
+
+    Raises `DataError` that says what differs.
+    """
+    text, record = opened(page)
+    _compare("the release", record.get("release"), file_digests(release))
+    manifest = read_manifest_of(release)
+    if record.get("promise") != manifest["promise"] or html.escape(manifest["promise"]) not in _plain(text):
+        raise DataError(f"{shown(page)} states another promise than the release makes: make the sign-off anew")
+    if record.get("reference") != _references(manifest):
+        raise DataError(f"{shown(page)} names another reference than the release: make the sign-off anew")
+    if evaluation is not None:
+        if record.get("evaluation") is None:
+            raise DataError(f"{shown(page)} was made without an evaluation: make the sign-off anew with it")
+        _compare("the evaluation", record["evaluation"], file_digests(evaluation))
+    return record
+
+
+def _plain(page: str) -> str:
+    """The page with the one way of writing quotes that `html.escape` has."""
+    return page.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
+
+
+def _compare(what: str, bound: object, found: Mapping[str, str]) -> None:
+    if not isinstance(bound, dict):
+        raise DataError(f"the sign-off binds no files of {what}: make it anew")
+    missing, added = sorted(bound.keys() - found.keys()), sorted(found.keys() - bound.keys())
+    changed = sorted(name for name in bound.keys() & found.keys() if bound[name] != found[name])
+    if missing or added or changed:
+        parts = (("missing", missing), ("added", added), ("changed", changed))
+        said = "; ".join(f"{word}: {', '.join(map(repr, names[:5]))}" for word, names in parts if names)
+        raise DataError(f"{what} is not the one that was signed for ({said})")
+
+
+def _references(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of the public things that the promise rests on, by name."""
+    found = {
+        "vectors": manifest.get("vocabulary_sha256"),
+        "reference": manifest.get("reference_sha256"),
+        "stop words": manifest.get("stop_words_sha256"),
+    }
+    return {name: str(value) for name, value in found.items() if value}
+
+
+def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str, str]]:
+    ordered = manifest["kind"] != "bag-of-words"
+    unit = "a text of words in order" if ordered else "a bag of words without order"
+    yield "documents", f"{manifest['documents']:,}, each {unit}"
+    size_from = manifest.get("size_from", "given")
+    said = "chosen beforehand" if size_from == "given" else f"taken from {size_from}"
+    yield "words of each", f"{manifest['size']:,}, {said}"
+    yield "kept public", ", ".join(manifest["labels"]) or "no field beside the id"
+    yield "mechanism", _mechanism(manifest)
+    if manifest.get("reference"):
+        yield "public reference", str(manifest["reference"])
+    if manifest.get("embeddings"):
+        yield "public word vectors", str(manifest["embeddings"])
+    yield "files", str(sum(1 for each in release.rglob("*") if each.is_file()))
+    yield "made by", f"Publius {manifest.get('publius_version', 'of unknown version')}"
+
+
+def _mechanism(manifest: Mapping[str, Any]) -> str:
+    kept = manifest.get("preserve")
+    level = "whole documents" if manifest.get("level") == "document" else "word by word"
+    return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
+
+
+def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Name, value and meaning of what bounds a release."""
+    bound = manifest.get("bound")
+    if bound is not None:
+        yield "bound", f"{bound:g} nats", "between any two documents, whatever they say and however long they are"
+    else:
+        yield "bound", "none", "no bound between any two documents is stated; documents far apart can be told apart"
+    if manifest["epsilon"] is None:
+        yield "epsilon", "none", "nothing is stated per unit of distance"
+    elif manifest.get("level") == "document":
+        yield "epsilon", f"{manifest['epsilon']:g} nats", "per unit of distance between two documents"
+    else:
+        total = manifest.get("epsilon_total", manifest["epsilon"] * manifest["size"])
+        yield "epsilon", f"{manifest['epsilon']:g} nats", "per word and unit of word distance"
+        yield "epsilon times N", f"{total:g} nats", "per unit of distance between two documents"
+    if manifest.get("delta"):
+        yield "delta", f"{manifest['delta']:.1e}", "probability with which the promise can fail"
+    yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
+
+
+def _scale(manifest: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The scale of words with the place of this release's bound; None where there is no bound."""
+    bound = manifest.get("bound")
+    if bound is None:
+        return None
+    names = [*((name, f"to {limit:g}") for limit, name in STRENGTHS), ("empty", f"above {STRENGTHS[-1][0]:g}")]
+    return [{"name": name, "limit": limit, "here": strength_of(bound) == name} for name, limit in names]
+
+
+def _links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
+    numbered = _numbered(release)
+    if numbered:
+        yield (
+            "Documents are numbered in the order in which they were read. Whoever has the file they were read from knows "
+            "which bag belongs to which text."
+        )
+    else:
+        yield "Each document is released under its id. Whoever knows an id knows whose bag it is."
+    if manifest["labels"]:
+        yield f"Each bag is linked with what was kept public: {', '.join(manifest['labels'])}."
+    bound = manifest.get("bound")
+    if bound is None:
+        yield (
+            "Whoever holds the originals may find out which text a bag came from: for texts that lie far apart no useful "
+            "bound is promised."
+        )
+    else:
+        yield (
+            f"Whoever holds the originals and sees a bag without its id learns which text it came from no better than the "
+            f"bound of {bound:g} nats allows."
+        )
+    yield "A second release of the same documents can be linked with this one by its ids, and what both promise adds up."
+
+
+def _numbered(release: Path) -> bool:
+    """Whether the ids are the numbers 1, 2, 3, as far as they are looked at; only JSON lines are."""
+    path = release / "bags.jsonl"
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            ids = [json.loads(line)["id"] for line in itertools.islice(file, _SAMPLE)]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(f"{shown(path)} is damaged: make the release anew") from None
+    numbers = [int(each) for each in ids if isinstance(each, str) and each.isdigit()]
+    return len(numbers) == len(ids) and numbers == sorted(numbers) and numbers[:1] == [1]
+
+
+def _groups(measured: Measured | None) -> list[tuple[str, Sequence[Finding]]]:
+    if measured is None:
+        return []
+    found = sorted(measured.findings, key=lambda each: each.task)
+    return [
+        (task, sorted(group, key=lambda each: -each.released.value))
+        for task, group in itertools.groupby(found, lambda each: each.task)
+    ]
+
+
+def percent(value: float | None) -> str:
+    """A share for people: "8.4 %"; a dash for none."""
+    return "–" if value is None else f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
+
+
+def number(value: float) -> str:
+    """A number for people, thousands grouped."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:,.4g}"
+
+
+def matching(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """`UsageError` when an evaluation's facts name another setting than a release's manifest where both say."""
+    same = ("vocabulary_sha256", "reference_sha256", "size", "tokenizer", "unknown", "stop_words_sha256", "preserve")
+    differing = [
+        name for name in same if None not in (facts.get(name), manifest.get(name)) and facts[name] != manifest[name]
+    ]
+    if differing:
+        said = "; ".join(
+            f"{name.replace('_', ' ')} {_brief(facts[name])} instead of {_brief(manifest[name])}" for name in differing
+        )
+        raise UsageError(
+            f"the evaluation measured another setting than the release has ({said}): evaluate the release's own setting"
+        )
+
+
+def _brief(value: object) -> str:
+    text = str(value)
+    return text if len(text) < 40 else text[:12] + "…"

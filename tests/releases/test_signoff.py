@@ -1,0 +1,217 @@
+"""The page that someone signs: what it says, and what it is bound to."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import pytest
+
+import publius
+from publius.errors import DataError, PolicyError, UsageError
+from publius.releases.digests import digest_of, file_digests, opened
+from publius.releases.engines import protect_corpus
+from publius.releases.signoff import Budget, Finding, Measured, Share, read_manifest_of, sign_off, verify
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture
+def release(tmp_path, embeddings):
+    """A release of twenty documents by the Laplace mechanism."""
+    source = tmp_path / "texts.jsonl"
+    source.write_text("\n".join(json.dumps({"id": f"r{i}", "text": "river bridge judge", "topic": "x"}) for i in range(20)))
+    encoding = Encoding(3, "unk", StopWords.load("none"), embeddings.tokenizer)
+    plan = publius.Plan(publius.Laplace(embeddings, epsilon=2.0), encoding, labels=("topic",))
+    protect_corpus(publius.open_corpus(source, keep=["topic"]), plan, tmp_path / "release")
+    return tmp_path / "release"
+
+
+MEASURED = Measured(
+    (("texts attacked", "13"),),
+    (
+        Finding("author", "<b>weak</b>", Share(0.1, 0.05, 0.2), Share(0.8, 0.7, 0.9), 0.05),
+        Finding("author", "strong", Share(0.3, 0.2, 0.4), None, 0.05),
+    ),
+    ("Something & more.",),
+    {"rows.jsonl": "cd" * 32},
+    13,
+)
+
+
+def page_of(release, tmp_path, *more):
+    path = tmp_path / "page.html"
+    path.write_bytes(sign_off(release, *more))
+    return path
+
+
+def test_the_page_says_what_was_released_promised_and_not_measured(release, tmp_path):
+    text = page_of(release, tmp_path).read_text()
+    manifest = read_manifest_of(release)
+    assert manifest["promise"].split(".")[0] in text
+    assert "Nothing was measured." in text
+    assert "no evidence that authors are hidden" in text
+    assert "20, each a bag of words without order" in text
+    assert digest_of(file_digests(release)) in text
+    assert manifest["vocabulary_sha256"] in text
+
+
+def test_the_strongest_adversary_comes_first_and_everything_is_escaped(release, tmp_path):
+    text = page_of(release, tmp_path, MEASURED, Budget("epsilon-n", 8.0, 20, 6.0, 1)).read_text()
+    assert text.index("strong</td>") < text.index("&lt;b&gt;weak")
+    assert "30.0\N{NO-BREAK SPACE}%" in text
+    assert "<b>weak" not in text
+    assert "Something &amp; more." in text
+    assert "Nothing was measured" not in text
+
+
+def test_the_page_is_strict_and_needs_nothing_from_elsewhere(release, tmp_path):
+    text = page_of(release, tmp_path, MEASURED).read_text()
+    assert "default-src 'none'" in text
+
+    class Elements(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            assert tag not in {"script", "link", "img", "iframe", "object", "form", "a"}
+            assert not {"src", "href", "onclick", "onload"} & {name for name, _ in attributes}
+
+    Elements().feed(text)
+
+
+def test_an_unchanged_release_and_page_belong_together(release, tmp_path):
+    record = verify(release, page_of(release, tmp_path, MEASURED))
+    assert set(record["release"]) == {"bags.jsonl", "manifest.json"}
+
+
+@pytest.mark.parametrize("name", ["bags.jsonl", "manifest.json"])
+def test_one_changed_byte_of_the_release_is_found(release, tmp_path, name):
+    page = page_of(release, tmp_path)
+    data = bytearray((release / name).read_bytes())
+    data[-3] ^= 1
+    (release / name).write_bytes(data)
+    with pytest.raises(DataError, match=f"changed: '{name}'"):
+        verify(release, page)
+
+
+def test_a_file_more_or_less_is_found(release, tmp_path):
+    page = page_of(release, tmp_path)
+    (release / "note.txt").write_text("x")
+    with pytest.raises(DataError, match=r"added: 'note.txt'"):
+        verify(release, page)
+    (release / "note.txt").unlink()
+    (release / "bags.jsonl").unlink()
+    with pytest.raises(DataError, match=r"missing: 'bags.jsonl'"):
+        verify(release, page)
+
+
+def test_every_changed_byte_of_the_page_is_found(release, tmp_path):
+    page = page_of(release, tmp_path)
+    whole = page.read_bytes()
+    for place in range(0, len(whole), 97):
+        page.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(DataError):
+            verify(release, page)
+
+
+@pytest.mark.parametrize("change", [lambda page: page + b"\n", lambda page: page[:-1], lambda page: b"", lambda page: page * 2])
+def test_a_longer_or_shorter_page_is_found(release, tmp_path, change):
+    page = page_of(release, tmp_path)
+    page.write_bytes(change(page.read_bytes()))
+    with pytest.raises(DataError):
+        verify(release, page)
+
+
+def test_a_page_that_promises_more_is_found_even_with_a_digest_of_its_own(release, tmp_path):
+    from publius.releases.digests import sealed
+
+    page = page_of(release, tmp_path)
+    text = re.sub(r'(page-digest">)[0-9a-f]{64}', r"\g<1>" + "0" * 64, page.read_text())
+    page.write_bytes(sealed(text.replace("Take any two documents", "Take any two novels")))
+    opened(page)
+    with pytest.raises(DataError, match="another promise"):
+        verify(release, page)
+
+
+def test_another_release_of_the_same_documents_is_not_this_one(release, tmp_path):
+    page = page_of(release, tmp_path)
+    other = tmp_path / "other"
+    shutil.copytree(release, other)
+    lines = (other / "bags.jsonl").read_text().splitlines()
+    (other / "bags.jsonl").write_text("\n".join(reversed(lines)) + "\n")
+    with pytest.raises(DataError):
+        verify(other, page)
+
+
+def test_the_evaluation_is_bound_too(release, tmp_path):
+    folder = tmp_path / "evaluation"
+    folder.mkdir()
+    (folder / "rows.jsonl").write_text("{}")
+    measured = Measured((), (), (), file_digests(folder), 1)
+    page = page_of(release, tmp_path, measured)
+    verify(release, page, folder)
+    (folder / "rows.jsonl").write_text("{ }")
+    with pytest.raises(DataError, match="the evaluation is not the one"):
+        verify(release, page, folder)
+    with pytest.raises(DataError, match="without an evaluation"):
+        verify(release, page_of(release, tmp_path), folder)
+
+
+def test_nobody_signs_for_an_experiment_or_for_nothing(release, tmp_path):
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "manifest.json").write_text(json.dumps({**manifest, "private": False}))
+    with pytest.raises(PolicyError, match="nobody can sign"):
+        sign_off(release)
+    (release / "manifest.json").write_text("{")
+    with pytest.raises(DataError, match="damaged"):
+        sign_off(release)
+    with pytest.raises(DataError, match="no manifest"):
+        sign_off(tmp_path)
+
+
+def test_a_link_in_a_release_is_refused(release):
+    (release / "more").symlink_to(release / "bags.jsonl")
+    with pytest.raises(DataError, match="no plain file"):
+        sign_off(release)
+
+
+def test_a_bound_has_its_word_on_the_scale(release, tmp_path):
+    manifest = json.loads((release / "manifest.json").read_text())
+    manifest |= {"level": "document", "bound": 7.0, "epsilon": None, "preserve": "topic", "reference": "r"}
+    (release / "manifest.json").write_text(json.dumps(manifest))
+    text = page_of(release, tmp_path).read_text()
+    assert "moderate – here" in text
+    assert "7 nats" in text
+
+
+def test_the_commands_end_as_the_reference_says(release, tmp_path):
+    def run(*arguments):
+        call = [sys.executable, "-m", "publius", *map(str, arguments)]
+        return subprocess.run(call, capture_output=True, text=True, check=False)
+
+    page = tmp_path / "page.html"
+    assert run("signoff", release, "--output", release / "page.html").returncode == 2
+    done = run("signoff", release, "--output", page)
+    assert (done.returncode, "no evidence that authors are hidden" in done.stdout) == (0, True)
+    assert run("verify", release, page).returncode == 0
+    page.write_text(page.read_text().replace("promised", "proposed"))
+    changed = run("verify", release, page)
+    assert (changed.returncode, changed.stdout) == (65, "")
+
+
+def facts(**changes):
+    return {"size": 3, "vocabulary_sha256": "a", "unknown": "unk", **changes}
+
+
+def test_an_evaluation_of_another_setting_is_refused():
+    from publius.releases.signoff import matching
+
+    manifest = {"size": 3, "vocabulary_sha256": "a", "unknown": "unk", "reference_sha256": None}
+    matching(manifest, facts())
+    for change in ({"size": 4}, {"vocabulary_sha256": "b"}, {"unknown": "drop"}):
+        with pytest.raises(UsageError, match="another setting"):
+            matching(manifest, facts(**change))
+
+
