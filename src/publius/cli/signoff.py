@@ -39,7 +39,9 @@ def signoff(
     manifest = read_manifest_of(release)
     for folder in filter(None, (release, evaluation)):
         if output.resolve().is_relative_to(folder.resolve()):
-            raise UsageError(f"the page cannot lie in {str(folder)!r}, whose files it binds: name another place")
+            raise UsageError(
+                f"the page cannot lie in {str(folder)!r}, whose files it binds: name another place"
+            )
     measured = None
     if evaluation is not None:
         from publius.evaluation.signed import measured_for
@@ -49,20 +51,22 @@ def signoff(
     with write_file(output) as file:
         file.write(page)
     if json:
-        print_json({"output": str(output), "documents": manifest["documents"], "measured": measured is not None})
+        print_json(
+            {"output": str(output), "documents": manifest["documents"], "measured": measured is not None}
+        )
         return
     typer.echo(f"Written to {output}: open it in a browser, read it, print it, sign it.")
     if measured is None:
-        typer.echo("No evaluation was given: there is no evidence that authors are hidden, and the page says so.")
+        typer.echo(
+            "No evaluation was given: there is no evidence that authors are hidden, and the page says so."
+        )
     typer.echo(f"Whether it still fits: publius verify {release} {output}")
 
 
 def verify(
     release: Release,
     page: Annotated[Path, typer.Argument(help="The sign-off, FILE.html.")],
-    evaluation: Annotated[
-        Path | None, typer.Option(help="Compare the files of the evaluation, too.")
-    ] = None,
+    evaluation: Annotated[Path | None, typer.Option(help="Compare the files of the evaluation, too.")] = None,
     json: Json = False,
 ) -> None:
     """Check that a sign-off and a release are the ones that belong together; exit 65 when they are not."""

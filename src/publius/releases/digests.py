@@ -51,11 +51,13 @@ def _digest(path: Path) -> str:
 
 def digest_of(digests: Mapping[str, str]) -> str:
     """One SHA-256 for all files of a folder: of the lines that ``sha256sum`` writes for them, in their order."""
-    return hashlib.sha256(b"".join(f"{value}  {name}\n".encode() for name, value in digests.items())).hexdigest()
+    return hashlib.sha256(
+        b"".join(f"{value}  {name}\n".encode() for name, value in digests.items())
+    ).hexdigest()
 
 
 def sealed(page: str) -> bytes:
-    """The page with its own digest in place of the 64 zeros: of all its bytes, those zeros in the place of the digest."""
+    """The page with its own digest in place of the 64 zeros: the digest of its bytes with those zeros."""
     data = page.encode()
     if len(_OWN.findall(data)) != 1:
         raise UsageError("a page has exactly one place for its own digest")

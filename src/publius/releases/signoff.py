@@ -24,7 +24,8 @@ MANIFEST: Final = "manifest.json"
 _MANIFEST_LIMIT: Final = 2**20
 _SAMPLE: Final = 1_000
 _NEEDED: Final = (
-    "private", "promise", "kind", "documents", "size", "epsilon", "evidence", "mechanism", "vocabulary_sha256", "labels",
+    "private", "promise", "kind", "documents", "size", "epsilon", "evidence", "mechanism", "vocabulary_sha256",
+    "labels",
 )  # fmt: skip
 
 NOT_TRIED: Final = (
@@ -160,7 +161,9 @@ def verify(release: Path, page: Path, evaluation: Path | None = None) -> dict[st
     _compare("the release", record.get("release"), file_digests(release))
     manifest = read_manifest_of(release)
     if record.get("promise") != manifest["promise"] or html.escape(manifest["promise"]) not in _plain(text):
-        raise DataError(f"{shown(page)} states another promise than the release makes: make the sign-off anew")
+        raise DataError(
+            f"{shown(page)} states another promise than the release makes: make the sign-off anew"
+        )
     if record.get("reference") != _references(manifest):
         raise DataError(f"{shown(page)} names another reference than the release: make the sign-off anew")
     if evaluation is not None:
@@ -223,9 +226,17 @@ def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Name, value and meaning of what bounds a release."""
     bound = manifest.get("bound")
     if bound is not None:
-        yield "bound", f"{bound:g} nats", "between any two documents, whatever they say and however long they are"
+        yield (
+            "bound",
+            f"{bound:g} nats",
+            "between any two documents, whatever they say and however long they are",
+        )
     else:
-        yield "bound", "none", "no bound between any two documents is stated; documents far apart can be told apart"
+        yield (
+            "bound",
+            "none",
+            "no bound between any two documents is stated; documents far apart can be told apart",
+        )
     if manifest["epsilon"] is None:
         yield "epsilon", "none", "nothing is stated per unit of distance"
     elif manifest.get("level") == "document":
@@ -244,7 +255,10 @@ def _scale(manifest: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     bound = manifest.get("bound")
     if bound is None:
         return None
-    names = [*((name, f"to {limit:g}") for limit, name in STRENGTHS), ("empty", f"above {STRENGTHS[-1][0]:g}")]
+    names = [
+        *((name, f"to {limit:g}") for limit, name in STRENGTHS),
+        ("empty", f"above {STRENGTHS[-1][0]:g}"),
+    ]
     return [{"name": name, "limit": limit, "here": strength_of(bound) == name} for name, limit in names]
 
 
@@ -252,8 +266,8 @@ def _links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
     numbered = _numbered(release)
     if numbered:
         yield (
-            "Documents are numbered in the order in which they were read. Whoever has the file they were read from knows "
-            "which bag belongs to which text."
+            "Documents are numbered in the order in which they were read. Whoever has the file they were read from "
+            "knows which bag belongs to which text."
         )
     else:
         yield "Each document is released under its id. Whoever knows an id knows whose bag it is."
@@ -262,15 +276,15 @@ def _links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
     bound = manifest.get("bound")
     if bound is None:
         yield (
-            "Whoever holds the originals may find out which text a bag came from: for texts that lie far apart no useful "
-            "bound is promised."
+            "Whoever holds the originals may find out which text a bag came from: for texts that lie far apart no "
+            "useful bound is promised."
         )
     else:
         yield (
-            f"Whoever holds the originals and sees a bag without its id learns which text it came from no better than the "
-            f"bound of {bound:g} nats allows."
+            "Whoever holds the originals and sees a bag without its id learns which text it came from no better than "
+            f"the bound of {bound:g} nats allows."
         )
-    yield "A second release of the same documents can be linked with this one by its ids, and what both promise adds up."
+    yield "A second release of the same documents can be linked with this one by its ids, and both exponents add up."
 
 
 def _numbered(release: Path) -> bool:
@@ -309,13 +323,24 @@ def number(value: float) -> str:
 
 def matching(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
     """`UsageError` when an evaluation's facts name another setting than a release's manifest where both say."""
-    same = ("vocabulary_sha256", "reference_sha256", "size", "tokenizer", "unknown", "stop_words_sha256", "preserve")
+    same = (
+        "vocabulary_sha256",
+        "reference_sha256",
+        "size",
+        "tokenizer",
+        "unknown",
+        "stop_words_sha256",
+        "preserve",
+    )
     differing = [
-        name for name in same if None not in (facts.get(name), manifest.get(name)) and facts[name] != manifest[name]
+        name
+        for name in same
+        if None not in (facts.get(name), manifest.get(name)) and facts[name] != manifest[name]
     ]
     if differing:
         said = "; ".join(
-            f"{name.replace('_', ' ')} {_brief(facts[name])} instead of {_brief(manifest[name])}" for name in differing
+            f"{name.replace('_', ' ')} {_brief(facts[name])} instead of {_brief(manifest[name])}"
+            for name in differing
         )
         raise UsageError(
             f"the evaluation measured another setting than the release has ({said}): evaluate the release's own setting"
