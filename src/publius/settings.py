@@ -17,6 +17,7 @@ from publius.errors import UsageError
 Metric = Literal["euclidean", "manhattan"]
 UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
 Between = Literal["none", "stop-words", "punctuation", "all"]
+"""What of a text may stand unchanged between its protected words."""
 Training = Literal["same", "all"]
 Task = Literal["author", "topic"]
 

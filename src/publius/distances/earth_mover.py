@@ -20,6 +20,7 @@ from publius.distances.problem import (
 )
 from publius.distances.solver import MassArray
 from publius.errors import DataError
+from publius.settings import VectorSettings
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
 
@@ -59,7 +60,7 @@ class TransportPlan:
 
 
 def earth_movers_distance(
-    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = "euclidean"
+    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = VectorSettings.metric
 ) -> float:
     """Least mean distance to move the words of ``a`` to those of ``b`` (theory.md section 1).
 
@@ -73,7 +74,7 @@ def earth_movers_distance(
 
 
 def transport_plan(
-    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = "euclidean"
+    a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = VectorSettings.metric
 ) -> TransportPlan:
     """`earth_movers_distance` with which word moves to which, and an upper bound that rounding cannot break."""
     left, right = points_of(a, embeddings), points_of(b, embeddings)
@@ -113,7 +114,7 @@ def _moving(a: Points, b: Points, rest: Residual, transport: Transport, embeddin
 def vector_transport(
     x: ArrayLike,
     y: ArrayLike,
-    metric: str | Ground = "euclidean",
+    metric: str | Ground = VectorSettings.metric,
     *,
     counts_x: ArrayLike | None = None,
     counts_y: ArrayLike | None = None,

@@ -11,6 +11,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.distances.ground import Ground, ground_distance, word_distances
 from publius.errors import DataError, PolicyError
+from publius.settings import VectorSettings
 from publius.text.bag import UNKNOWN
 from publius.vectors.embeddings import Embeddings
 
@@ -18,7 +19,7 @@ _INACCURACY = 1 + 1e-9  # more than the relative error of a distance of two vect
 
 
 def word_by_word_distance(
-    a: Sequence[str], b: Sequence[str], embeddings: Embeddings, metric: str | Ground = "euclidean"
+    a: Sequence[str], b: Sequence[str], embeddings: Embeddings, metric: str | Ground = VectorSettings.metric
 ) -> float:
     """The sum of d(a_i, b_i) over the positions of two sequences of N words, rounded up (R19).
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
 from publius.errors import UsageError
+from publius.settings import EUCLIDEAN, MANHATTAN
 
 _BLOCK = 8192
 
@@ -39,20 +40,20 @@ class AbstractMetric(ABC):
 class Euclidean(AbstractMetric):
     """The square root of the sum of squared coordinate differences."""
 
-    name = "euclidean"
+    name = EUCLIDEAN
 
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
         """See `AbstractMetric.pairwise`. Differences are taken before squaring: no cancellation."""
         from scipy.spatial.distance import cdist
 
-        return np.asarray(cdist(np.asarray(a, np.float64), np.asarray(b, np.float64), "euclidean"))
+        return np.asarray(cdist(np.asarray(a, np.float64), np.asarray(b, np.float64)))
 
 
 @final
 class Manhattan(AbstractMetric):
     """The sum of absolute coordinate differences."""
 
-    name = "manhattan"
+    name = MANHATTAN
 
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
         """See `AbstractMetric.pairwise`."""

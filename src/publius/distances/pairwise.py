@@ -20,6 +20,7 @@ from publius.distances.problem import (
     vectors_at,
 )
 from publius.errors import UsageError
+from publius.settings import VectorSettings
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings
 
@@ -59,7 +60,7 @@ def _block(corpus: Sequence[Points], documents: range, words: IndexArray, embedd
 def pairwise_distances(
     bags: Sequence[Bag],
     embeddings: Embeddings,
-    metric: str | Ground = "euclidean",
+    metric: str | Ground = VectorSettings.metric,
     *,
     others: Sequence[Bag] | None = None,
     table_bytes: int = TABLE_BYTES,
@@ -150,7 +151,7 @@ class NearestDocuments:
         self,
         bags: Sequence[Bag],
         embeddings: Embeddings,
-        metric: str | Ground = "euclidean",
+        metric: str | Ground = VectorSettings.metric,
         *,
         table_bytes: int = TABLE_BYTES,
     ) -> None:

@@ -30,6 +30,7 @@ from publius.documents.seen_ids import IdSet
 from publius.documents.table_form import TableForm, find_form
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
+from publius.settings import InputSettings
 
 LONGEST_ID: Final = 256
 """Longest id in characters."""
@@ -254,8 +255,8 @@ def _label(fields: Mapping[str, object], name: str) -> str:
 def open_corpus(
     path: str | os.PathLike[str],
     *,
-    id_field: str = "id",
-    text_field: str = "text",
+    id_field: str = InputSettings.id_field,
+    text_field: str = InputSettings.text_field,
     keep: Sequence[str] = (),
     number: bool = False,
     subject_field: str | None = None,
@@ -299,8 +300,8 @@ def open_corpus(
 def documents_of(
     rows: Iterable[Mapping[str, object]],
     *,
-    id_field: str = "id",
-    text_field: str = "text",
+    id_field: str = InputSettings.id_field,
+    text_field: str = InputSettings.text_field,
     keep: Sequence[str] = (),
     number: bool = False,
     subject_field: str | None = None,

@@ -19,6 +19,7 @@ from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.registry import make_mechanism, mechanism_class, parameters_of
 from publius.mechanisms.word_outcomes import Distortion, distortion, expected_distortion
 from publius.noise.randomness import seeded_rng
+from publius.settings import VectorSettings
 from publius.vectors.embeddings import Embeddings
 
 WORDS = 400
@@ -96,7 +97,9 @@ def compare(
     if foreign := set(given) - {"metric"} - frozenset().union(*map(parameters_of, names)):
         raise UsageError(f"none of these mechanisms takes {' or '.join(sorted(foreign))}")
     for name in names:
-        if given.get("metric", "euclidean") != "euclidean" and "metric" not in parameters_of(name):
+        if given.get(
+            "metric", VectorSettings.metric
+        ) != VectorSettings.metric and "metric" not in parameters_of(name):
             raise UsageError(
                 f"the mechanism {name} has a metric of its own: leave it out or leave out --metric"
             )

@@ -17,7 +17,7 @@ from publius.mechanisms.words.projected import ProjectedExponential, ProjectedLa
 from publius.mechanisms.words.tight import RepairedTight, Tight
 from publius.mechanisms.words.truncated import TruncatedExponential
 from publius.mechanisms.words.vickrey import Vickrey
-from publius.settings import EUCLIDEAN, Declared, declared
+from publius.settings import Declared, MechanismSettings, declared
 from publius.vectors.embeddings import Embeddings
 
 MECHANISMS: dict[str, type[AbstractMechanism]] = {
@@ -121,7 +121,7 @@ def make_mechanism(
     """
     kind, taken = mechanism_class(name), parameters_of(name)
     given = {key: value for key, value in parameters.items() if value is not None}
-    if given.get("metric") == EUCLIDEAN and "metric" not in taken:
+    if given.get("metric") == MechanismSettings.metric and "metric" not in taken:
         del given["metric"]
     if foreign := sorted(set(given) - taken):
         raise UsageError(f"the mechanism {name} takes no {' and no '.join(foreign)}")
@@ -130,3 +130,17 @@ def make_mechanism(
     if kind.preparation != "none":
         given["threads"] = threads
     return kind(embeddings, **given)
+
+
+def mechanism_of(settings: MechanismSettings, embeddings: Embeddings | None = None) -> AbstractMechanism:
+    """The mechanism that ``settings`` name, on the ``embeddings`` given or the ones that they name."""
+    parameters_of(settings.mechanism)
+    if settings.epsilon is None and "scale" not in settings.parameters:
+        raise UsageError("no epsilon is given: give the privacy parameter per unit of word distance")
+    return make_mechanism(
+        settings.mechanism,
+        Embeddings.load(settings.embeddings) if embeddings is None else embeddings,
+        epsilon=settings.epsilon,
+        metric=settings.metric,
+        **settings.parameters,
+    )

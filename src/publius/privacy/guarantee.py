@@ -15,12 +15,12 @@ from typing import ClassVar, Literal, final
 from publius.distances.earth_mover import TransportPlan
 from publius.errors import PolicyError, UsageError
 from publius.noise.laplace import NOISES
-from publius.text.tokenizer import Between
+from publius.settings import EUCLIDEAN, MANHATTAN, Between
 
 Evidence = Literal["proven", "certified", "none"]
 
 # d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
-_LARGER = {("euclidean", "manhattan")}
+_LARGER = {(EUCLIDEAN, MANHATTAN)}
 _DIMENSIONS = 1024
 _INACCURACY = 1 + 1e-9  # more than the incomplete gamma function's relative error
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from publius.privacy.document_guarantee import STRENGTHS, DocumentGuarantee
 from publius.privacy.guarantee import Bound, Guarantee, factor, log10_factor, posterior_at_most
-from publius.text.tokenizer import Between
+from publius.settings import Between
 
 
 def statement(

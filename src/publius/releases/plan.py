@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, final, get_args
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, final
 
 import numpy as np
 
 import publius.text.tokenizer
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
+from publius.settings import Between, ReleaseSettings, check
 from publius.text.bag import UNKNOWN, Encoding
-from publius.text.tokenizer import Between
+from publius.vectors.embeddings import Embeddings
 
 MANIFEST_VERSION = 1
 BAG: Final = "bag-of-words"
@@ -56,11 +58,7 @@ class OrderedText:
     keep: Between = "none"
 
     def __post_init__(self) -> None:
-        if self.keep not in get_args(Between):
-            raise UsageError(
-                f"nothing that can be kept between words is called {self.keep!r}: "
-                f"choose one of {', '.join(get_args(Between))}"
-            )
+        check(ReleaseSettings, keep_between=self.keep)
 
 
 @final
@@ -96,6 +94,37 @@ class Plan:
                 "unknown words that pass have no guarantee at all: choose unk, drop or reject, or run an experiment "
                 "(NOT PRIVATE)"
             )
+
+    @classmethod
+    def of(
+        cls,
+        settings: ReleaseSettings,
+        mechanism: AbstractMechanism | None = None,
+        *,
+        labels: Sequence[str] = (),
+        shortest: Callable[[Encoding, Embeddings], int] | None = None,
+    ) -> Plan:
+        """The plan that ``settings`` ask for, with a ``mechanism`` that is made already or the one they name.
+
+        ``shortest`` finds the length of the shortest document, where that is to be N.
+        """
+        if settings.seed is not None and not settings.experiment:
+            raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
+        if settings.keep_between is not None and not settings.order:
+            raise UsageError("--keep-between says what stands between ordered words: give --order too")
+        experiment = Experiment(settings.seed) if settings.experiment else None
+        ordered = OrderedText(settings.keep_between or "none") if settings.order else None
+        made = mechanism or mechanism_of(settings)
+        encoding = Encoding.of(
+            made.embeddings.tokenizer,
+            length=1 if shortest is not None and settings.size is None else settings.size,
+            unknown=settings.unknown,
+            stop_words=settings.stop_words,
+        )
+        plan = cls(made, encoding, settings.size is None, experiment, tuple(labels), ordered)
+        if shortest is None or settings.size is not None:
+            return plan
+        return replace(plan, encoding=replace(encoding, length=shortest(encoding, made.embeddings)))
 
     @property
     def size(self) -> int:

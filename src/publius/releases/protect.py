@@ -20,8 +20,8 @@ from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.releases.release import Release, Tally
-from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, UnknownPolicy, words_of
-from publius.text.tokenizer import StopWords
+from publius.settings import SHORTEST, ReleaseSettings, TextSettings, UnknownPolicy
+from publius.text.bag import UNKNOWN, Bag, Encoded, words_of
 
 NO_WORDS = "no word is left to protect once stop words, and unknown words under the policy drop, are left out"
 
@@ -61,8 +61,8 @@ def release(
     *,
     length: int | None = None,
     id: str = "document",
-    unknown: UnknownPolicy = "unk",
-    stop_words: str = "english",
+    unknown: UnknownPolicy = TextSettings.unknown,
+    stop_words: str = TextSettings.stop_words,
     experiment: Experiment | None = None,
     ordered: OrderedText | None = None,
     ledger: Ledger | None = None,
@@ -78,8 +78,16 @@ def release(
     size = length if isinstance(document, str) else document.size
     if isinstance(document, Bag):
         _check_bag(document, length, ordered)
-    encoding = Encoding(size, unknown, StopWords.load(stop_words), mechanism.embeddings.tokenizer)
-    plan = Plan(mechanism, encoding, experiment=experiment, ordered=ordered)
+    settings = ReleaseSettings(
+        length=SHORTEST if size is None else size,
+        unknown=unknown,
+        stop_words=stop_words,
+        experiment=experiment is not None,
+        seed=experiment.seed if experiment else None,
+        order=ordered is not None,
+        keep_between=ordered.keep if ordered else None,
+    )
+    plan = Plan.of(settings, mechanism)
     key = plan.run_key()
     rng = key.rng(id)
     if ledger is not None:

@@ -16,8 +16,7 @@ from publius.releases.plan import OrderedText, Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release
 from publius.releases.writers import Layout
-from publius.text.bag import Encoding, UnknownPolicy
-from publius.text.tokenizer import StopWords
+from publius.settings import InputSettings, ReleaseSettings, UnknownPolicy
 
 if TYPE_CHECKING:
     import pyarrow
@@ -31,13 +30,13 @@ def protect_table(
     mechanism: AbstractMechanism,
     *,
     length: int,
-    id_field: str = "id",
-    text_field: str = "text",
+    id_field: str = InputSettings.id_field,
+    text_field: str = InputSettings.text_field,
     keep: Sequence[str] = (),
     number: bool = False,
     subject_field: str | None = None,
-    unknown: UnknownPolicy = "unk",
-    stop_words: str = "english",
+    unknown: UnknownPolicy = ReleaseSettings.unknown,
+    stop_words: str = ReleaseSettings.stop_words,
     ordered: OrderedText | None = None,
     ledger: Ledger | None = None,
 ) -> pyarrow.Table:
@@ -51,8 +50,14 @@ def protect_table(
     Raises `DocumentError` for the first row that cannot be read, `UsageError` for what is no table or lacks a
     column, `BudgetError` when the ``ledger`` has not enough left for all rows, which are debited before any draw.
     """
-    encoding = Encoding(length, unknown, StopWords.load(stop_words), mechanism.embeddings.tokenizer)
-    plan = Plan(mechanism, encoding, labels=tuple(keep), ordered=ordered)
+    settings = ReleaseSettings(
+        length=length,
+        unknown=unknown,
+        stop_words=stop_words,
+        order=ordered is not None,
+        keep_between=ordered.keep if ordered else None,
+    )
+    plan = Plan.of(settings, mechanism, labels=keep)
     layout = Layout.of(plan)
     columns = [text_field, *([] if number else [id_field]), *keep, *filter(None, [subject_field])]
     rows = _rows(_arrow(table), columns)

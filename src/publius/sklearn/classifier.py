@@ -14,10 +14,10 @@ from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.nearest import EarthMovers
 from publius.evaluation.transition import transition_of
 from publius.noise.randomness import system_rng
+from publius.settings import TextSettings
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
 from publius.sklearn.privatizer import BagPrivatizer
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
-from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 
 try:
@@ -57,7 +57,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         *,
         embeddings: Embeddings | str | None = None,
         privatizer: BagPrivatizer | None = None,
-        stop_words: str = "english",
+        stop_words: str = TextSettings.stop_words,
         feature_names: Sequence[str] | str | None = None,
         seed: int = 0,
     ) -> None:
@@ -146,10 +146,9 @@ def _bags(estimator: BagClassifier, X: Any, embeddings: Embeddings | None, *, re
         return list(X)
     texts, counts = texts_or_counts(estimator, X, reset=reset)
     if texts is not None:
-        stop_words = StopWords.load(estimator.stop_words)
         profile = "word2vec" if embeddings is None else embeddings.tokenizer
         known = _EveryWord() if embeddings is None else embeddings
-        encoding = Encoding(None, "unk", stop_words, profile)
+        encoding = Encoding.of(profile, stop_words=estimator.stop_words)
         return [Bag(words_of(text, known, encoding).words or (UNKNOWN,)) for text in texts]
     names = column_names(estimator, counts.shape[1], embeddings)
     return [_bag(counts, row, names) for row in range(counts.shape[0])]

@@ -11,12 +11,13 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import MissingExtraError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import system_rng
 from publius.privacy.promise import promise
 from publius.releases.plan import Plan
+from publius.settings import EPSILON_TO_TRY, Metric, ReleaseSettings, UnknownPolicy
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
-from publius.text.bag import Encoding, UnknownPolicy, words_of
+from publius.text.bag import words_of
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 
@@ -52,7 +53,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         length: N, the public number of words of every bag.
         metric: of the mechanism.
         parameters: further parameters of the mechanism, such as ``{"project": 25}``.
-        unknown: "unk", "drop" or "reject", as in a release.
+        unknown: unk, drop or reject, as in a release.
         stop_words: as in a release.
         feature_names: the words of the columns of a matrix. None: the names of a data frame's columns, or the
             vocabulary where the width is the same. "vocabulary": its first words, for a matrix of any smaller width.
@@ -65,14 +66,14 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     def __init__(
         self,
         embeddings: Embeddings | str | None = None,
-        mechanism: str = "laplace",
-        epsilon: float = 10.0,
-        length: int = 400,
+        mechanism: str = ReleaseSettings.mechanism,
+        epsilon: float = EPSILON_TO_TRY,
+        length: int | str = ReleaseSettings.length,
         *,
-        metric: str = "euclidean",
+        metric: Metric = ReleaseSettings.metric,
         parameters: dict[str, Any] | None = None,
-        unknown: UnknownPolicy = "unk",
-        stop_words: str = "english",
+        unknown: UnknownPolicy = ReleaseSettings.unknown,
+        stop_words: str = ReleaseSettings.stop_words,
         feature_names: Sequence[str] | str | None = None,
     ) -> None:
         self.embeddings, self.mechanism, self.epsilon, self.length = embeddings, mechanism, epsilon, length
@@ -85,17 +86,22 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         Raises `UsageError` for parameters or names that do not fit, `PolicyError` where the promise would break.
         """
         vectors = vectors_of(self.embeddings)
-        mechanism = make_mechanism(
-            self.mechanism, vectors, epsilon=self.epsilon, metric=self.metric, **(self.parameters or {})
+        settings = ReleaseSettings(
+            mechanism=self.mechanism,
+            epsilon=self.epsilon,
+            metric=self.metric,
+            parameters=self.parameters or {},
+            length=self.length,
+            unknown=self.unknown,
+            stop_words=self.stop_words,
         )
-        encoding = Encoding(self.length, self.unknown, StopWords.load(self.stop_words), vectors.tokenizer)
-        self.plan_ = Plan(mechanism, encoding)
+        self.plan_ = Plan.of(settings, mechanism_of(settings, vectors))
         self.guarantee_ = self.plan_.guarantee
         self.promise_ = promise(self.guarantee_, private=True)
         texts, counts = texts_or_counts(self, X, reset=True)
         if counts is not None:
             names = column_names(self, counts.shape[1], vectors)
-            self.columns_: IndexArray | None = _columns(names, vectors, encoding.stop_words)
+            self.columns_: IndexArray | None = _columns(names, vectors, self.plan_.encoding.stop_words)
         elif texts is not None:
             self.columns_ = None
         return self
@@ -108,7 +114,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         check_is_fitted(self)
         texts, counts = texts_or_counts(self, X, reset=False)
         rows = self._of_texts(texts) if counts is None else self._of_counts(counts)
-        return _as_counts(_randomized(rows, self.plan_.mechanism, self.length), self.plan_.mechanism)
+        return _as_counts(_randomized(rows, self.plan_.mechanism, self.plan_.size), self.plan_.mechanism)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The words of the output's columns: the vocabulary."""
@@ -139,7 +145,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         ranks = _public_ranks(self.columns_, self.plan_.mechanism.embeddings)
         filler = self.plan_.mechanism.embeddings.unknown_index
         return [
-            _first_words(counts, row, self.columns_, ranks, self.length, filler)
+            _first_words(counts, row, self.columns_, ranks, self.plan_.size, filler)
             for row in range(counts.shape[0])
         ]
 

@@ -12,17 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from types import MappingProxyType
-from typing import Literal, NoReturn, Protocol, cast, final, get_args
+from typing import NoReturn, Protocol, cast, final
 
 import numpy as np
 
 from publius.arrays import IndexArray
 from publius.errors import UnknownWordError, UsageError
+from publius.settings import Between, TextSettings, UnknownPolicy, check
 from publius.text.known_words import NOWHERE, IndexedVocabulary, KnownWords, PlacedWords, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
-from publius.text.tokenizer import Between, Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
-
-UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
+from publius.text.tokenizer import Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
 
 
 @final
@@ -74,8 +73,8 @@ class Bag:
         vocabulary: Vocabulary | TokenizedVocabulary,
         *,
         length: int | None = None,
-        unknown: UnknownPolicy = "unk",
-        stop_words: str | StopWords = "english",
+        unknown: UnknownPolicy = TextSettings.unknown,
+        stop_words: str | StopWords = TextSettings.stop_words,
         profile: str | None = None,
     ) -> Bag:
         """The bag of the first ``length`` words of ``text``; of all of them without a length.
@@ -89,8 +88,8 @@ class Bag:
             raise UsageError(
                 "this vocabulary does not say how its words were cut: give profile='glove' or 'word2vec'"
             )
-        stops = stop_words if isinstance(stop_words, StopWords) else StopWords.load(stop_words)
-        return cls(words_of(text, vocabulary, Encoding(length, unknown, stops, profile)).words)
+        encoding = Encoding.of(profile, length=length, unknown=unknown, stop_words=stop_words)
+        return cls(words_of(text, vocabulary, encoding).words)
 
     @property
     def size(self) -> int:
@@ -156,8 +155,8 @@ class Encoding:
     """How a text becomes the N words of a bag; all of it is public and stated in the manifest.
 
     ``length`` is N, or None for all words. ``unknown`` is what becomes of a word outside the vocabulary:
-    "unk" makes it the public token, which counts as a word; "drop" leaves it out before the first N are
-    counted; "reject" raises; "keep" lets it through as it stands, for experiments only: it has no guarantee
+    unk makes it the public token, which counts as a word; drop leaves it out before the first N are
+    counted; reject raises; keep lets it through as it stands, for experiments only: it has no guarantee
     at all. ``profile`` names the tokenizer. Raises `UsageError` for a value that does not exist.
     """
 
@@ -168,13 +167,22 @@ class Encoding:
 
     def __post_init__(self) -> None:
         profile_named(self.profile)
-        if self.unknown not in get_args(UnknownPolicy):
-            choices = ", ".join(get_args(UnknownPolicy))
-            raise UsageError(
-                f"no policy for unknown words is called {self.unknown!r}: choose one of {choices}"
-            )
+        check(TextSettings, unknown=self.unknown)
         if self.length is not None and (type(self.length) is not int or self.length < 1):
             raise UsageError(f"the length of a bag must be a whole number from 1, not {self.length!r}")
+
+    @classmethod
+    def of(
+        cls,
+        profile: str,
+        *,
+        length: int | None = None,
+        unknown: UnknownPolicy = TextSettings.unknown,
+        stop_words: str | StopWords = TextSettings.stop_words,
+    ) -> Encoding:
+        """The encoding with the stop words that are named, and the defaults of every release."""
+        stops = stop_words if isinstance(stop_words, StopWords) else StopWords.load(stop_words)
+        return cls(length, unknown, stops, profile)
 
 
 @final

@@ -24,6 +24,7 @@ from typing import Literal, Protocol, final
 import regex
 
 from publius.errors import DataError, StorageError, UsageError
+from publius.settings import ENGLISH, Between, TextSettings
 
 Splitter = Callable[[str], list[str]]
 
@@ -204,10 +205,6 @@ def _fallbacks(profile: Profile) -> tuple[Splitter, ...]:
     return (*clitics, _split_apostrophes, _split_hyphens, *masks)
 
 
-Between = Literal["none", "stop-words", "punctuation", "all"]
-"""What of a text may stand unchanged between its protected words."""
-
-
 @final
 class Kept(str):
     """A stop word or a mark of punctuation, for the order-keeping text that keeps it unprotected."""
@@ -305,7 +302,7 @@ def _lookup_pieces(
     return [Unknown(token)]
 
 
-_LATEST = {"english": "english-1"}
+_LATEST = {ENGLISH: "english-1"}
 _FILE = "file:"
 _MOST_BYTES = 4 << 20
 _MOST_WORDS = 100_000
@@ -326,8 +323,8 @@ class StopWords:
     words: frozenset[str] = field(repr=False)
 
     @classmethod
-    def load(cls, name: str = "english") -> StopWords:
-        """The list "english" (the latest), "english-1", "none", or "file:PATH": one word a line, # comments.
+    def load(cls, name: str = TextSettings.stop_words) -> StopWords:
+        """The list english (the latest), english-1, none, or "file:PATH": one word a line, # comments.
 
         Raises `UsageError` for a name that does not exist, `StorageError` for a file that cannot be read and
         `DataError`, naming the line, for one that is no list of words.

@@ -24,8 +24,8 @@ from publius.errors import EntropyError, PolicyError
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.releases.release import Release
+from publius.settings import EUCLIDEAN, TextSettings
 from publius.text.bag import UNKNOWN, Encoding
-from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 
 CANARY: Final = "zzcanaryword"
@@ -43,8 +43,8 @@ def toy_embeddings(words: int = 60, dimension: int = 8) -> Embeddings:
 
 def make_plan(subject: Subject, embeddings: Embeddings, epsilon: float, length: int, **options: Any) -> Plan:
     """A plan without stop words; ``options``: unknown, experiment, labels."""
-    unknown = options.pop("unknown", "unk")
-    encoding = Encoding(length, unknown, StopWords.load("none"), embeddings.tokenizer)
+    unknown = options.pop("unknown", TextSettings.unknown)
+    encoding = Encoding.of(embeddings.tokenizer, length=length, unknown=unknown, stop_words="none")
     return subject.plan(subject.mechanism(embeddings, epsilon), encoding, **options)
 
 
@@ -80,7 +80,7 @@ def check_content(subject: Subject, key: RunKey) -> list[Check]:
     ]
     documents = [Document(f"d{place}", text, {}, place + 1) for place, text in enumerate(texts)]
     sizes = outside = shown = total = 0
-    for unknown in ("unk", "drop"):
+    for unknown in (TextSettings.unknown, "drop"):
         for epsilon in (0.5, _NO_NOISE):
             plan = make_plan(subject, embeddings, epsilon, 30, unknown=unknown)
             for release in _released(subject, documents, plan, key):
@@ -269,8 +269,8 @@ def check_manifest(subject: Subject) -> Check:
             "size": length,
             "documents": 5,
             "private": True,
-            "metric": "euclidean",
-            "unknown": "unk",
+            "metric": EUCLIDEAN,
+            "unknown": TextSettings.unknown,
             "vocabulary_size": embeddings.size,
             "vocabulary_sha256": embeddings.sha256,
             "dimension": embeddings.dimension,

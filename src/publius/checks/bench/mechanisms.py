@@ -19,12 +19,12 @@ from publius.documents.corpus import Document, open_corpus
 from publius.mechanisms.comparison import Target, compare
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import distances
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.registry import mechanism_of
 from publius.mechanisms.threads import processors
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
 from publius.releases.plan import Plan
-from publius.text.bag import Encoding
+from publius.settings import ReleaseSettings
 from publius.text.tokenizer import StopWords, resolve
 from publius.vectors.embeddings import Embeddings
 
@@ -90,8 +90,10 @@ def bench_certificate(embeddings: Embeddings, *, scale: float = 1.5, repeats: in
 
 def release_rate(embeddings: Embeddings, name: str, epsilon: float, words: IndexArray) -> dict[str, Any]:
     """Words a second from a JSONL file to the released folder, certificate and loading left out."""
-    mechanism = make_mechanism(name, embeddings, epsilon=epsilon)
-    plan = Plan(mechanism, Encoding(LENGTH, "drop", StopWords.load("none"), embeddings.tokenizer))
+    settings = ReleaseSettings(
+        mechanism=name, epsilon=epsilon, length=LENGTH, unknown="drop", stop_words="none"
+    )
+    plan = Plan.of(settings, mechanism_of(settings, embeddings))
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "corpus.jsonl"
         count = _write(source, embeddings, words)
@@ -113,7 +115,7 @@ def _write(path: Path, embeddings: Embeddings, words: IndexArray) -> int:
 
 def _text_words(paths: Sequence[Path], embeddings: Embeddings) -> IndexArray:
     """Vocabulary indices of the words of public texts, stop words left out, in an order of their own."""
-    stop_words, found = StopWords.load("english"), list[int]()
+    stop_words, found = StopWords.load(), list[int]()
     for path in paths:
         for document in open_corpus(path, number=True):
             if isinstance(document, Document):

@@ -25,13 +25,13 @@ import numpy as np
 from publius.checks.bench.search import synthetic_embeddings
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import PubliusError, UsageError
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, default_batch_size, protect_corpus
 from publius.releases.engines.worker_pool import end_with_parent
 from publius.releases.plan import Plan
-from publius.text.bag import Encoding
-from publius.text.tokenizer import StopWords, tokenize
+from publius.settings import ReleaseSettings
+from publius.text.tokenizer import tokenize
 from publius.vectors.embeddings import Embeddings
 
 _SAMPLE: Final = 0.1
@@ -49,7 +49,7 @@ class Setting:
     dimension: int
     length: int = 30
     epsilon: float | None = None
-    mechanism: str = "laplace"
+    mechanism: str = ReleaseSettings.mechanism
     embeddings: str | None = None
     engine: str = "local"
     master: str | None = None
@@ -161,10 +161,10 @@ def _released(setting: Setting, folder: Path) -> dict[str, float]:
     if vectors.folder is None:
         vectors = vectors.save(folder / "vectors")  # mapped, as those of a user are
     epsilon = setting.epsilon or vectors.dimension / 15
-    plan = Plan(
-        make_mechanism(setting.mechanism, vectors, epsilon=epsilon),
-        Encoding(setting.length, "unk", StopWords.load("none"), vectors.tokenizer),
+    settings = ReleaseSettings(
+        mechanism=setting.mechanism, epsilon=epsilon, length=setting.length, stop_words="none"
     )
+    plan = Plan.of(settings, mechanism_of(settings, vectors))
     workers = setting.workers or os.cpu_count() or 1
     warm = _WARM_UP * workers * default_batch_size(plan)
     for name, count in (("warm", warm), ("corpus", setting.documents)):

@@ -22,8 +22,7 @@ from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.releases.engines import LocalRunner, batches_of, default_batch_size, protect_corpus
 from publius.releases.plan import Plan
-from publius.text.bag import Encoding
-from publius.text.tokenizer import StopWords
+from publius.settings import ReleaseSettings
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
 
@@ -64,7 +63,7 @@ def bench_end_to_end(
     threads = os.cpu_count() or 1
     epsilon = embeddings.dimension * _EPSILON_PER_DIMENSION
     mechanism = Laplace(embeddings, epsilon=epsilon)
-    plan = Plan(mechanism, Encoding(length, "unk", StopWords.load("none"), embeddings.tokenizer))
+    plan = Plan.of(ReleaseSettings(length=length, stop_words="none"), mechanism)
     points = _noisy_points(embeddings)
     products = _Products(embeddings.vectors, points)
     product = products.faster(threads)

@@ -11,6 +11,7 @@ from publius.arrays import Float64Array
 from publius.errors import DataError
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.noise.randomness import seeded_rng
+from publius.settings import VectorSettings
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
 
@@ -55,7 +56,7 @@ class EarthMovers:
     Words outside the vocabulary have no distance and are left out; a bag of such words only is infinitely far.
     """
 
-    def __init__(self, embeddings: Embeddings, metric: str = "euclidean") -> None:
+    def __init__(self, embeddings: Embeddings, metric: str = VectorSettings.metric) -> None:
         self._embeddings, self._metric = embeddings, metric
         self._known: list[tuple[Sequence[Bag], Sequence[Bag], Float64Array]] = []
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, MissingExtraError, UsageError
+from publius.settings import TextSettings
 from publius.text.tokenizer import StopWords, profile_named, tokenize
 from publius.vectors.admissible import word_fault
 from publius.vectors.embeddings import Embeddings
@@ -40,7 +41,7 @@ class DomainVectors:
     least_count: int = 5
     epochs: int = 5
     tokenizer: str = "glove"
-    stop_words: str = "english"
+    stop_words: str = TextSettings.stop_words
     seed: int = 0
 
     def __post_init__(self) -> None:

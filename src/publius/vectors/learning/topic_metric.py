@@ -19,6 +19,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, UsageError
+from publius.settings import TextSettings
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.admissible import word_fault
 from publius.vectors.embeddings import Embeddings
@@ -49,7 +50,7 @@ class TopicMetric:
     mix: Embeddings | None = None
     weight: float = 0.0
     tokenizer: str = "glove"
-    stop_words: str = "english"
+    stop_words: str = TextSettings.stop_words
 
     def __post_init__(self) -> None:
         """Refuse what makes no metric: `UsageError`."""
