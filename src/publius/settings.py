@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
+from pathlib import Path
 from typing import Any, Final, Literal, Self, final, get_args, get_origin, get_type_hints
 
 from publius.errors import UsageError
@@ -20,6 +22,7 @@ Between = Literal["none", "stop-words", "punctuation", "all"]
 """What of a text may stand unchanged between its protected words."""
 Training = Literal["same", "all"]
 Task = Literal["author", "topic"]
+Format = Literal["jsonl", "csv", "parquet", "mtx"]
 
 EUCLIDEAN: Final = "euclidean"
 MANHATTAN: Final = "manhattan"
@@ -160,14 +163,13 @@ class Settings:
 # What is typed in one text --------------------------------------------------------------------------------
 
 
-def parsed_length(text: int | str, *words: str) -> int | str:
-    """A number of words from 1, or one of ``words`` ("shortest" where none is named) as it stands."""
-    named = words or (SHORTEST,)
-    if isinstance(text, str) and text in named:
+def parsed_length(text: int | str, words: tuple[str, ...] = (SHORTEST,)) -> int | str:
+    """A number of words from 1, or one of ``words`` as it stands."""
+    if isinstance(text, str) and text in words:
         return text
     digits = str(text) if type(text) in (int, str) else ""
     if not digits.isascii() or not digits.isdigit() or not 1 <= int(digits[:12]) <= LONGEST:
-        others = " or ".join(f"'{word}'" for word in named)
+        others = " or ".join(f"'{word}'" for word in words)
         raise UsageError(f"--length must be a whole number from 1 to {LONGEST:,}, or {others}, not {text!r}")
     return int(digits)
 
@@ -212,7 +214,14 @@ class VectorSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextSettings(Settings):
+class StopWordSettings(Settings):
+    """The words that count for nothing."""
+
+    stop_words: str = option(ENGLISH, help="Words left out: english, none or file:PATH.", public=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextSettings(StopWordSettings):
     """How a text becomes the words of a bag."""
 
     length: int | str = option(
@@ -223,7 +232,6 @@ class TextSettings(Settings):
         "unk", help="Words outside the vocabulary: unk, drop or reject (keep: experiments only).",
         public=True, noun="policy for unknown words",
     )  # fmt: skip
-    stop_words: str = option(ENGLISH, help="Words left out: english, none or file:PATH.", public=True)
 
     @property
     def size(self) -> int | None:
@@ -240,40 +248,46 @@ class MechanismSettings(VectorSettings):
         "laplace", help="How words are replaced; the mechanisms are listed below.", public=True
     )
     epsilon: float | None = option(
-        None, help="Privacy parameter per unit of word distance; smaller hides more.", public=True, above=0
+        None, help="Privacy parameter per unit of word distance; smaller hides more.", public=True
     )
     parameters: Mapping[str, Any] = option(
-        factory=dict, help="Further parameters, which the mechanism declares itself.", public=True
+        factory=dict, help="Further parameters, which the mechanisms declare themselves.", public=True
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseSettings(MechanismSettings, TextSettings):
+class ReleaseSettings(TextSettings, MechanismSettings):
     """Every public decision of a release."""
 
     experiment: bool = option(
         False, help="Allow weaker runs; every artefact is marked NOT PRIVATE.", public=True
     )
-    seed: int | None = option(None, help="Reproducible noise (with --experiment).", at_least=0)
+    seed: int | None = option(None, help="Reproducible noise (with --experiment).")
     order: bool = option(
         False, help="Ordered text instead of bags: protected words in place, a weaker promise.", public=True
     )
     keep_between: Between | None = option(
         None, help="What stands UNPROTECTED between ordered words: none (default), stop-words, punctuation or all.",
-        public=True,
+        public=True, noun="choice of what to keep between words",
     )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(Settings):
+class WorkerSettings(Settings):
+    """How many work at once."""
+
+    workers: int | None = option(None, help="Processes. Default: one a processor.", at_least=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(WorkerSettings):
     """How a corpus is worked through; none of it changes what is released."""
 
-    format: str | None = option(
+    format: Format | None = option(
         None, help="File format of the bags: jsonl (default), csv, parquet or mtx; Spark: parquet."
     )
     engine: str = option("local", help="Where to work: local (processes) or spark.")
     master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
-    workers: int | None = option(None, help="Processes. Default: one a processor.", at_least=1)
     batch_size: int | None = option(
         None, help="Documents searched together. Default: what suits the mechanism.", at_least=1
     )
@@ -282,37 +296,83 @@ class RunSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationSettings(VectorSettings, TextSettings):
+class EvaluationSettings(TextSettings, VectorSettings):
     """What an evaluation tries, and what its adversaries are asked."""
 
     mechanisms: tuple[str, ...] = option(
-        ("laplace",), help="Mechanisms, separated by commas.", public=True, flag="--mechanism", parse=names
-    )
+        (MechanismSettings.mechanism,), help="Mechanisms, separated by commas.",
+        public=True, flag="--mechanism", parse=names,
+    )  # fmt: skip
     epsilons: tuple[float, ...] = option(
-        (), help="Epsilons, separated by commas; 'none' is always run.", public=True, flag="--epsilon", parse=numbers
+        (), help="Epsilons, separated by commas; 'none' is always run.",
+        public=True, flag="--epsilon", parse=numbers,
     )  # fmt: skip
     repeats: int = option(1, help="Runs with other noise.", public=True, at_least=1)
     adversaries: tuple[str, ...] = option(
         ("all",), help="Adversaries, separated by commas, or all.", public=True, parse=names
     )
-    tasks: tuple[str, ...] = option(
+    tasks: tuple[Task, ...] = option(
         ("author", "topic"), help="What to name: author,topic or one of them.", public=True, parse=names
     )
     length: int | str = option(
         SHORTEST, help="Words a bag: a number, or 'shortest'.", public=True, parse=parsed_length
     )
     unknown: UnknownPolicy = option(
-        TextSettings.unknown, help="Words outside the vocabulary: unk or drop; keep lets them pass, as in the paper.",
-        public=True, noun="policy for unknown words",
+        TextSettings.unknown, public=True, noun="policy for unknown words",
+        help="Words outside the vocabulary: unk or drop; keep lets them pass, as in the paper.",
     )  # fmt: skip
     training: Training = option(
-        "same",
-        help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.",
-        public=True,
-    )
+        "same", help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.", public=True
+    )  # fmt: skip
     parameters: Mapping[str, Any] = option(
         factory=dict, help="Further parameters, for those mechanisms that declare them.", public=True
     )
     snippet: str | None = option(
         None, help="Id of a text of which the report may show the first words.", public=True
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibrationSettings(EvaluationSettings):
+    """What is to hold of an evaluation, and how its epsilon is searched."""
+
+    mechanisms: tuple[str, ...] = option(help="One mechanism.", flag="--mechanism", parse=names)
+    author_at_most: float = option(help="Ceiling for the strongest adversary: a share of authors.")
+    topic_at_least: float = option(help="Floor for topic accuracy: a share of texts.")
+    length: str = option(SHORTEST, help="Words a bag: numbers separated by commas, or 'shortest'.")
+    repeats: int = option(5, help="Runs with other noise at each epsilon.", at_least=1)
+    cautious: bool = option(False, help="Let the limits of the intervals decide, not the means.")
+    start: float = option(1.0, help="Epsilon to begin the search at.")
+    precision: float = option(1.2, help="Factor to which epsilon is found.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimenterSettings(WorkerSettings):
+    """How an evaluation is worked through."""
+
+    topics: Path | None = option(None, help="Public rows with text and topic that teach topics.")
+    seed: int | None = option(None, help="Seed of the noise. Default: drawn and kept.", at_least=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DistanceSettings(StopWordSettings, VectorSettings):
+    """How two documents are compared."""
+
+    length: int | str = option(
+        "all", help="Words that count: a number N (short texts padded), 'shortest' or 'all'.",
+        parse=partial(parsed_length, words=(SHORTEST, "all")),
+    )  # fmt: skip
+
+    @property
+    def size(self) -> int | None:
+        """N, or None where all words count, or as many as the shorter document has."""
+        length = parsed_length(self.length, (SHORTEST, "all"))
+        return length if isinstance(length, int) else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicTextSettings(StopWordSettings):
+    """How public text is read that vectors are learned from."""
+
+    tokenizer: str = option("glove", help="glove or word2vec.")
+    text_field: str = option(InputSettings.text_field, help="Field that holds the text.")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from publius.cli.console import print_json, print_table
+from publius.cli.options import Json, options
+from publius.settings import EPSILON_TO_TRY, MechanismSettings
 
 if TYPE_CHECKING:
     from publius.checks.audit.runs import Audit
@@ -23,13 +25,10 @@ def register(app: typer.Typer) -> None:
     app.command("audit")(audit)
 
 
+@options(without=("metric", "parameters"), epsilon=EPSILON_TO_TRY)
 def audit(
+    settings: MechanismSettings,
     level: Annotated[str, typer.Option(help="quick (under a minute) or full (under an hour).")] = "quick",
-    embeddings: Annotated[
-        str | None, typer.Option(help="Word vectors: a stored name or a file. Default: the packaged GloVe.")
-    ] = None,
-    mechanism: Annotated[str, typer.Option(help="Word mechanism.")] = "laplace",
-    epsilon: Annotated[float, typer.Option(help="Privacy parameter on these vectors.")] = 10.0,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of all samples. Default: a fresh one.")
     ] = None,
@@ -40,7 +39,7 @@ def audit(
         ),
     ] = None,
     page: Annotated[Path | None, typer.Option(help="Write the results as a page (Markdown) too.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Check the implementation against its guarantee; exit code 70 when a check fails."""
     from publius.checks.audit.levels import level_named
@@ -49,7 +48,8 @@ def audit(
     from publius.noise.laplace import checked_epsilon
 
     chosen = _fresh_seed() if seed is None else seed
-    request = Request(level_named(level), embeddings, mechanism, checked_epsilon(epsilon), chosen)
+    epsilon = checked_epsilon(settings.epsilon or 0.0)
+    request = Request(level_named(level), settings.embeddings, settings.mechanism, epsilon, chosen)
     folder = output or _default_folder(level, chosen)
     with _progress() as progress:
         found = run_audit(request, folder, progress)

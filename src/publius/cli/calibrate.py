@@ -12,88 +12,61 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.evaluate import (
-    AdversariesOption,
-    CorpusArgument,
-    SeedOption,
-    StopWordsOption,
-    TopicsOption,
-    TrainingOption,
-    WorkersOption,
-    names,
-    prepared,
-    progress_shown,
-    request_of,
-)
-from publius.cli.options import Floor, Json, Metric, Project, Vectors
+from publius.cli.evaluate import CorpusArgument, prepared, progress_shown
+from publius.cli.options import Json, MechanismCommand, options
+from publius.settings import CalibrationSettings, ExperimenterSettings, names
 
 if TYPE_CHECKING:
     from publius.evaluation.calibration import Aim, Calibration
+    from publius.evaluation.runner import Evaluation
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("calibrate")(calibrate)
+    app.command("calibrate", cls=MechanismCommand)(calibrate)
 
 
+@options(without=("epsilons", "tasks", "snippet"))
 def calibrate(
     corpus: CorpusArgument,
-    mechanism: Annotated[str, typer.Option(help="One mechanism.")],
-    author_at_most: Annotated[
-        float, typer.Option(help="Ceiling for the strongest adversary: a share of authors.")
-    ],
-    topic_at_least: Annotated[float, typer.Option(help="Floor for topic accuracy: a share of texts.")],
-    topics: TopicsOption = None,
-    length: Annotated[
-        str, typer.Option(help="Words a bag: numbers separated by commas, or 'shortest'.")
-    ] = "shortest",
-    unknown: Annotated[str, typer.Option(help="Words outside the vocabulary: unk or drop.")] = "unk",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs with other noise at each epsilon.")] = 5,
-    cautious: Annotated[
-        bool, typer.Option("--cautious", help="Let the limits of the intervals decide, not the means.")
-    ] = False,
-    start: Annotated[float, typer.Option(help="Epsilon to begin the search at.")] = 1.0,
-    precision: Annotated[float, typer.Option(help="Factor to which epsilon is found.")] = 1.2,
-    adversaries: AdversariesOption = "all",
-    training: TrainingOption = "same",
-    stop_words: StopWordsOption = "english",
-    embeddings: Vectors = None,
-    metric: Metric = "euclidean",
-    project: Project = None,
-    floor: Floor = None,
+    settings: CalibrationSettings,
+    work: ExperimenterSettings,
     output: Annotated[
         Path | None, typer.Option(help="Folder to keep what was measured; a search goes on there.")
     ] = None,
-    workers: WorkersOption = None,
-    seed: SeedOption = None,
     json: Json = False,
 ) -> None:
     """Find the epsilons that hide the author and keep the topic, and say whether both can be had (an experiment)."""
     from publius.evaluation.calibration import Aim
+    from publius.evaluation.runner import Request
 
-    aim = Aim(author_at_most, topic_at_least, cautious)
-    request = request_of(
-        (), mechanism=mechanism, repeats=repeats, adversaries=adversaries, tasks="author,topic", unknown=unknown,
-        training=training, stop_words=stop_words, metric=metric, project=project, floor=floor,
-    )  # fmt: skip
+    aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
     found = []
     with nullcontext(output) if output else tempfile.TemporaryDirectory() as folder:
-        for size in names(length):
+        for size in names(settings.length):
             place = Path(folder) / f"length-{size}"
-            evaluation = prepared(corpus, topics, embeddings, replace(request, length=size), place, seed)
-            found.append(_search(evaluation, aim, place, start, precision, workers, json=json))
-    _show(found, aim, mechanism, json=json)
+            request = replace(Request.of(settings), length=size)
+            found.append(
+                _search(prepared(corpus, request, work, place), aim, place, settings, work, json=json)
+            )
+    _show(found, aim, settings.mechanisms[0], json=json)
 
 
 def _search(
-    evaluation: Any, aim: Aim, place: Path, start: float, precision: float, workers: int | None, *, json: bool
+    evaluation: Evaluation,
+    aim: Aim,
+    place: Path,
+    settings: CalibrationSettings,
+    work: ExperimenterSettings,
+    *,
+    json: bool,
 ) -> Calibration:
     """Calibrate at one length, and leave the report of all that was measured."""
     from publius.evaluation.calibration import calibrate
     from publius.evaluation.report import write_report
     from publius.evaluation.summary import summarize
 
-    count = workers or os.cpu_count() or 1
+    count, start, precision = work.workers or os.cpu_count() or 1, settings.start, settings.precision
     with progress_shown(quiet=json) as progress:
         found = calibrate(evaluation, aim, start=start, precision=precision, workers=count, progress=progress)
     results = evaluation.results()

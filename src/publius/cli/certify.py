@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.options import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
+from publius.cli.options import REQUIRED, Json, MechanismCommand, make, options
 from publius.errors import UsageError
+from publius.settings import MechanismSettings
 
 if TYPE_CHECKING:
     from publius.mechanisms.base import AbstractMechanism
@@ -16,19 +18,12 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("certify")(certify)
+    app.command("certify", cls=MechanismCommand)(certify)
 
 
+@options(mechanism=REQUIRED)
 def certify(
-    mechanism: Mechanism,
-    epsilon: Annotated[
-        float | None, typer.Option(help="Largest constant allowed, per unit of distance.")
-    ] = None,
-    embeddings: Vectors = None,
-    metric: Metric = "euclidean",
-    project: Project = None,
-    prior: Prior = None,
-    floor: Floor = None,
+    settings: MechanismSettings,
     scale: Annotated[
         float | None, typer.Option(help="Certify at this scale instead of finding one for epsilon.")
     ] = None,
@@ -37,10 +32,10 @@ def certify(
     """Certify a mechanism on a vocabulary: the exact constant over all pairs of words and all outputs."""
     import time
 
-    if (epsilon is None) == (scale is None):
+    if (settings.epsilon is None) == (scale is None):
         raise UsageError("give either --epsilon or --scale")
     started = time.perf_counter()
-    made = make(mechanism, embeddings, epsilon, metric, project, prior, floor, scale)
+    made = make(replace(settings, parameters={**settings.parameters, "scale": scale}))
     record = _record(made, time.perf_counter() - started)
     if json:
         print_json(record)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.options import Floor, Json, Metric, Prior, Project, Vectors, extras
+from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
+from publius.settings import MechanismSettings, names
 
 if TYPE_CHECKING:
     from publius.arrays import IndexArray
@@ -19,26 +20,23 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("compare")(compare)
+    app.command("compare", cls=MechanismCommand)(compare)
 
 
+@options(without=("mechanism", "epsilon"))
 def compare(
     mechanisms: Annotated[str, typer.Option(help="Names, separated by commas.")],
+    settings: MechanismSettings,
     unchanged: Annotated[
         float | None, typer.Option(help="Share of words to leave unchanged, between 0 and 1.")
     ] = None,
     mean_distance: Annotated[
         float | None, typer.Option(help="Mean distance of words and outputs instead.")
     ] = None,
-    embeddings: Vectors = None,
     words: Annotated[
         Path | None, typer.Option(help="Public words, one a line. Default: the first 400 of the vocabulary.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the curves to an .svg, .png or .pdf file.")] = None,
-    metric: Metric = "euclidean",
-    project: Project = None,
-    prior: Prior = None,
-    floor: Floor = None,
     draws: Annotated[
         int, typer.Option(min=1, help="Draws a word where probabilities are not available.")
     ] = 20,
@@ -48,12 +46,11 @@ def compare(
     from publius.mechanisms import comparison
     from publius.vectors.embeddings import Embeddings
 
-    vectors = Embeddings.load(embeddings)
-    names = [name.strip() for name in mechanisms.split(",") if name.strip()]
+    vectors = Embeddings.load(settings.embeddings)
     target = comparison.Target(unchanged, mean_distance)
     rows = comparison.compare(
-        names, vectors, target, _listed(words, vectors), draws=draws, curve=plot is not None, metric=metric,
-        **extras(vectors, project, prior, floor),
+        names(mechanisms), vectors, target, _listed(words, vectors), draws=draws, curve=plot is not None,
+        metric=settings.metric, **settings.parameters,
     )  # fmt: skip
     if plot is not None:
         comparison.draw_curves(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,23 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
+from publius.cli.options import Json, options
 from publius.errors import DocumentError, UsageError
+from publius.settings import SHORTEST, DistanceSettings, InputSettings
 
 if TYPE_CHECKING:
     from publius.distances import TransportPlan
     from publius.text.bag import Encoded, Encoding
     from publius.vectors.embeddings import Embeddings
 
-Metric = Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")]
-Vectors = Annotated[
-    str | None, typer.Option(help="Word vectors: a stored name or a file. Default: the packaged GloVe.")
-]
-StopWordsName = Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")]
 Text = Annotated[bool, typer.Option("--text", help="The arguments are texts, not files.")]
 Words = Annotated[
     bool, typer.Option("--words", help="The arguments are words as the vocabulary has them, case and all.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -34,15 +31,11 @@ def register(app: typer.Typer) -> None:
     app.command("nearest")(nearest)
 
 
+@options()
 def distance(
     a: Annotated[str, typer.Argument(help="A file with one document; a text with --text.")],
     b: Annotated[str, typer.Argument(help="The other one.")],
-    embeddings: Vectors = None,
-    metric: Metric = "euclidean",
-    stop_words: StopWordsName = "english",
-    length: Annotated[
-        str, typer.Option(help="Words that count: a number N (short texts padded), 'shortest' or 'all'.")
-    ] = "all",
+    settings: DistanceSettings,
     plan: Annotated[bool, typer.Option("--plan", help="Show which word moves to which.")] = False,
     text: Text = False,
     words: Words = False,
@@ -54,35 +47,32 @@ def distance(
     from publius.text.bag import Bag
     from publius.vectors.embeddings import Embeddings
 
-    ground = metric_named(metric)
-    vectors = Embeddings.load(embeddings)
+    ground = metric_named(settings.metric)
+    vectors = Embeddings.load(settings.embeddings)
     if words:
         first, second = _given_words(a, vectors), _given_words(b, vectors)
     else:
-        first, second = encoded_pair(a, b, vectors, stop_words, length, text=text)
+        first, second = encoded_pair(a, b, vectors, settings, text=text)
     found = transport_plan(Bag(first.words), Bag(second.words), vectors, ground)
     if json:
-        print_json({**_facts(found, metric, first, second), **({"plan": _moves(found)} if plan else {})})
+        print_json(
+            {**_facts(found, settings.metric, first, second), **({"plan": _moves(found)} if plan else {})}
+        )
         return
-    typer.echo(f"Earth Mover's distance {found.distance:.6g} ({metric}, {vectors.name})")
+    typer.echo(f"Earth Mover's distance {found.distance:.6g} ({settings.metric}, {vectors.name})")
     for name, encoded in (("A", first), ("B", second)):
         typer.echo(f"  {name}: {len(encoded.words):,} words, {encoded.unknown:,} of them unknown")
     if plan:
         _print_plan(found)
 
 
+@options(without=("keep", "number", "subject_field"))
 def nearest(
     document: Annotated[str, typer.Argument(help="A file with one document; a text with --text.")],
     corpus: Annotated[Path, typer.Argument(help="The documents to search: a file or folder.")],
+    settings: DistanceSettings,
+    fields: InputSettings,
     count: Annotated[int, typer.Option("-k", "--count", min=1, help="How many to show.")] = 5,
-    embeddings: Vectors = None,
-    metric: Metric = "euclidean",
-    stop_words: StopWordsName = "english",
-    length: Annotated[
-        str, typer.Option(help="Words that count: a number N (short texts padded) or 'all'.")
-    ] = "all",
-    id_field: Annotated[str, typer.Option(help="Field that holds a document's id.")] = "id",
-    text_field: Annotated[str, typer.Option(help="Field that holds its text.")] = "text",
     text: Text = False,
     json: Json = False,
 ) -> None:
@@ -90,39 +80,37 @@ def nearest(
     from publius.distances import NearestDocuments
     from publius.distances.metrics import metric_named
     from publius.documents.corpus import open_corpus
-    from publius.text.bag import Bag, words_of
+    from publius.text.bag import Bag, Encoding, words_of
     from publius.vectors.embeddings import Embeddings
 
-    ground = metric_named(metric)
-    vectors = Embeddings.load(embeddings)
-    encoding = _encoding(vectors, stop_words, None if length == "all" else whole_number(length))
+    ground = metric_named(settings.metric)
+    vectors = Embeddings.load(settings.embeddings)
+    encoding = Encoding.of(vectors.tokenizer, length=settings.size, stop_words=settings.stop_words)
     query = Bag(words_of(_one_text(document, text=text), vectors, encoding).words)
-    ids, bags = _bags(open_corpus(corpus, id_field=id_field, text_field=text_field), vectors, encoding)
+    ids, bags = _bags(open_corpus(corpus, **asdict(fields)), vectors, encoding)
     found = [
         (ids[n.position], n.distance) for n in NearestDocuments(bags, vectors, ground).query(query, count)
     ]
     if json:
         rows = [{"id": id, "distance": distance} for id, distance in found]
-        print_json({"metric": metric, "size": query.size, "documents": len(bags), "nearest": rows})
+        print_json({"metric": settings.metric, "size": query.size, "documents": len(bags), "nearest": rows})
         return
     print_table(("id", "distance"), [(id, f"{distance:.6g}") for id, distance in found])
 
 
 def encoded_pair(
-    a: str, b: str, vectors: Embeddings, stop_words: str, length: str, *, text: bool
+    a: str, b: str, vectors: Embeddings, settings: DistanceSettings, *, text: bool
 ) -> tuple[Encoded, Encoded]:
-    """The words of two documents as a release would take them; ``length`` is a number, "shortest" or "all"."""
-    from dataclasses import replace
+    """The words of two documents as a release would take them."""
+    from publius.text.bag import Encoding, words_of
 
-    from publius.text.bag import words_of
-
-    whole = _encoding(vectors, stop_words, None if length in ("all", "shortest") else whole_number(length))
+    whole = Encoding.of(vectors.tokenizer, length=settings.size, stop_words=settings.stop_words)
     texts = _one_text(a, text=text), _one_text(b, text=text)
     first, second = (words_of(found, vectors, whole) for found in texts)
     for name, encoded in (("first", first), ("second", second)):
         if encoded.padding == len(encoded.words):
             raise DocumentError(f"the {name} document has no word left: it has only stop words")
-    if length != "shortest":
+    if settings.length != SHORTEST:
         return first, second
     shortest = replace(whole, length=min(len(first.words), len(second.words)))
     first, second = (words_of(found, vectors, shortest) for found in texts)
@@ -135,22 +123,6 @@ def _given_words(argument: str, vectors: Embeddings) -> Encoded:
     words = argument.split()
     unknown = sum(word not in vectors for word in words)
     return Encoded(tuple(word if word in vectors else UNKNOWN for word in words), len(words), unknown, 0)
-
-
-def whole_number(length: str) -> int:
-    """``length`` as a number of words from 1; `UsageError` for anything else."""
-    if not length.isascii() or not length.isdigit() or not 1 <= int(length[:12]) <= 10_000_000:
-        raise UsageError(
-            f"--length must be a whole number from 1 to 10,000,000, 'shortest' or 'all', not {length!r}"
-        )
-    return int(length)
-
-
-def _encoding(vectors: Embeddings, stop_words: str, length: int | None) -> Encoding:
-    from publius.text.bag import Encoding
-    from publius.text.tokenizer import StopWords
-
-    return Encoding(length, "unk", StopWords.load(stop_words), vectors.tokenizer)
 
 
 def _one_text(argument: str, *, text: bool) -> str:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table, printable
-from publius.cli.options import Floor, Json, Metric, Project, Vectors
-from publius.errors import UsageError
+from publius.cli.options import REQUIRED, Json, MechanismCommand, options
+from publius.settings import EvaluationSettings, ExperimenterSettings
 
 if TYPE_CHECKING:
     from publius.evaluation.runner import Evaluation, Progress, Request
@@ -25,67 +25,33 @@ CorpusArgument = Annotated[
         "stories; or demo:PROBLEM."
     ),
 ]
-TopicsOption = Annotated[Path | None, typer.Option(help="Public rows with text and topic that teach topics.")]
-MechanismOption = Annotated[str, typer.Option(help="Mechanisms, separated by commas.")]
-AdversariesOption = Annotated[str, typer.Option(help="Adversaries, separated by commas, or all.")]
-TasksOption = Annotated[str, typer.Option(help="What to name: author,topic or one of them.")]
-UnknownOption = Annotated[
-    str, typer.Option(help="Words outside the vocabulary: unk or drop; keep lets them pass, as in the paper.")
-]
-LengthOption = Annotated[str, typer.Option(help="Words a bag: a number, or 'shortest'.")]
-TrainingOption = Annotated[
-    str, typer.Option(help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.")
-]
-StopWordsOption = Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")]
-WorkersOption = Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a processor.")]
-SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of the noise. Default: drawn and kept.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
-    app.command("evaluate")(evaluate)
+    app.command("evaluate", cls=MechanismCommand)(evaluate)
     app.command("report")(report)
 
 
+@options(epsilons=REQUIRED)
 def evaluate(
     corpus: CorpusArgument,
-    epsilon: Annotated[str, typer.Option(help="Epsilons, separated by commas; 'none' is always run.")],
+    settings: EvaluationSettings,
     output: Annotated[
         Path, typer.Option(help="Folder for the results; a run that was cut short goes on there.")
     ],
-    topics: TopicsOption = None,
-    mechanism: MechanismOption = "laplace",
-    repeats: Annotated[int, typer.Option(min=1, help="Runs with other noise.")] = 1,
-    adversaries: AdversariesOption = "all",
-    tasks: TasksOption = "author,topic",
-    unknown: UnknownOption = "unk",
-    length: LengthOption = "shortest",
-    training: TrainingOption = "same",
-    stop_words: StopWordsOption = "english",
-    embeddings: Vectors = None,
-    metric: Metric = "euclidean",
-    project: Project = None,
-    floor: Floor = None,
-    snippet: Annotated[
-        str | None, typer.Option(help="Id of a text of which the report may show the first words.")
-    ] = None,
-    workers: WorkersOption = None,
-    seed: SeedOption = None,
+    work: ExperimenterSettings,
     json: Json = False,
 ) -> None:
     """Attack protected documents of known authors and topics, and report what was found (an experiment)."""
     from publius.evaluation.report import write_report
+    from publius.evaluation.runner import Request
     from publius.evaluation.summary import summarize
 
-    options = {
-        "mechanism": mechanism, "repeats": repeats, "adversaries": adversaries, "tasks": tasks, "unknown": unknown,
-        "length": length, "training": training, "stop_words": stop_words, "metric": metric, "snippet": snippet,
-        "project": project, "floor": floor,
-    }  # fmt: skip
-    request = request_of(numbers(epsilon), **options)
-    evaluation = prepared(corpus, topics, embeddings, request, output, seed)
+    request = Request.of(settings)
+    evaluation = prepared(corpus, request, work, output)
     with progress_shown(quiet=json) as progress:
-        evaluation.run(request.cells(), workers=workers or os.cpu_count() or 1, progress=progress)
+        evaluation.run(request.cells(), workers=work.workers or os.cpu_count() or 1, progress=progress)
     results = evaluation.results()
     lines = summarize(results)
     write_report(results, lines, output)
@@ -106,76 +72,25 @@ def report(
     _show(lines, folder, results.facts, json=json)
 
 
-def numbers(text: str) -> tuple[float, ...]:
-    """Epsilons from "10,15,none"."""
-    try:
-        return tuple(float(part) for part in text.split(",") if part.strip() not in ("", "none"))
-    except ValueError:
-        raise UsageError(f"epsilons are numbers separated by commas, not {text!r}") from None
-
-
-def names(text: str) -> tuple[str, ...]:
-    """Names from "a,b"."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-
-
-def request_of(epsilons: tuple[float, ...], **options: Any) -> Request:
-    """The request that the options make."""
-    from typing import get_args
-
-    from publius.evaluation.adversaries import choose_adversaries
-    from publius.evaluation.encoding import Training
-    from publius.evaluation.runner import Request
-
-    if options["training"] not in get_args(Training):
-        raise UsageError(f"--training is {' or '.join(get_args(Training))}, not {options['training']!r}")
-    if options["unknown"] == "reject":
-        raise UsageError("--unknown reject has nothing to evaluate: choose unk, drop or keep")
-    parameters = {name: value for name in ("project", "floor") if (value := options.pop(name)) is not None}
-    return Request(
-        parameters=parameters,
-        mechanisms=names(options.pop("mechanism")),
-        epsilons=epsilons,
-        adversaries=choose_adversaries(names(options.pop("adversaries"))),
-        tasks=names(options.pop("tasks")),  # type: ignore[arg-type]  # checked against the data
-        **options,
-    )
-
-
-def prepared(
-    corpus: str, topics: Path | None, embeddings: str | None, request: Request, output: Path, seed: int | None
-) -> Evaluation:
+def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: Path) -> Evaluation:
     """The evaluation with its texts read and encoded."""
     from publius.evaluation.data import check_tasks
     from publius.evaluation.dataset_files import open_dataset
     from publius.evaluation.encoding import encode_dataset
     from publius.evaluation.runner import Evaluation, facts_of
     from publius.text.bag import Encoding
-    from publius.text.tokenizer import StopWords
     from publius.vectors.embeddings import Embeddings
 
-    vectors = Embeddings.load(embeddings)
-    unknown: Any = request.unknown
-    training: Any = request.training
-    stops = StopWords.load(request.stop_words)
-    encoding = Encoding(words_a_bag(request.length), unknown, stops, vectors.tokenizer)
-    dataset = open_dataset(corpus, topics)
+    vectors = Embeddings.load(request.embeddings)
+    encoding = Encoding.of(
+        vectors.tokenizer, length=request.size, unknown=request.unknown, stop_words=request.stop_words
+    )
+    dataset = open_dataset(corpus, work.topics)
     check_tasks(dataset, request.tasks)
-    data = encode_dataset(dataset, vectors, encoding, training)
-    evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors), seed)
+    data = encode_dataset(dataset, vectors, encoding, request.training)
+    evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors), work.seed)
     evaluation.prepare(data, vectors)
     return evaluation
-
-
-def words_a_bag(length: str) -> int | None:
-    """N, or None for the shortest text's."""
-    if length == "shortest":
-        return None
-    if not length.isascii() or not length.isdigit() or not 1 <= int(length[:12]) <= 10_000_000:
-        raise UsageError(
-            f"--length must be a whole number from 1 to 10,000,000, or 'shortest', not {length!r}"
-        )
-    return int(length)
 
 
 @contextmanager

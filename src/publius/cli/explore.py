@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
-from publius.cli.options import Vectors
+from publius.cli.options import options
 from publius.errors import MissingExtraError
+from publius.settings import VectorSettings
 
 
 def register(app: typer.Typer) -> None:
@@ -19,9 +20,10 @@ def register(app: typer.Typer) -> None:
     app.command("explore")(explore)
 
 
+@options(without=("metric",))
 def explore(
+    settings: VectorSettings,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1. Default: a free one.")] = 0,
-    embeddings: Vectors = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
     ledger: Annotated[
         Path | None, typer.Option(help="Budget to debit before each release; see publius ledger.")
@@ -45,7 +47,7 @@ def explore(
             raise
         raise MissingExtraError(error.name, "web") from None
     book = None if ledger is None else Ledger(ledger)
-    state = State(Embeddings.load(embeddings), ledger=book, releases=output, reports=report or ())
+    state = State(Embeddings.load(settings.embeddings), ledger=book, releases=output, reports=report or ())
     token = new_token()
     listener = listening_socket(port)
     address = f"http://{HOST}:{listener.getsockname()[1]}/#token={token}"

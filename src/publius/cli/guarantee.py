@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.distance import Json, Metric, StopWordsName, Text, Vectors, encoded_pair
+from publius.cli.distance import Text, encoded_pair
+from publius.cli.options import Json, options
 from publius.errors import UsageError
+from publius.settings import DistanceSettings
 
 if TYPE_CHECKING:
     from publius.privacy.guarantee import Bound, Guarantee
@@ -22,9 +25,11 @@ def register(app: typer.Typer) -> None:
     app.command("guarantee")(guarantee)
 
 
+@options(without=("length",))
 def guarantee(
     epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance.")],
     length: Annotated[int, typer.Option(min=1, help="N, the words of a bag.")],
+    settings: DistanceSettings,
     distance: Annotated[
         float | None, typer.Option(help="Earth Mover's distance between the documents.")
     ] = None,
@@ -40,9 +45,6 @@ def guarantee(
         int | None,
         typer.Option(min=1, help="Of the vectors, for delta. Default: that of --embeddings, or the worst."),
     ] = None,
-    embeddings: Vectors = None,
-    metric: Metric = "euclidean",
-    stop_words: StopWordsName = "english",
     text: Text = False,
     json: Json = False,
 ) -> None:
@@ -52,13 +54,15 @@ def guarantee(
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.promise import statement
 
-    promised = Guarantee(checked_epsilon(epsilon), metric_named(metric).name, "proven").lifted(length)
+    promised = Guarantee(checked_epsilon(epsilon), metric_named(settings.metric).name, "proven").lifted(
+        length
+    )
     if (distance is None) == (between is None):
         raise UsageError("give either --distance D or --between A B")
     if between is not None:
-        distance, bound = _between(promised, between, embeddings, stop_words, text=text)
+        distance, bound = _between(promised, between, replace(settings, length=length), text=text)
     elif distance is not None:
-        bound = _at(promised, distance, embeddings, dimension)
+        bound = _at(promised, distance, settings.embeddings, dimension)
     facts = statement(promised, distance or 0.0, bound, releases=releases, candidates=candidates)
     if json:
         print_json(facts)
@@ -79,15 +83,15 @@ def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension:
 
 
 def _between(
-    promised: Guarantee, between: tuple[str, str], embeddings: str | None, stop_words: str, *, text: bool
+    promised: Guarantee, between: tuple[str, str], settings: DistanceSettings, *, text: bool
 ) -> tuple[float, Bound]:
     from publius.distances import transport_plan
     from publius.privacy.guarantee import laplace_bound_between
     from publius.text.bag import Bag
     from publius.vectors.embeddings import Embeddings
 
-    vectors = Embeddings.load(embeddings)
-    first, second = encoded_pair(*between, vectors, stop_words, str(promised.size or 1), text=text)
+    vectors = Embeddings.load(settings.embeddings)
+    first, second = encoded_pair(*between, vectors, settings, text=text)
     plan = transport_plan(Bag(first.words), Bag(second.words), vectors, promised.metric)
     return plan.distance_upper, laplace_bound_between(promised, plan, vectors.dimension)
 

@@ -1,59 +1,180 @@
-"""The options that name a mechanism, and the mechanism made from them."""
+"""Settings as a command's options: one decorator makes them, one class adds what the mechanisms declare."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, replace
+from functools import wraps
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
+from typer.core import TyperCommand
 
 from publius.cli.console import waiting
+from publius.settings import Declared, MechanismSettings, Settings, declared
 
 if TYPE_CHECKING:
     from publius.mechanisms.base import AbstractMechanism
-    from publius.vectors.embeddings import Embeddings
 
-Mechanism = Annotated[
-    str,
-    typer.Option(
-        help="laplace, exponential, tight, repaired-tight, projected-laplace, projected-exponential, "
-        "truncated-exponential, mahalanobis or vickrey."
-    ),
-]
-Metric = Annotated[str, typer.Option(help="Word distance: euclidean or manhattan.")]
-Vectors = Annotated[
-    str | None, typer.Option(help="Word vectors: a stored name or a file. Default: the packaged GloVe.")
-]
-Project = Annotated[int | None, typer.Option(min=1, help="Principal components kept (projected mechanisms).")]
-Prior = Annotated[
-    Path | None, typer.Option(help="Public word weights, word TAB weight a line (exponential mechanisms).")
-]
-Floor = Annotated[
-    float | None, typer.Option(min=0, help="Share of draws from the prior alone (exponential mechanisms).")
-]
 MAKING = "opening the vectors, certifying the mechanism"
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+REQUIRED = MISSING
+_OWN = "publius.mechanism.parameters"
+_NAMED = "publius.mechanism.names"
+_PLAIN = (bool, int, float, str, Path)
 
 
-def extras(
-    embeddings: Embeddings, project: int | None, prior: Path | None, floor: float | None
-) -> dict[str, Any]:
-    """The parameters beyond epsilon and metric, None where they are not given."""
-    from publius.mechanisms.finite.prior import read_prior
+def options(*, without: Collection[str] = (), **defaults: Any) -> Callable[[Any], Any]:
+    """Let a command take settings: a parameter whose type is a settings dataclass becomes that class's options.
 
-    weights = None if prior is None else read_prior(prior, embeddings)
-    return {"project": project, "prior": weights, "floor": floor}
+    ``defaults`` are those of this command alone, where it has its own or, with `REQUIRED`, none; options ``without``
+    are not offered and keep the default of their class.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters
+        kinds = {name: each.annotation for name, each in own.items() if _is_settings(each.annotation)}
+        offered = {
+            name: [each for each in declared(kind) if each.name not in without]
+            for name, kind in kinds.items()
+        }
+        parameters = [inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
+        for name, each in own.items():
+            if name in kinds:
+                parameters += [
+                    _parameter(replace(one, default=defaults.get(one.name, one.default)))
+                    for one in offered[name]
+                    if not _is_open(one)
+                ]
+            else:
+                parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
+
+        parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)  # what is required comes first
+
+        @wraps(command)
+        def run(ctx: typer.Context, **values: Any) -> None:
+            values |= {
+                one.name: ctx.meta.get(_OWN, {}) for each in offered.values() for one in each if _is_open(one)
+            }
+            settings = {
+                name: kinds[name](**{one.name: _value(one, values.pop(one.name)) for one in each})
+                for name, each in offered.items()
+            }
+            command(**values, **settings)
+
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
 
 
-def make(
-    name: str, embeddings: str | None, epsilon: float | None, metric: str, project: int | None, prior: Path | None,
-    floor: float | None, scale: float | None = None,
-) -> AbstractMechanism:  # fmt: skip
+def _is_settings(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Settings)
+
+
+def _is_open(option: Declared) -> bool:
+    """Whether it holds what the mechanisms declare, each of which is an option of its own."""
+    return get_origin(option.type) is Mapping
+
+
+def _is_list(option: Declared) -> bool:
+    return option.option.parse is None and get_origin(option.type) is tuple
+
+
+def _parameter(option: Declared) -> inspect.Parameter:
+    """The option as Typer wants it: a type that it knows, the default as it is typed, help and bounds."""
+    kind = _kind(option)
+    default = None if option.default == () else option.default
+    if kind is str and default is not None:
+        default = ",".join(default) if isinstance(default, tuple) else str(default)
+    numeric = kind in (int, float)
+    facts = typer.Option(
+        option.option.flag or "--" + option.name.replace("_", "-"),
+        help=option.option.help,
+        min=option.option.at_least if numeric else None,
+        max=option.option.at_most if numeric else None,
+    )
+    optional = kind | None if default is None else kind
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if option.required else default,
+        annotation=Annotated[optional, facts],
+    )
+
+
+def _kind(option: Declared) -> Any:
+    if _is_list(option):
+        return list[str]
+    kinds = [kind for kind in (option.type, *get_args(option.type)) if kind in _PLAIN]
+    return kinds[0] if kinds and option.option.parse is None else str
+
+
+def _value(option: Declared, value: Any) -> Any:
+    """What was typed as the setting holds it."""
+    if _is_list(option):
+        return tuple(value or ())
+    return value if value is None or option.option.parse is None else option.option.parse(value)
+
+
+# Mechanisms -----------------------------------------------------------------------------------------------
+
+
+class MechanismCommand(TyperCommand):
+    """A command that takes the parameters of every mechanism, and lists the mechanisms below its help.
+
+    The mechanisms are read only when the command is used, so that other commands need not wait for them.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        """Note which mechanisms are named: those from outside bring parameters that are not known before."""
+        words = " ".join(args).replace("=", " ").split()
+        ctx.meta[_NAMED] = [
+            name
+            for flag, value in pairwise(words)
+            if flag in ("--mechanism", "--mechanisms")
+            for name in value.split(",")
+        ]
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The options of the command, then those of the mechanisms."""
+        own = super().get_params(ctx)
+        taken = {each.name for each in own}
+        return [*own[:-1], *(each for each in self._parameters(ctx) if each.name not in taken), own[-1]]
+
+    def invoke(self, ctx: Any) -> Any:
+        """Take what was given for the mechanism out of the way of the command, which gets it with its settings."""
+        known = {each.name for each in self.params}
+        found = {name: ctx.params.pop(name) for name in [*ctx.params] if name not in known}
+        ctx.meta[_OWN] = {name: value for name, value in found.items() if value is not None}
+        return super().invoke(ctx)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """The mechanisms with a line each."""
+        from publius.mechanisms.registry import described
+
+        with formatter.section("Mechanisms"):
+            formatter.write_dl([*described().items()])
+
+    def _parameters(self, ctx: Any) -> list[Any]:
+        from publius.mechanisms.registry import all_parameters
+
+        def nothing() -> None: ...
+
+        parameters = [_parameter(each) for each in all_parameters(ctx.meta.get(_NAMED, ()))]
+        nothing.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        scratch = typer.Typer(add_completion=False)
+        scratch.command()(nothing)
+        return typer.main.get_command(scratch).params
+
+
+def make(settings: MechanismSettings) -> AbstractMechanism:
     """The mechanism that the options name, on the vectors they name."""
-    from publius.mechanisms.registry import make_mechanism
-    from publius.vectors.embeddings import Embeddings
+    from publius.mechanisms.registry import mechanism_of
 
     with waiting(MAKING):
-        vectors = Embeddings.load(embeddings)
-        given = extras(vectors, project, prior, floor)
-        return make_mechanism(name, vectors, epsilon=epsilon, metric=metric, scale=scale, **given)
+        return mechanism_of(settings)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.options import Floor, Json, Mechanism, Metric, Prior, Project, Vectors, make
+from publius.cli.options import REQUIRED, Json, MechanismCommand, make, options
+from publius.settings import MechanismSettings
 
 if TYPE_CHECKING:
     from publius.mechanisms.word_outcomes import Outcomes
@@ -15,18 +16,13 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("words")(words)
+    app.command("words", cls=MechanismCommand)(words)
 
 
+@options(epsilon=REQUIRED)
 def words(
     word: Annotated[list[str], typer.Argument(help="Public words, as examples.", show_default=False)],
-    epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance.")],
-    mechanism: Mechanism = "laplace",
-    embeddings: Vectors = None,
-    metric: Metric = "euclidean",
-    project: Project = None,
-    prior: Prior = None,
-    floor: Floor = None,
+    settings: MechanismSettings,
     outputs: Annotated[int, typer.Option(min=1, help="How many outputs to list.")] = 10,
     draws: Annotated[
         int, typer.Option(min=100, help="Draws a word where probabilities are not available.")
@@ -36,7 +32,7 @@ def words(
     """Show what becomes of words: likely outputs, staying, effective support."""
     from publius.mechanisms.word_outcomes import outcomes
 
-    made = make(mechanism, embeddings, epsilon, metric, project, prior, floor)
+    made = make(settings)
     found = [outcomes(made, each, count=outputs, draws=draws) for each in word]
     if json:
         records = [each.record() for each in found]

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, final, get_args
 
 from publius.errors import DocumentError, UsageError
+from publius.settings import Task as Task
 
 Role = Literal["known", "unknown", "topic"]
 ROLES = get_args(Role)
 
-Task = Literal["author", "topic"]
 TASKS: tuple[Task, ...] = get_args(Task)
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, final
+from typing import final
 
 import numpy as np
 
 from publius.arrays import IndexArray
 from publius.errors import DocumentError
-from publius.evaluation.data import Dataset, LabeledText, Task
+from publius.evaluation.data import Dataset, LabeledText
+from publius.settings import EvaluationSettings, Task, Training
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.vectors.embeddings import Embeddings
 
 OUTSIDE = -1
 """The index of a word outside the vocabulary that an experiment lets through."""
-
-Training = Literal["same", "all"]
 
 
 @final
@@ -62,7 +61,10 @@ class EncodedDataset:
 
 
 def encode_dataset(
-    dataset: Dataset, embeddings: Embeddings, encoding: Encoding, training: Training = "same"
+    dataset: Dataset,
+    embeddings: Embeddings,
+    encoding: Encoding,
+    training: Training = EvaluationSettings.training,
 ) -> EncodedDataset:
     """The dataset's words under ``encoding``; its length N, or the shortest text's where it is None.
 

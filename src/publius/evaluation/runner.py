@@ -11,21 +11,24 @@ import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
 from publius.errors import DataError, PubliusError, UsageError
-from publius.evaluation.data import Dataset, Task
+from publius.evaluation.adversaries import choose_adversaries
+from publius.evaluation.data import Dataset
 from publius.evaluation.encoding import EncodedDataset
 from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
 from publius.evaluation.hindsight import with_limit
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
 from publius.evaluation.rows import CLEAN, Row
 from publius.files import read_bytes_limited, shown, storage_error, write_file
+from publius.mechanisms.registry import parameters_of
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import entropy
 from publius.releases.engines.worker_pool import end_with_parent
+from publius.settings import EvaluationSettings, declared
 from publius.vectors.embeddings import Embeddings
 
 Progress = Callable[[str, int, int], None]
@@ -37,49 +40,32 @@ _NEIGHBORHOOD = "neighborhood"
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to evaluate: every choice, all of it kept in ``run.json``.
-
-    Attributes:
-        mechanisms: names.
-        epsilons: those asked for; unprotected texts are always evaluated too.
-        repeats: how often, with other noise.
-        adversaries: names, see `publius.evaluation.adversaries`.
-        tasks: what is asked of them.
-        metric: name of d.
-        parameters: of the mechanisms, beside epsilon and metric.
-        unknown: policy for unknown words.
-        stop_words: name of the list.
-        length: what was asked for: a number or "shortest".
-        training: "same" or "all" words of the known texts.
-        snippet: id of the text of which the report may show words.
-
-    """
-
-    mechanisms: tuple[str, ...]
-    epsilons: tuple[float, ...]
-    repeats: int
-    adversaries: tuple[str, ...]
-    tasks: tuple[Task, ...]
-    metric: str = "euclidean"
-    parameters: dict[str, Any] = field(default_factory=dict)
-    unknown: str = "unk"
-    stop_words: str = "english"
-    length: str = "shortest"
-    training: str = "same"
-    snippet: str | None = None
+@dataclass(frozen=True, kw_only=True)
+class Request(EvaluationSettings):
+    """What to evaluate: every public choice of it is kept in ``run.json``."""
 
     def __post_init__(self) -> None:
-        from publius.mechanisms.registry import MECHANISMS
-
+        super().__post_init__()
         for name in self.mechanisms:
-            if name not in MECHANISMS:
-                raise UsageError(f"no mechanism is called {name!r}: choose some of {', '.join(MECHANISMS)}")
+            parameters_of(name)
         for epsilon in self.epsilons:
             checked_epsilon(epsilon)
-        if not self.mechanisms or self.repeats < 1:
-            raise UsageError("an evaluation needs a mechanism and at least one repeat")
+        if not self.mechanisms:
+            raise UsageError("an evaluation needs a mechanism")
+        if self.unknown == "reject":
+            raise UsageError("--unknown reject has nothing to evaluate: choose unk, drop or keep")
+
+    @classmethod
+    def of(cls, settings: EvaluationSettings) -> Request:
+        """The request that ``settings`` make, with "all" adversaries by their names."""
+        choices = {each.name: getattr(settings, each.name) for each in declared(cls)}
+        return cls(**{**choices, "adversaries": choose_adversaries(settings.adversaries)})
+
+    def record(self) -> dict[str, Any]:
+        """The public choices, as JSON holds them."""
+        public = {each.name: getattr(self, each.name) for each in declared(type(self)) if each.option.public}
+        record: dict[str, Any] = json.loads(json.dumps(public, default=str))
+        return record
 
     def cells(self) -> list[Cell]:
         """The clean cell, then repeat by repeat every mechanism at every epsilon, the largest first."""
@@ -115,7 +101,7 @@ def facts_of(
         raise UsageError(f"no unknown text has the id {request.snippet!r}, so none of its words can be shown")
     return {
         "publius_version": version("publius"),
-        "request": json.loads(json.dumps(asdict(request))),
+        "request": request.record(),
         "embeddings": embeddings.name,
         "vocabulary_size": embeddings.size,
         "vocabulary_sha256": embeddings.sha256,
@@ -156,7 +142,7 @@ class Evaluation:
         """What the cells share."""
         request = self.request
         self._setting = Setting(
-            data, embeddings, request.metric, request.parameters, request.adversaries, request.tasks,
+            data, embeddings, request.metric, dict(request.parameters), request.adversaries, request.tasks,
             self.facts["chance"], self.seed, request.snippet, request.unknown,
         )  # fmt: skip
 
