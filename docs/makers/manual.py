@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from typer import Context
 from typer.main import get_command
 
 from publius.cli import app
@@ -41,7 +42,8 @@ def _all(top: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _section(path: str, command: Any) -> str:
-    shown = [each for each in command.params if not getattr(each, "hidden", False) and each.name != "help"]
+    parameters = command.get_params(Context(command))
+    shown = [each for each in parameters if not getattr(each, "hidden", False) and each.name != "help"]
     arguments = [each for each in shown if each.param_type_name == "argument"]
     options = [each for each in shown if each.param_type_name == "option"]
     called = " ".join([path, *(["[OPTIONS]"] if options else []), *map(_argument, arguments)])

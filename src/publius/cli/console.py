@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,18 +26,21 @@ def standard_output(done: str) -> Iterator[None]:
 
 
 @contextmanager
-def waiting(task: str) -> Iterator[None]:
-    """Say on standard error what takes its time, and for how long, on a terminal only; wiped at the end."""
+def waiting(task: str) -> Iterator[Callable[[str], None]]:
+    """Say on standard error what takes its time, and for how long, on a terminal only; wiped at the end.
+
+    What is yielded says what comes next.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield lambda task: None
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        shown.add_task(task, total=None)
-        yield
+        line = shown.add_task(task, total=None)
+        yield lambda task: shown.update(line, description=task)
 
 
 def print_json(record: Mapping[str, Any]) -> None:

@@ -82,9 +82,10 @@ def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) 
     from publius.releases.plan import Plan
 
     def shortest(encoding: Encoding, embeddings: Embeddings) -> int:
+        say("looking for the shortest document")
         return shortest_length(corpus, encoding, embeddings, skip_bad=skip_bad)
 
-    with waiting(MAKING):
+    with waiting(MAKING) as say:
         return Plan.of(settings, labels=corpus.keep, shortest=shortest)
 
 

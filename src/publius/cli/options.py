@@ -52,7 +52,9 @@ def options(*, without: Collection[str] = (), **defaults: Any) -> Callable[[Any]
             else:
                 parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
-        parameters.sort(key=lambda each: each.default is not inspect.Parameter.empty)  # what is required comes first
+        parameters.sort(
+            key=lambda each: each.default is not inspect.Parameter.empty
+        )  # what is required comes first
 
         @wraps(command)
         def run(ctx: typer.Context, **values: Any) -> None:
