@@ -14,7 +14,7 @@ from publius.evaluation.attackers.koppel import Koppel
 from publius.evaluation.attackers.likelihood import Likelihood
 from publius.evaluation.attackers.linear import character_machine, word_machine
 from publius.evaluation.attackers.nearest import Distances, NearestTexts
-from publius.evaluation.data import Task
+from publius.settings import Task
 
 ADAPTIVE: Final = "adaptive-"
 INFORMED: Final = "informed"

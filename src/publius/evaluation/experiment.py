@@ -12,7 +12,7 @@ from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, ORIGINALS,
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.nearest import EarthMovers
-from publius.evaluation.data import Task
+from publius.settings import Task
 from publius.evaluation.encoding import EncodedDataset, EncodedText
 from publius.evaluation.hindsight import originals_row
 from publius.evaluation.protection import Protected

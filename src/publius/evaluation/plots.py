@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from publius.errors import MissingExtraError
-from publius.evaluation.data import Task
+from publius.settings import Task
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Finding, Line
 
