@@ -12,7 +12,6 @@ from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, ORIGINALS,
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.nearest import EarthMovers
-from publius.settings import Task
 from publius.evaluation.encoding import EncodedDataset, EncodedText
 from publius.evaluation.hindsight import originals_row
 from publius.evaluation.protection import Protected
@@ -22,6 +21,7 @@ from publius.evaluation.transition import transition_of
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import make_mechanism, parameters_of
 from publius.noise.randomness import RunKey
+from publius.settings import Task
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from publius.errors import MissingExtraError
-from publius.settings import Task
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Finding, Line
+from publius.settings import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
