@@ -3,6 +3,8 @@ import io
 import json
 import os
 import pickle
+import subprocess
+import sys
 import tracemalloc
 
 import pytest
@@ -19,6 +21,7 @@ from publius.errors import (
     StorageError,
     UsageError,
 )
+from publius.noise.randomness import seeded_rng
 
 CANARY = "canary"
 GOOD = [
@@ -461,3 +464,76 @@ def test_reading_holds_no_more_than_a_document(tmp_path, suffix):
         tracemalloc.stop()
     assert count == 20_000
     assert peak < 6 * 2**20
+
+
+MIB = 2**20
+
+
+def parquet_bomb(path, kind):
+    """What unpacks to 4 GB; the file has kilobytes."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    count, text = 272, "a" * (15 * MIB)
+    ids = [str(number) for number in range(count)]
+    if kind == "dictionary":
+        texts = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), [text])
+        pq.write_table(pa.table({"id": ids, "text": texts}), path, compression="zstd")
+    elif kind == "pages":
+        schema = pa.schema([("id", pa.string()), ("text", pa.string())])
+        with pq.ParquetWriter(path, schema, compression="zstd", use_dictionary=False) as writer:
+            for start in range(0, count, 8):
+                rows = ids[start : start + 8]
+                writer.write_table(pa.table({"id": rows, "text": [text] * len(rows)}, schema))
+    else:
+        rows = 20_000_000
+        texts = pa.nulls(rows, pa.string())
+        pq.write_table(pa.table({"id": texts, "text": texts}), path, compression="zstd")
+    assert path.stat().st_size < 400_000
+    return path
+
+
+READ_WHOLE = """
+import sys, time
+from publius.documents.corpus import open_corpus
+from publius.errors import DocumentError
+import pyarrow.parquet
+def most():
+    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
+before = most()
+start, count = time.process_time(), 0
+try:
+    for document in open_corpus(sys.argv[1], number=False):
+        count += 1
+except DocumentError as error:
+    print("refused:", error)
+print(count, (most() - before) // 1024, time.process_time() - start)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="there is no /proc to measure memory by")
+@pytest.mark.parametrize(
+    ("kind", "rows", "most"), [("dictionary", 2, 200), ("pages", 0, 20), ("empty rows", 0, 20)]
+)
+def test_a_parquet_bomb_is_refused_before_it_fills_the_memory(tmp_path, kind, rows, most):
+    """Measured in a process of its own, in MiB beyond what it had: a dictionary holds one text, read eight times."""
+    bomb = parquet_bomb(tmp_path / "bomb.parquet", kind)
+    run = subprocess.run([sys.executable, "-c", READ_WHOLE, bomb], capture_output=True, text=True, check=True)
+    refusal, found = run.stdout.splitlines()
+    read, mebibytes, _ = found.split()
+    assert "more than 200 times as many" in refusal
+    assert int(read) <= rows
+    assert int(mebibytes) < most
+
+
+def test_parquet_of_repeated_labels_and_long_texts_is_read(tmp_path):
+    """What dictionaries are for: 100,000 rows of two labels, from a file of some kilobytes; and real text."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = 100_000
+    pq.write_table(
+        pa.table({"id": pa.array(range(rows)), "text": ["spam", "ham"] * (rows // 2)}),
+        tmp_path / "labels.parquet",
+    )
+    assert sum(1 for _ in open_corpus(tmp_path / "labels.parquet")) == rows
+    rng = seeded_rng(4)
+    texts = ["".join(map(chr, rng.integers(97, 123, MIB).tolist())) for _ in range(5)]
+    pq.write_table(pa.table({"id": list("abcde"), "text": texts}), tmp_path / "long.parquet")
+    assert [document.text for document in open_corpus(tmp_path / "long.parquet")] == texts

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
+from publius.documents.parquet_limits import Allowance
 from publius.documents.table_form import TableForm
 from publius.errors import DataError, DocumentError, MissingExtraError
 from publius.files import open_binary, shown, storage_error
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 RECORD_LIMIT: Final = 16 * 2**20
 """Longest document in bytes as stored: a file .txt, a line of JSONL, a row of CSV; some two million words."""
-
-BATCH_ROWS: Final = 64
-"""Rows of Parquet that are held at once."""
 
 _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put before UTF-8
 TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
@@ -263,13 +261,14 @@ def read_parquet(
     """
     with _open_parquet(path) as file:
         _check_schema(file.schema_arrow, path, columns)
+        allowance = Allowance(path, file.metadata, columns)
         groups, number = _overlapping(file.metadata, start, stop)
         chosen = {"columns": list(columns), "row_groups": groups}
-        for batch in file.iter_batches(BATCH_ROWS, **chosen, use_threads=False) if groups else ():
+        for batch in file.iter_batches(allowance.rows, **chosen, use_threads=False) if groups else ():
             for index in range(batch.num_rows):
                 number += 1
                 if start < number and (stop is None or number <= stop):
-                    yield _parquet_row(f"row {number}", batch, index, columns)
+                    yield _parquet_row(f"row {number}", batch, index, columns, allowance)
 
 
 def _overlapping(metadata: Any, start: int, stop: int | None) -> tuple[list[int], int]:
@@ -341,11 +340,15 @@ def _check_schema(schema: pyarrow.Schema, path: Path, columns: tuple[str, ...]) 
             )
 
 
-def _parquet_row(place: str, batch: pyarrow.RecordBatch, index: int, columns: tuple[str, ...]) -> Row:
+def _parquet_row(
+    place: str, batch: pyarrow.RecordBatch, index: int, columns: tuple[str, ...], allowance: Allowance
+) -> Row:
     try:
-        return Row(place, {column: batch.column(column)[index].as_py() for column in columns})
+        fields = {column: batch.column(column)[index].as_py() for column in columns}
     except UnicodeDecodeError:
         return bad_row(place, "not UTF-8: write the column as UTF-8")
+    allowance.take(fields)
+    return Row(place, fields)
 
 
 Reader = Callable[[Path, tuple[str, ...]], Iterator[Row]]

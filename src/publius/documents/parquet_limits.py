@@ -1,0 +1,57 @@
+"""How far a Parquet file may unpack: what it declares is checked before it is read, what comes while it is read (R28).
+
+A value that stands once in a dictionary may be repeated by a few bytes, and pages of one letter compress to nothing: a
+file of kilobytes can hold gigabytes. The limits are those of gzip.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, final
+
+from publius.errors import DocumentError
+from publius.files import GZIP_FREE, GZIP_RATIO, shown
+
+MOST_ROWS: Final = 64
+"""Rows that are unpacked at once."""
+
+_FEWEST_ROWS: Final = 8
+_AT_ONCE: Final = 16 * 2**20  # bytes
+_SHORT: Final = 256  # characters of a label; repeating those many times is what dictionaries are for
+
+
+@final
+class Allowance:
+    """What one file may unpack to: 16 MiB or 200 times its size on the disk, whichever is more."""
+
+    def __init__(self, path: Path, metadata: Any, columns: tuple[str, ...]) -> None:
+        """Refuse with `DocumentError` what declares more than it may, in ``columns`` or in rows."""
+        self._path = path
+        self._packed = path.stat().st_size
+        self._left = max(GZIP_FREE, GZIP_RATIO * self._packed)
+        chunks = [
+            group.column(place)
+            for group in map(metadata.row_group, range(metadata.num_row_groups))
+            for place in range(metadata.num_columns)
+            if group.column(place).path_in_schema in columns
+        ]
+        sizes = [int(chunk.total_uncompressed_size) for chunk in chunks]
+        if min(sizes, default=0) < 0 or max(sum(sizes), int(metadata.num_rows)) > self._left:
+            raise self._refused("declares")
+        largest = max(sizes, default=0)
+        self.rows = max(_FEWEST_ROWS, min(MOST_ROWS, _AT_ONCE // max(1, largest)))
+        """How many rows to unpack at once: few where a dictionary may hold a long text that they all repeat."""
+
+    def take(self, values: dict[str, object]) -> None:
+        """Count a row; `DocumentError` when more has come than the file may unpack to."""
+        for value in values.values():
+            if isinstance(value, str) and len(value) > _SHORT:
+                self._left -= len(value)
+        if self._left < 0:
+            raise self._refused("holds")
+
+    def _refused(self, verb: str) -> DocumentError:
+        return DocumentError(
+            f"{shown(self._path)} has {self._packed:,} bytes and {verb} more than {GZIP_RATIO} times as many, which is "
+            "what a file has that is made to fill the memory: if it is yours, write it as .jsonl"
+        )
