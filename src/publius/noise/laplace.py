@@ -16,6 +16,7 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray
 from publius.distances.metrics import Euclidean, Manhattan
 from publius.errors import UsageError
+from publius.noise.grid import Grid
 from publius.noise.randomness import Generator
 from publius.noise.tails import StandardGamma, standard_normal
 
@@ -80,6 +81,15 @@ class AbstractNoise(ABC):
         and elsewhere the pure bound holds. It counts the truncation, not the rounding of float64.
         """
 
+    @abstractmethod
+    def _diagonal(self) -> float:
+        """Of the unit cube, in the metric."""
+
+    @property
+    def grid(self) -> Grid:
+        """The public grid on which a noisy vector may be seen, and what that costs: see `publius.noise.grid`."""
+        return Grid.of(self.dimension, self.epsilon, self._diagonal(), self._gamma.reach)
+
 
 @final
 @dataclass(frozen=True)
@@ -118,6 +128,9 @@ class EuclideanLaplace(AbstractNoise):
         """See `AbstractNoise.truncation_delta`; P(Gamma(n) > largest radius - epsilon*d)."""
         return self._gamma.beyond_reach(epsilon_distance)
 
+    def _diagonal(self) -> float:
+        return math.sqrt(self.dimension)
+
 
 @final
 @dataclass(frozen=True)
@@ -143,6 +156,9 @@ class ManhattanLaplace(AbstractNoise):
     def truncation_delta(self, epsilon_distance: float) -> float:
         """See `AbstractNoise.truncation_delta`; a union over the n coordinates."""
         return min(1.0, self.dimension * self._gamma.beyond_reach(epsilon_distance))
+
+    def _diagonal(self) -> float:
+        return float(self.dimension)
 
 
 NOISES: dict[str, type[AbstractNoise]] = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, final
 
-from publius.arrays import FloatArray, IndexArray
+from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
@@ -25,6 +25,7 @@ from publius.releases.plan import Plan
 from publius.releases.protect import protect, release
 from publius.releases.release import Release, Tally
 from publius.releases.writers import WRITERS, AbstractWriter, Layout
+from publius.text.tokenizer import normalize
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
 
@@ -78,6 +79,11 @@ def _laplace(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
     return Laplace(embeddings, epsilon=epsilon)
 
 
+def _noisy(law: AbstractNoise, vectors: FloatArray, noise: FloatArray) -> Float64Array:
+    """What `publius.Laplace.randomize_vectors` makes of ``vectors`` and ``noise``."""
+    return law.grid.sum(vectors, noise)
+
+
 def _ledger(path: Path, budget: Amount | None) -> Spender:
     """A new ledger with a budget, or the one that is there."""
     return Ledger(path) if budget is None else Ledger.create(path, budget=budget)
@@ -95,7 +101,9 @@ class Subject:
     Attributes:
         mechanism: makes the word mechanism from a vocabulary and epsilon.
         noise: makes the noise law from a dimension and epsilon.
+        noisy: adds noise to vectors that are to be seen.
         search: makes the search from vectors.
+        normalize: text as its words are looked for in it.
         generator: a fresh generator for a release.
         plan: the public decisions of a release, refused where they break the promise.
         run_key: the key of a run of a plan.
@@ -109,7 +117,9 @@ class Subject:
 
     mechanism: Callable[[Embeddings, float], AbstractMechanism] = _laplace
     noise: Callable[[int, float], AbstractNoise] = EuclideanLaplace
+    noisy: Callable[[AbstractNoise, FloatArray, FloatArray], Float64Array] = _noisy
     search: Callable[[FloatArray], Search] = NearestWords
+    normalize: Callable[[str], str] = normalize
     generator: Callable[[], Generator] = system_rng
     plan: Callable[..., Plan] = Plan
     run_key: Callable[[Plan], RunKey] = Plan.run_key

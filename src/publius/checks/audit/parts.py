@@ -9,6 +9,7 @@ from typing import final
 
 from publius.checks.audit.generators import check_entropy, check_key, check_sealed, check_streams
 from publius.checks.audit.given_vocabulary import check_own, check_own_timing
+from publius.checks.audit.hostile_texts import check_texts
 from publius.checks.audit.implementation import GENUINE, Subject
 from publius.checks.audit.ledgers import check_ledger
 from publius.checks.audit.levels import Level
@@ -20,6 +21,7 @@ from publius.checks.audit.release_path import check_entropy_failures, check_rele
 from publius.checks.audit.searches import check_batch, check_blind, check_search
 from publius.checks.audit.theorem import check_theorem, lifted_worlds
 from publius.checks.audit.toy_vocabularies import World, worlds
+from publius.checks.audit.vectors import check_vectors
 from publius.checks.audit.words import check_ratios, check_words
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
@@ -91,6 +93,7 @@ def pieces(level: Level, mechanism: str) -> list[Piece]:
         Piece("ratios", lambda c: check_ratios(c.subject, c.level.ratio_words, c.key)),
         Piece("search", _search),
         Piece("generators", _generators),
+        Piece("vectors", _vectors),
         Piece("release", _release),
         Piece("ledger", _ledger),
         *mutants,
@@ -140,6 +143,11 @@ def _generators(context: Context) -> Findings:
             check_entropy_failures(GENUINE, 200),
         )
     )
+
+
+def _vectors(context: Context) -> Findings:
+    draws = 10 * context.level.search_points
+    return Findings((*check_vectors(GENUINE, draws, context.key), *check_texts(GENUINE)))
 
 
 def _release(context: Context) -> Findings:

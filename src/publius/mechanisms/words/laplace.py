@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import final
 
 import numpy as np
@@ -11,7 +12,7 @@ from publius.errors import DataError
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.laplace import NOISES, checked_epsilon
 from publius.noise.randomness import Generator, system_rng
-from publius.privacy.guarantee import Bound, Guarantee, laplace_bound
+from publius.privacy.guarantee import Bound, Guarantee, laplace_bound, laplace_delta, total_exponent
 from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
@@ -74,15 +75,30 @@ class Laplace(AbstractMechanism):
     def randomize_vectors(self, vectors: FloatArray, rng: Generator | None = None) -> Float64Array:
         """Algorithm 1 on an array of shape (N, n): each row plus independent noise, for data that is not text.
 
-        The result keeps the rows' order, so it has the guarantee of vectors (epsilon times the sum of the rows'
-        distances); shuffle or sort the rows to release it as a bag.
+        The rows lie on the public grid of `AbstractNoise.grid`: a float that is not rounded betrays what it was made
+        of. What is promised, the cost of the grid counted, says `vectors_bound`. Vectors beyond 2^51 steps of the
+        grid are clamped. The result keeps the rows' order, so the exponents of the rows add up; shuffle or sort
+        the rows to release it as a bag. `DataError` for an array that does not fit.
         """
         array = np.asarray(vectors, np.float64)
         if array.ndim != 2 or array.shape[1] != self.embeddings.dimension:
             raise DataError(f"expected an array of shape (N, {self.embeddings.dimension}), not {array.shape}")
         if not np.isfinite(array).all():
             raise DataError("the array holds a value that is not finite")
-        return array + self.noise(len(array), rng if rng is not None else system_rng())
+        return self._noise.grid.sum(array, self.noise(len(array), rng if rng is not None else system_rng()))
+
+    def vectors_bound(self, distances: Iterable[float]) -> Bound:
+        """What `randomize_vectors` promises between two arrays whose rows are at ``distances`` in the metric.
+
+        The exponent is the sum of epsilon*d + `publius.noise.grid.Grid.loss` over the rows, which is derived there,
+        under the assumption about the sampler that stands there. Both numbers are rounded up.
+        """
+        rows = list(distances)
+        exponents = [self.guarantee.privacy_map(distance) for distance in rows]
+        loss = self._noise.grid.loss
+        reached = [(1.0, exponent + 1) for exponent in exponents]
+        delta = laplace_delta(self.metric.name, self.embeddings.dimension, reached)
+        return Bound(total_exponent([*exponents, *[loss] * len(rows)]), delta)
 
     @property
     def search(self) -> NearestWords:

@@ -53,7 +53,10 @@ def _record(token: Token, encoding: Encoding) -> dict[str, Any]:
 
 
 def draw(state: State, asked: requests.Draw) -> dict[str, Any]:
-    """A bag drawn from the text with fresh randomness, word by word beside it."""
+    """A bag drawn from the text with fresh randomness, word by word beside it.
+
+    For the curator's eyes alone: the numbers are made from the document and carry no guarantee.
+    """
     started = time.perf_counter()
     mechanism = state.mechanism(asked)
     words = state.encoded(asked.text, asked).words

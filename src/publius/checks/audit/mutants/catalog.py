@@ -9,6 +9,7 @@ from publius.checks.audit.mutants.generators import generator_mutants
 from publius.checks.audit.mutants.ledgers import ledger_mutants
 from publius.checks.audit.mutants.mutant import Mutant, Probe
 from publius.checks.audit.mutants.noises import noise_mutants
+from publius.checks.audit.mutants.numbers import number_mutants
 from publius.checks.audit.mutants.release_paths import release_mutants
 from publius.checks.audit.mutants.searches import search_mutants
 from publius.checks.audit.outcomes import Findings, failures, violations
@@ -21,6 +22,7 @@ FAMILIES = {
     "generator": generator_mutants,
     "release": release_mutants,
     "ledger": ledger_mutants,
+    "numbers": number_mutants,
 }
 
 

@@ -40,6 +40,9 @@ class AbstractBrokenNoise(AbstractNoise):
     def _gamma_shape(self) -> int:
         return self.dimension
 
+    def _diagonal(self) -> float:
+        return float(np.sqrt(self.dimension))
+
     @property
     def genuine(self) -> EuclideanLaplace:
         """The law that is claimed."""

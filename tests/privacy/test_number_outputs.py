@@ -1,0 +1,90 @@
+"""Every public function that makes floats with randomness sees no document, is on the grid, or says it promises nothing.
+
+The low bits of a float that was made from a document and noise betray the document (R24).
+"""
+
+import ast
+from pathlib import Path
+
+import publius
+
+SOURCE = Path(publius.__file__).parent
+NOT_THE_LIBRARY = {"checks"}  # what only looks at synthetic worlds
+RANDOMNESS = {"rng", "rngs", "noise", "key", "run_key", "generator"}
+
+NOISE_ONLY = {
+    "AbstractMechanism.noise", "AbstractFinite.noise", "Laplace.noise", "Mahalanobis.noise", "ProjectedLaplace.noise",
+    "Vickrey.noise", "fine_uniforms", "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
+    "deep_uniform", "standard_normal", "StandardGamma.sample", "StandardGamma.upper_tail",
+    "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",
+    "ManhattanLaplace.log_density",
+}  # fmt: skip
+ON_THE_GRID = {"Grid.sum", "Laplace.randomize_vectors"}
+WITHOUT_A_GUARANTEE = {"views.document.draw"}  # numbers in a dictionary: no annotation tells them
+DATA = {
+    "vectors",
+    "words",
+    "text",
+    "texts",
+    "documents",
+    "document",
+    "bag",
+    "bags",
+    "asked",
+    "positions",
+    "X",
+}
+
+
+def public_functions():
+    """(name, node) of every public function and method."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        if not NOT_THE_LIBRARY & set(path.relative_to(SOURCE).parts):
+            module = ".".join(path.relative_to(SOURCE).with_suffix("").parts[-2:])
+            yield from inside(ast.parse(path.read_text(encoding="utf-8")), "", module)
+
+
+def inside(node, prefix, module):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield from inside(child, f"{child.name}.", module)
+        elif isinstance(child, ast.FunctionDef) and not child.name.startswith("_"):
+            yield prefix + child.name, module, child
+
+
+def parameters(function):
+    arguments = function.args
+    return {each.arg for each in arguments.posonlyargs + arguments.args + arguments.kwonlyargs}
+
+
+def floats_with_randomness():
+    for name, _, function in public_functions():
+        returned = ast.unparse(function.returns) if function.returns else ""
+        if "loat" in returned and parameters(function) & RANDOMNESS:
+            yield name, function
+
+
+def test_every_one_is_listed():
+    found = dict(floats_with_randomness())
+    assert set(found) == NOISE_ONLY | ON_THE_GRID
+
+
+def test_noise_sees_no_document():
+    for name, function in floats_with_randomness():
+        assert bool(parameters(function) & DATA) == (name in ON_THE_GRID), name
+
+
+def test_what_is_on_the_grid_says_so():
+    for name, function in floats_with_randomness():
+        if name in ON_THE_GRID:
+            assert "grid" in ast.get_docstring(function) or name == "Grid.sum"
+
+
+def test_what_has_no_guarantee_says_so():
+    said = {
+        f"{module}.{name}": ast.get_docstring(function) or ""
+        for name, module, function in public_functions()
+        if f"{module}.{name}" in WITHOUT_A_GUARANTEE
+    }
+    assert set(said) == WITHOUT_A_GUARANTEE
+    assert all("no guarantee" in " ".join(text.split()) for text in said.values())
