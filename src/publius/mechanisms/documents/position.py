@@ -37,7 +37,7 @@ _STEPS: Final = 2**12
 _WORDS: Final = 3000
 """Words that may be drawn."""
 
-_APART: Final = 3.0
+_APART: Final = 6.0
 _INACCURACY: Final = 1 + 1e-9
 
 
