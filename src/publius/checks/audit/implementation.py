@@ -17,6 +17,8 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.documents.registry import make_document_mechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace
 from publius.noise.randomness import Generator, RunKey, system_rng
@@ -27,6 +29,7 @@ from publius.releases.release import Release, Tally
 from publius.releases.writers import WRITERS, AbstractWriter, Layout
 from publius.text.tokenizer import normalize
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
 from publius.vectors.nearest import NearestWords
 
 Outcome = tuple[list[Release | BadDocument], Tally]
@@ -93,6 +96,10 @@ def _writer(plan: Plan, folder: Path) -> AbstractWriter:
     return WRITERS["jsonl"](folder, Layout.of(plan))
 
 
+def _document_mechanism(name: str, reference: Reference, **parameters: Any) -> AbstractDocumentMechanism:
+    return make_document_mechanism(name, reference, **parameters)
+
+
 @final
 @dataclass(frozen=True)
 class Subject:
@@ -112,6 +119,8 @@ class Subject:
         writer: what writes the bags into a folder.
         ledger: makes a ledger with a budget, or opens the one that is there when the budget is None.
         paid_release: releases a bag against a ledger.
+        document_mechanism: makes the document mechanism of a name on a reference, with its parameters.
+        own_texts: refuses a reference that was learned from the texts with a digest.
 
     """
 
@@ -128,6 +137,8 @@ class Subject:
     writer: Callable[[Plan, Path], Writer] = _writer
     ledger: Callable[[Path, Amount | None], Spender] = _ledger
     paid_release: Callable[..., Release] = release
+    document_mechanism: Callable[..., AbstractDocumentMechanism] = _document_mechanism
+    own_texts: Callable[[Reference, str], None] = Reference.check_learned_elsewhere
 
 
 GENUINE = Subject()

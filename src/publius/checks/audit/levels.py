@@ -28,6 +28,8 @@ class Level:
         streams: generators in processes and threads.
         spawn: whether processes are spawned too (slow to start).
         documents: documents for each law of the release path.
+        document_cells: least number of exact cells of document mechanisms.
+        document_draws: documents released for the comparison with the stated law.
         spends: of each process and thread that uses a ledger.
         own_points: points of the search and words a pair on the given vocabulary.
         timing_repeats: releases of each class of words.
@@ -49,6 +51,8 @@ class Level:
     streams: int
     spawn: bool
     documents: int
+    document_cells: int
+    document_draws: int
     spends: int
     own_points: int
     timing_repeats: int
@@ -72,6 +76,8 @@ QUICK: Final = Level(
     streams=1000,
     spawn=False,
     documents=3000,
+    document_cells=2 * 10**6,
+    document_draws=40_000,
     spends=10,
     own_points=400,
     timing_repeats=60,
@@ -93,6 +99,8 @@ FULL: Final = Level(
     streams=10**4,
     spawn=True,
     documents=30_000,
+    document_cells=2 * 10**7,
+    document_draws=400_000,
     spends=200,
     own_points=4000,
     timing_repeats=300,
@@ -114,6 +122,8 @@ TESTS: Final = Level(
     streams=480,
     spawn=False,
     documents=1500,
+    document_cells=2 * 10**5,
+    document_draws=20_000,
     spends=5,
     own_points=200,
     timing_repeats=20,

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import final
 
+from publius.checks.audit.documents import (
+    check_document_draws,
+    check_documents,
+    check_own_texts,
+    check_positions,
+    check_what_leaves,
+)
 from publius.checks.audit.generators import check_entropy, check_key, check_sealed, check_streams
 from publius.checks.audit.given_vocabulary import check_own, check_own_timing
 from publius.checks.audit.hostile_texts import check_texts
@@ -87,6 +94,7 @@ def pieces(level: Level, mechanism: str) -> list[Piece]:
             "timing", lambda context: check_own_timing(context.own, context.level, context.key), alone=True
         ),
         Piece("theorem", _theorem),
+        Piece("documents", _documents),
         Piece("own", lambda context: check_own(context.own, context.level, context.key)),
         *(noise if mechanism == Laplace.name else []),
         *words,
@@ -104,6 +112,18 @@ def pieces(level: Level, mechanism: str) -> list[Piece]:
 
 def _theorem(context: Context) -> Findings:
     return check_theorem(context.subject, lifted_worlds(context.level.cells))
+
+
+def _documents(context: Context) -> Findings:
+    level = context.level
+    cells = check_documents(GENUINE, level.document_cells)
+    others = (
+        check_positions(GENUINE, 20),
+        check_document_draws(GENUINE, level.document_draws, context.key),
+        check_what_leaves(GENUINE, context.key),
+        check_own_texts(GENUINE),
+    )
+    return Findings((*cells.checks, *(check for found in others for check in found.checks)), cells.figures)
 
 
 def _noise(context: Context, dimension: int) -> Findings:

@@ -60,6 +60,8 @@ def _figures(audit: Audit, report: Mapping[str, Any]) -> Iterator[Sequence[str]]
     mutants = report["mutants"]
     yield "exact cells, n = 1 and 2", "at least 10^9", f"{report['exact_cells']:,}"
     yield "worst excess, nats", "at most 1e-9", cell(report["worst_excess"])
+    yield "exact cells of documents", "at least 10^7", f"{report['document_cells']:,}"
+    yield "worst excess of documents, nats", "at most 1e-9", cell(report["document_worst_excess"])
     yield "words against exact kernels", "at least 10^9", f"{audit.total('words'):,}"
     yield "configurations", "40", f"{audit.total('configurations')}"
     yield "noise draws at each n", "at least 10^6", f"{audit.request.level.draws:,}"

@@ -108,6 +108,8 @@ class Audit:
             "checks": [check.as_json() for check in self.checks],
             "exact_cells": self.figure("exact_cells", 0),
             "worst_excess": excess,
+            "document_cells": self.figure("document_cells", 0),
+            "document_worst_excess": self.figure("document_worst_excess"),
             "tightness": self.figure("tightness"),
             "mutants": {
                 "total": sum(found["total"] for found in mutants),

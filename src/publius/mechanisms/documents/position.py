@@ -114,11 +114,20 @@ class Position(AbstractDocumentMechanism):
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
         """See `AbstractDocumentMechanism.apply`."""
-        places = self.aspect.saturated(self.positions(documents))
+        places = self.centres(documents)
         words = np.empty((len(places), self.length), np.int64)
         for row, (place, found) in enumerate(zip(places, noise, strict=True)):
             words[row] = self._words_near(place + found.values, found.bits)
         return [DocumentOutcome(None, None, bag) for bag in self._bags(words)]
+
+    def centres(self, documents: Sequence[IndexArray]) -> Float64Array:
+        """Where the noise of each document is centred: its position, clipped to the box; shape (n, m). Private."""
+        return self.aspect.saturated(self.positions(documents))
+
+    @property
+    def noise_epsilon(self) -> float:
+        """Of the Laplace noise, per unit of the features' Euclidean distance."""
+        return self._noise.epsilon
 
     def _words_near(self, noisy: Float64Array, bits: bytes) -> IndexArray:
         """Words drawn for a noisy position: on the public grid and in the box before anything is made of it."""

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.errors import DataError, EmbeddingError, UsageError
+from publius.errors import DataError, EmbeddingError, PolicyError, UsageError
 
 Rule = Literal["nearest", "cosine"]
 
@@ -315,6 +315,14 @@ class Reference:
             raise EmbeddingError(
                 f"the digest of the reference {self.name!r} does not match: it was changed or the disk fails; "
                 "remove it and fit it again"
+            )
+
+    def check_learned_elsewhere(self, corpus_sha256: str) -> None:
+        """Refuse to protect the very texts it was learned from, where their digest tells: `PolicyError` (R29)."""
+        if corpus_sha256 == self.source.get("corpus_sha256"):
+            raise PolicyError(
+                f"the reference {self.name!r} was learned from these very documents, so it tells of them: fit one on "
+                "public texts that are not to be released"
             )
 
     def arrays(self) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:

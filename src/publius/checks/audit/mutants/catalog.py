@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from publius.checks.audit.mutants.documents import document_mutants
 from publius.checks.audit.mutants.finite import finite_mutants
 from publius.checks.audit.mutants.generators import generator_mutants
 from publius.checks.audit.mutants.ledgers import ledger_mutants
@@ -23,6 +24,7 @@ FAMILIES = {
     "release": release_mutants,
     "ledger": ledger_mutants,
     "numbers": number_mutants,
+    "document": document_mutants,
 }
 
 
