@@ -63,7 +63,7 @@ def _not_halved(genuine: Prototype, positions: Float64Array) -> Float64Array:
 
 
 def _squared(genuine: Prototype, positions: Float64Array) -> Float64Array:
-    return np.asarray(np.minimum(_gaps(genuine, positions) * 2, 1.0) ** 2 * genuine.gamma)
+    return np.asarray(np.minimum((2 * _gaps(genuine, positions)) ** 2, genuine.gamma))
 
 
 def _clipped_to_zero_or_all(genuine: Prototype, positions: Float64Array) -> Float64Array:
