@@ -54,7 +54,7 @@ def test_no_two_documents_lose_more_than_epsilon_times_their_distance(a, b, boun
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(spread, min_size=2, max_size=2), st.lists(spread, min_size=2, max_size=2), st.floats(0, 1))
+@given(st.lists(spread, min_size=2, max_size=2), st.lists(spread, min_size=2, max_size=2), st.floats(1e-6, 1))
 def test_margin_scores_move_no_further_than_the_position(x, y, gamma):
     mechanism = prototype(bound=1.0, gamma=gamma)
     points = np.array([x, y])
@@ -156,6 +156,7 @@ def test_a_document_of_one_word_and_of_a_million():
         {"bound": 31.0},
         {"epsilon": -1.0},
         {"bound": 1.0, "gamma": -0.1},
+        {"bound": 1.0, "gamma": 1e-300},
         {"bound": 1.0, "length": 0},
         {"bound": 1.0, "epsilon": 1.0, "gamma": 1.0},
         {"bound": 1.0, "prototypes": 3},

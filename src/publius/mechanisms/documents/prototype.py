@@ -49,6 +49,7 @@ LARGEST_BOUND: Final = 30.0
 """In nats. Beyond 20 a bound promises nothing; here whole numbers would become coarse."""
 
 SMALLEST_BOUND: Final = 1e-6
+SMALLEST_GAMMA: Final = 1e-6
 
 FIDELITY: Final = 0.9
 """The largest set of prototypes is taken of which the right one comes out at least so often."""
@@ -93,8 +94,8 @@ class Prototype(AbstractDocumentMechanism):
         if epsilon is not None and bound is not None and gamma is not None:
             raise UsageError("give two of epsilon, bound and gamma: the third follows")
         _check(epsilon=epsilon, bound=bound)
-        if gamma is not None and not (math.isfinite(gamma) and gamma >= 0):
-            raise UsageError(f"gamma must be a number from 0, not {gamma!r}")
+        if gamma is not None and not (math.isfinite(gamma) and (gamma == 0 or gamma >= SMALLEST_GAMMA)):
+            raise UsageError(f"gamma must be 0 or a number from {SMALLEST_GAMMA:g}, not {gamma!r}")
         self.prototypes = _chosen(self.aspect, bound, prototypes)
         self._solve(epsilon, bound, gamma)
         size = self.prototypes.size
@@ -104,7 +105,7 @@ class Prototype(AbstractDocumentMechanism):
 
     def _solve(self, epsilon: float | None, bound: float | None, gamma: float | None) -> None:
         """The bound and gamma at which the constant per unit is at most epsilon."""
-        lipschitz, usual = self.aspect.lipschitz, self.prototypes.margin * MARGIN_SHARE
+        lipschitz, usual = self.aspect.lipschitz, _usual_gamma(self.prototypes)
         if epsilon is None:
             default = usual if self.aspect.rule == "nearest" else 0.0
             self.gamma = default if gamma is None else gamma
@@ -259,6 +260,11 @@ def _chosen(aspect: Aspect, bound: float | None, asked: int | None) -> Prototype
         return aspect.sets[-1]
     fitting = [found for found in aspect.sets if fidelity(bound, found.size) >= FIDELITY]
     return fitting[-1] if fitting else aspect.sets[0]
+
+
+def _usual_gamma(prototypes: Prototypes) -> float:
+    usual = prototypes.margin * MARGIN_SHARE
+    return usual if usual >= SMALLEST_GAMMA else 0.0
 
 
 def fidelity(bound: float, size: int) -> float:
