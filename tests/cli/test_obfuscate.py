@@ -226,8 +226,11 @@ def test_bad_documents_are_left_out_on_request(broken_corpus, tmp_path, length):
     done = obfuscate(broken_corpus, tmp_path / "out", "--skip-bad", "--json", "--length", length)
     assert done.returncode == 0, done.stderr
     skipped = json.loads(done.stdout)["skipped"]
-    assert [bad["position"] for bad in skipped] == [5, 8]
-    assert len(bags(tmp_path / "out")) == 10
+    assert [bad["position"] for bad in skipped] == [5]
+    made = bags(tmp_path / "out")
+    assert len(made) == json.loads(done.stdout)["documents"] == 11
+    assert json.loads(done.stdout)["missing"] == 1
+    assert made[6]["id"] == "hollow", "a document without words is there"
 
 
 def test_rejected_unknown_words_stop_the_run_unnamed(tmp_path):

@@ -255,7 +255,7 @@ def test_full_disk_in_a_folder(tmp_path, monkeypatch):
 
 def test_temporary_left_by_a_killed_process_is_passed_over(tmp_path, monkeypatch):
     (tmp_path / f".publius-{os.getpid()}-0.tmp").touch()
-    monkeypatch.setattr(files, "_serial", iter(range(9)))
+    monkeypatch.setattr("publius.files.writing._serial", iter(range(9)))
     with files.write_file(tmp_path / "a") as stream:
         stream.write(b"x")
     assert (tmp_path / "a").read_bytes() == b"x"

@@ -1,4 +1,4 @@
-"""The engine of a cluster on a runner in this process: positions, repeats, resume, bytes, ledger."""
+"""Engines of clusters, by a toy in this process: positions, repeats, resume, layout, bytes, ledger."""
 
 import gzip
 import json
@@ -7,52 +7,19 @@ import pytest
 from pyarrow import parquet
 
 from publius.documents.corpus import BadDocument, open_corpus
-from publius.documents.shards import cut
+from publius.documents.shards import reading_ranges, shard_size, shards
 from publius.errors import DocumentError, UsageError
 from publius.mechanisms.words.laplace import Laplace
-from publius.noise.randomness import seeded_rng
+from publius.noise.randomness import RunKey, seeded_rng
 from publius.privacy.ledger import Ledger
-from publius.releases.engines import default_batch_size, protect_corpus
-from publius.releases.engines.charges import Bill
-from publius.releases.engines.cluster import ClusterEngine
-from publius.releases.engines.engine import Request
-from publius.releases.engines.run_folder import working_folder, working_path
-from publius.releases.engines.shard_job import AbstractRunner, Order, Survey, perform
+from publius.releases.engines import protect_corpus
+from publius.releases.engines.run_folder import working_path
+from publius.releases.engines.shard_job import ShardJob, ShardTask
 from publius.releases.plan import Experiment, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from toy import sentence
-
-
-class Here(AbstractRunner):
-    """A third runner in one small class: every piece in this process, packed and unpacked as for another."""
-
-    def __init__(self, stop_after=None, twice=False):
-        self.stop_after, self.twice, self.performed = stop_after, twice, []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        pass
-
-    def survey(self, order):
-        return [Survey.of(order.corpus, piece) for piece in order.pieces]
-
-    def release(self, order, key, numbers):
-        order = Order.unpack(order.pack(), lambda name: None)
-        done = {}
-        for number in numbers:
-            if self.stop_after is not None and len(self.performed) >= self.stop_after:
-                raise Stopped
-            for _ in range(1 + self.twice):
-                done[number] = perform(order, key, number)
-            self.performed.append(number)
-        return done
-
-
-class Stopped(Exception):
-    pass
+from toy_engine import Stopped, ToyEngine
 
 
 @pytest.fixture
@@ -75,21 +42,8 @@ def corpus(tmp_path):
     return write_jsonl(tmp_path / "corpus.jsonl", rows())
 
 
-def run(corpus, plan, output, runner=None, *, resume=False, skip_bad=False, ledger=None):
-    request = Request(
-        corpus,
-        plan,
-        default_batch_size(plan),
-        skip_bad,
-        Bill(ledger, plan),
-        lambda n: None,
-        lambda found: None,
-    )
-    engine = ClusterEngine(request, runner or Here())
-    if not resume:
-        return engine.at_once(output)
-    with working_folder(output, plan, corpus) as work:
-        return engine.resumable(work)
+def run(corpus, plan, output, engine=None, **options):
+    return protect_corpus(corpus, plan, output, engine=engine or ToyEngine(), **options)
 
 
 def table(output):
@@ -107,7 +61,7 @@ def test_a_cluster_gives_the_same_rows_and_manifest_as_one_process(corpus, plan,
 
 def test_pieces_done_twice_are_the_same_bytes(corpus, plan, tmp_path):
     run(corpus, plan, tmp_path / "once")
-    run(corpus, plan, tmp_path / "twice", Here(twice=True))
+    run(corpus, plan, tmp_path / "twice", ToyEngine(twice=True))
     for path in (tmp_path / "once" / "bags.parquet").iterdir():
         assert (tmp_path / "twice" / "bags.parquet" / path.name).read_bytes() == path.read_bytes()
 
@@ -115,11 +69,11 @@ def test_pieces_done_twice_are_the_same_bytes(corpus, plan, tmp_path):
 def test_a_resumed_run_does_what_is_left(corpus, plan, tmp_path):
     protect_corpus(corpus, plan, tmp_path / "local", format="parquet", workers=1)
     with pytest.raises(Stopped):
-        run(corpus, plan, tmp_path / "out", Here(stop_after=2), resume=True)
+        run(corpus, plan, tmp_path / "out", ToyEngine(stop_after=2), resume=True)
     assert not (tmp_path / "out").exists()
-    rest = Here()
+    rest = ToyEngine()
     summary = run(corpus, plan, tmp_path / "out", rest, resume=True)
-    assert rest.performed[0] == 2
+    assert len(rest.carried[1]) == len(list((tmp_path / "out" / "bags.parquet").iterdir())) - 2
     assert 0 < summary.found.documents < summary.tally.documents == 600
     assert table(tmp_path / "out").equals(table(tmp_path / "local"))
     assert not working_path(tmp_path / "out").exists()
@@ -127,10 +81,10 @@ def test_a_resumed_run_does_what_is_left(corpus, plan, tmp_path):
 
 def test_repeated_ids_are_refused_before_anything_is_drawn(tmp_path, plan):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [*rows(), rows()[7]])
-    runner = Here()
+    runner = ToyEngine()
     with pytest.raises(DocumentError, match=r"document 601 \(id 'doc7'\): an earlier document"):
         run(corpus, plan, tmp_path / "out", runner)
-    assert runner.performed == []
+    assert len(runner.carried) == 1, "the survey only"
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
 
 
@@ -143,17 +97,17 @@ def test_repeated_ids_that_are_skipped_are_released_once(tmp_path, plan):
 
 
 @pytest.mark.parametrize(
-    "bad", ["{}", '{"id": "x", "text": "", "topic": "a"}', '{"id": "x", "text": "the"', "\xff"]
+    "bad", ["{}", '{"id": "x", "text": null, "topic": "a"}', '{"id": "x", "text": "the"', "\xff"]
 )
 def test_the_first_bad_document_is_named_as_on_one_machine(tmp_path, plan, bad):
     lines = [json.dumps(row) for row in rows()]
     path = tmp_path / "corpus.jsonl"
     path.write_bytes("\n".join([*lines[:450], "", bad, *lines[450:], bad]).encode("latin-1"))
     corpus = open_corpus(path, keep=["topic"])
-    runner = Here()
+    runner = ToyEngine()
     with pytest.raises(DocumentError, match="document 451"):
         run(corpus, plan, tmp_path / "out", runner)
-    assert runner.performed == []
+    assert len(runner.carried) == 1, "the survey only"
     summary = run(corpus, plan, tmp_path / "out", skip_bad=True)
     assert [item.position for item in summary.bad] == [451, 602]
 
@@ -162,16 +116,14 @@ def test_documents_that_cannot_be_protected_stop_the_other_workers(tmp_path, emb
     encoding = Encoding(20, "reject", StopWords.load("none"), "word2vec")
     plan = Plan(Laplace(embeddings, epsilon=2.0), encoding, labels=("topic",))
     records = rows()
-    records[40]["text"] = "zzcanary " + records[40]["text"]
+    records[589]["text"] = "zzcanary " + records[589]["text"]
     corpus = write_jsonl(tmp_path / "corpus.jsonl", records)
-    with pytest.raises(DocumentError, match="document 41") as refused:
+    with pytest.raises(DocumentError, match="document 590") as refused:
         run(corpus, plan, tmp_path / "out", resume=True)
     assert "canary" not in str(refused.value)
     kept = working_path(tmp_path / "out")
     assert len(list((kept / "parts").iterdir())) < 3
     assert not any(b"canary" in path.read_bytes() for path in kept.rglob("*") if path.is_file())
-    summary = run(corpus, plan, tmp_path / "out", resume=True, skip_bad=True)
-    assert (summary.tally.documents, len(summary.bad)) == (599, 1)
 
 
 def test_a_ledger_is_debited_once(corpus, embeddings, tmp_path):
@@ -182,19 +134,18 @@ def test_a_ledger_is_debited_once(corpus, embeddings, tmp_path):
     )
     ledger = Ledger.create(tmp_path / "ledger", budget=40)
     with pytest.raises(Stopped):
-        run(corpus, plan, tmp_path / "out", Here(stop_after=2), resume=True, ledger=ledger)
+        run(corpus, plan, tmp_path / "out", ToyEngine(stop_after=2), resume=True, ledger=ledger)
     assert ledger.counts()[2] == 0
     run(corpus, plan, tmp_path / "out", resume=True, ledger=ledger)
     assert ledger.counts() == (600, 0, 1)
 
 
-def read_in_pieces(corpus):
+def read_in_ranges(corpus):
     position = 1
-    for piece in cut(corpus, 40):
-        for part in piece:
-            for item in corpus.read_range(part, position):
-                position += 1
-                yield item
+    for part in reading_ranges(corpus):
+        for item in corpus.read_range(part, position):
+            position += 1
+            yield item
 
 
 def same(item):
@@ -217,8 +168,8 @@ def test_ranges_of_json_lines_are_the_whole(tmp_path, seed, monkeypatch):
         + b"\n" * (seed % 2)
     )
     corpus = open_corpus(path)
-    assert len(cut(corpus, 40)) > 20
-    assert list(map(same, read_in_pieces(corpus))) == list(map(same, corpus))
+    assert len(reading_ranges(corpus)) > 20
+    assert list(map(same, read_in_ranges(corpus))) == list(map(same, corpus))
 
 
 @pytest.mark.parametrize("group", [1, 7, 100])
@@ -232,12 +183,12 @@ def test_ranges_of_parquet_are_the_whole(tmp_path, group, monkeypatch):
         records = [{"id": f"{part}-{i}", "text": sentence(i) if i % 9 else ""} for i in range(50 + part)]
         parquet.write_table(pa.Table.from_pylist(records), folder / f"{part}.parquet", row_group_size=group)
     corpus = open_corpus(folder)
-    assert len(cut(corpus, 40)) > 20
-    assert list(map(same, read_in_pieces(corpus))) == list(map(same, corpus))
+    assert len(reading_ranges(corpus)) > 20
+    assert list(map(same, read_in_ranges(corpus))) == list(map(same, corpus))
 
 
 @pytest.mark.parametrize("kind", ["gz", "csv", "txt"])
-def test_files_that_cannot_be_cut_are_pieces_of_their_own_or_share_one(tmp_path, kind):
+def test_files_that_cannot_be_cut_are_ranges_of_their_own(tmp_path, kind):
     folder = tmp_path / "folder"
     folder.mkdir()
     for part in range(5):
@@ -249,8 +200,8 @@ def test_files_that_cannot_be_cut_are_pieces_of_their_own_or_share_one(tmp_path,
         else:
             (folder / f"{part}.txt").write_text(sentence(part), encoding="utf-8")
     corpus = open_corpus(folder, number=True)
-    assert len(cut(corpus, 40)) == 1
-    assert list(map(same, read_in_pieces(corpus))) == list(map(same, corpus))
+    assert len(reading_ranges(corpus)) == 5
+    assert list(map(same, read_in_ranges(corpus))) == list(map(same, corpus))
 
 
 def test_stored_vectors_are_named_not_copied(plan, embeddings, tmp_path, corpus):
@@ -260,20 +211,76 @@ def test_stored_vectors_are_named_not_copied(plan, embeddings, tmp_path, corpus)
 
     stored = embeddings.save(tmp_path / "elsewhere" / "toy")
     plan = replace(plan, mechanism=Laplace(stored, epsilon=2.0))
-    order = Order(plan, corpus, (), (), frozenset(), tmp_path, tmp_path, 1, False)
-    packed = order.pack()
+    job = ShardJob(plan, corpus, (), tmp_path, tmp_path, 1, False)
+    packed = job.pack()
     assert len(packed) < 4000
     (tmp_path / "elsewhere" / "toy").rename(tmp_path / "toy")
-    again = Order.unpack(packed, {stored.sha256: tmp_path / "toy"}.__getitem__)
+    again = ShardJob.unpack(packed, {stored.sha256: tmp_path / "toy"}.__getitem__)
     assert isinstance(again.plan.mechanism.embeddings, Embeddings)
     assert again.plan.mechanism.embeddings.folder == tmp_path / "toy"
+
+
+def test_what_a_cluster_carries_tells_nothing_of_the_corpus(plan, corpus, tmp_path):
+    import pickle
+
+    from publius.releases.engines.survey import survey
+
+    sizes = set()
+    for ranges in ((), tuple(reading_ranges(corpus))):
+        job = ShardJob(plan, corpus, ranges, tmp_path, tmp_path, 1, False)
+        sizes.add(len(pickle.dumps(ShardTask(survey, job, RunKey.fresh()))))
+    assert len(sizes) == 1
+    assert (tmp_path / "job").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("words", [1, 20, 400, 2**21])
+def test_shards_follow_public_numbers(words):
+    """However the documents are spread over ranges, they are cut at the same ones, and no shard is empty."""
+    for documents in (0, 1, 7, 600, 5000):
+        spread = seeded_rng(documents).multinomial(documents, [0.2, 0, 0.5, 0.3, 0]).tolist()
+        for counts in ([documents], spread, [0, 0, documents, 0]):
+            cut = shards(counts, words)
+            starts = [sum(counts[: shard.first]) + shard.skip for shard in cut]
+            size = shard_size(documents, words)
+            assert starts == list(range(0, documents, size))
+            assert [shard.count for shard in cut] == [min(size, documents - start) for start in starts]
+
+
+def worlds(tmp_path):
+    """Two corpora that differ only after the first N words of one document."""
+    for name, tail in (("short", ""), ("long", " engine zebra" * 20_000)):
+        records = rows()
+        records[7]["text"] += tail
+        (tmp_path / name).mkdir()
+        yield tmp_path / name, write_jsonl(tmp_path / name / "corpus.jsonl", records)
+
+
+def test_the_tail_of_a_document_changes_no_file(plan, tmp_path):
+    """Found by an attack: parts cut at bytes of the input told of 200 kB that are no part of the bag."""
+    seen = []
+    for folder, corpus in worlds(tmp_path):
+        run(corpus, plan, folder / "out")
+        seen.append({path.name: path.read_bytes() for path in (folder / "out").rglob("*") if path.is_file()})
+    assert seen[0] == seen[1]
+    assert len(seen[0]) > 4
+
+
+def test_an_input_that_changes_while_it_is_read_is_refused(plan, corpus, tmp_path):
+    class Changing(ToyEngine):
+        def carry(self, task, numbers):
+            super().carry(task, numbers)
+            write_jsonl(tmp_path / "corpus.jsonl", rows(300))
+
+    with pytest.raises(DocumentError, match="changed while it was read"):
+        run(corpus, plan, tmp_path / "out", Changing())
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({"engine": "mainframe"}, "local, spark"),
-        ({"engine": "spark", "format": "csv"}, "Parquet"),
+        ({"engine": "spark", "format": "csv"}, "writes parquet"),
         ({"master": "local[2]"}, "engine spark"),
     ],
 )

@@ -270,15 +270,10 @@ def test_a_resumed_run_is_the_same_as_one_in_one_go(embeddings, tmp_path, format
 
 def test_a_cluster_writes_the_words_in_order(embeddings, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-    from test_cluster import Here
-
-    from publius.releases.engines.charges import Bill
-    from publius.releases.engines.cluster import ClusterEngine
-    from publius.releases.engines.engine import Request
+    from toy_engine import ToyEngine
 
     plan = ordered_plan(embeddings, "all", length=2)
-    asked = Request(corpus(tmp_path), plan, 5, False, Bill(None, plan), lambda done: None, lambda found: None)
-    ClusterEngine(asked, Here(twice=True)).at_once(tmp_path / "out")
+    protect_corpus(corpus(tmp_path), plan, tmp_path / "out", engine=ToyEngine(twice=True), batch_size=5)
     table = parquet.read_table(tmp_path / "out" / "bags.parquet")
     assert table.column_names == ["id", "size", "kind", "words", "kept", "text"]
     row = {row["id"]: row for row in table.to_pylist()}["d7"]

@@ -92,11 +92,16 @@ def test_order_of_the_words_changes_no_law(embeddings):
     assert np.abs(means[0] - means[1]).max() < 6 * np.sqrt(10 / 4000)
 
 
+def again(key):
+    """The same key for the same documents, as an engine takes it after a retry."""
+    return RunKey(key.expose())
+
+
 def test_same_noise_whatever_the_batch(embeddings):
     plan, key, docs = plan_for(embeddings), RunKey.fresh(), documents()
     whole, _ = protect(docs, plan, key)
-    single = [protect([doc], plan, key)[0][0] for doc in docs]
-    backwards, _ = protect(docs[::-1], plan, key)
+    single = [protect([doc], plan, again(key))[0][0] for doc in docs]
+    backwards, _ = protect(docs[::-1], plan, again(key))
     assert [r.bag for r in whole] == [r.bag for r in single] == [r.bag for r in backwards[::-1]]
 
 
@@ -104,7 +109,7 @@ def test_other_documents_change_nothing(embeddings):
     """R14: the law of a document does not depend on the documents beside it."""
     plan, key, docs = plan_for(embeddings), RunKey.fresh(), documents()
     alone = protect(docs[:1], plan, key)[0][0]
-    assert protect(docs, plan, key)[0][0].bag == alone.bag
+    assert protect(docs, plan, again(key))[0][0].bag == alone.bag
 
 
 def test_two_documents_of_one_id_are_refused(embeddings):
@@ -201,9 +206,29 @@ def test_mechanism_without_a_guarantee_is_refused(embeddings):
 
 
 @pytest.mark.parametrize("text", ["", " \n\t ", "the and of", "!!! ... ???"])
-def test_text_without_words_is_refused(embeddings, text):
-    with pytest.raises(DataError, match="no word"):
-        release(text, Laplace(embeddings, epsilon=1.0), length=5)
+@pytest.mark.parametrize("unknown", ["unk", "drop"])
+def test_text_without_words_is_released_as_unknown(embeddings, text, unknown):
+    """R27: no private word decides whether an id appears."""
+    made = release(text, Laplace(embeddings, epsilon=9.0), length=5, unknown=unknown)
+    assert made.bag.size == 5
+    assert set(made.bag.counts) <= set(embeddings.vocabulary)
+
+
+def test_a_seeded_key_releases_nothing(embeddings):
+    document = Document("a", "river castle", {}, 1)
+    with pytest.raises(PolicyError, match="seeded key"):
+        protect([document], plan_for(embeddings), RunKey.seeded(1))
+    marked = plan_for(embeddings, experiment=Experiment(seed=1))
+    assert "NOT PRIVATE" in protect([document], marked, RunKey.seeded(1))[0][0].warning
+
+
+@pytest.mark.parametrize("text", ["river castle", "castle garden"])
+def test_a_key_is_one_runs(embeddings, text):
+    """Another text would have the same noise, and the same text tells that it is the same."""
+    plan, key = plan_for(embeddings), RunKey.fresh()
+    protect([Document("a", "river castle", {}, 1), Document("b", "river", {}, 2)], plan, key)
+    with pytest.raises(UsageError, match="key is one run's"):
+        protect([Document("c", text, {}, 1), Document("a", text, {}, 2)], plan, key)
 
 
 def test_a_bag_is_released_at_its_own_size(embeddings):
@@ -222,9 +247,9 @@ def test_bag_with_words_outside_the_vocabulary_is_refused(embeddings):
 
 
 def test_bad_documents_keep_their_place(embeddings):
-    docs = [*documents(1), Document("empty", "...", {}, 2), *documents(1)]
+    docs = [*documents(1), Document("unknown", "zzz", {}, 2), *documents(1)]
     docs[2] = dataclasses.replace(docs[2], id="other", position=3)
-    results, tally = protect(docs, plan_for(embeddings), RunKey.fresh())
+    results, tally = protect(docs, plan_for(embeddings, unknown="reject"), RunKey.fresh())
     assert [type(result) for result in results] == [Release, BadDocument, Release]
     assert tally.documents == 2
 
@@ -266,9 +291,10 @@ def test_manifest_says_everything_and_nothing_else(embeddings):
     assert manifest["vocabulary_sha256"] == embeddings.sha256
     assert manifest["size_from"] == "given"
     assert set(manifest) == set(
-        "manifest_version publius_version kind private promise documents size size_from epsilon epsilon_total delta "
-        "evidence mechanism mechanism_parameters metric embeddings dimension vocabulary_size vocabulary_sha256 "
-        "tokenizer stop_words stop_words_sha256 unknown unknown_token labels ordered randomness versions".split()
+        "manifest_version publius_version kind private promise documents missing size size_from epsilon "
+        "epsilon_total delta evidence mechanism mechanism_parameters metric embeddings dimension vocabulary_size "
+        "vocabulary_sha256 tokenizer stop_words stop_words_sha256 unknown unknown_token labels ordered randomness "
+        "versions".split()
     )
 
 

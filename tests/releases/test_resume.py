@@ -129,9 +129,10 @@ def test_the_working_folder_is_private_and_holds_no_document(plan, tmp_path):
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     kept = interrupted(open_corpus(source, keep=["topic"]), plan, tmp_path / "out", documents=2)
     assert stat.S_IMODE(kept.stat().st_mode) == 0o700
-    assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir() if path.is_file()} == {0o600}
+    assert stat.S_IMODE((kept / "release").stat().st_mode) == 0o700
     assert len((kept / "secret").read_bytes()) == 32
-    assert not any(b"zzcanary" in path.read_bytes() for path in kept.iterdir())
+    assert not any(b"zzcanary" in path.read_bytes() for path in kept.iterdir() if path.is_file())
 
 
 def test_another_plan_is_refused_by_name(corpus, plan, embeddings, tmp_path):
@@ -295,9 +296,7 @@ def test_the_command_says_what_it_found(publius, corpus_file, stored, plan, tmp_
     corpus_file.write_text("".join([*lines[1:7], lines[0], *lines[7:]]), encoding="utf-8")
     assert publius(*call)[0] == 65, "the input has changed"
     working = working_path(tmp_path / "out")
-    for path in working.iterdir():
-        path.unlink()
-    working.rmdir()
+    shutil.rmtree(working)
     assert publius(*call)[0] == 65
     code, out, err = publius(*call, "--skip-bad", "--json")
     assert code == 0

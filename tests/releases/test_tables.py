@@ -79,6 +79,12 @@ def test_many_rows_go_in_batches(embeddings):
     assert made["id"].to_pylist() == [f"d{i}" for i in range(700)]
 
 
+def test_rows_without_words_are_released_as_unknown(embeddings):
+    made = protect({**table(2), "text": ["", "the and"]}, embeddings, stop_words="english")
+    assert made["id"].to_pylist() == table(2)["id"]
+    assert [sum(counts) for counts in made["counts"].to_pylist()] == made["size"].to_pylist()
+
+
 def test_rows_can_be_numbered(embeddings):
     assert protect({"text": ["river", "castle"]}, embeddings, number=True)["id"].to_pylist() == ["1", "2"]
 
@@ -88,7 +94,6 @@ def test_rows_can_be_numbered(embeddings):
     [
         ({"id": ["a", "a"]}, DocumentError, "document 2"),
         ({"text": ["canary", None]}, DocumentError, "document 2"),
-        ({"text": ["canary", "the and"]}, DocumentError, "document 2"),
         ({"text": [1, 2]}, DocumentError, "document 1"),
         ({"id": [1.5, 2.5]}, DocumentError, "document 1"),
     ],

@@ -1,8 +1,10 @@
 """The engine for Spark, on this machine and on a standalone cluster of which a worker is killed: `make spark`."""
 
 import base64
+import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +27,7 @@ from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
-from publius.releases.engines.spark import SparkRunner, _settings
+from publius.releases.engines.spark import SparkEngine, _settings
 from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
@@ -212,14 +214,15 @@ def test_errors_of_a_worker_keep_their_type(session, plan, tmp_path):
 
 
 def test_a_bug_in_a_worker_shows_no_text(session, places, tmp_path):
-    def buggy(shared, number):
-        raise ValueError("zzcanary")
-
-    with SparkRunner() as runner, pytest.raises(PubliusError) as raised:
-        runner._run(buggy, "nothing", [0])
+    buggy = functools.partial(
+        "{zzcanary}".format
+    )  # a KeyError that quotes it; Spark's workers cannot see this module
+    buggy.embeddings = None
+    with SparkEngine() as engine, pytest.raises(PubliusError) as raised:
+        engine.carry(buggy, [0])
     assert "zzcanary" not in str(raised.value)
     files = [path for path in places.rglob("*") if path.is_file()]
-    assert any(b"internal error in a worker: ValueError" in path.read_bytes() for path in files)
+    assert any(b"internal error in a worker: KeyError" in path.read_bytes() for path in files)
     assert not any(b"zzcanary" in path.read_bytes() for path in files)
 
 
@@ -272,3 +275,64 @@ def test_a_session_on_a_cluster_ships_the_vectors_once(tmp_path, embeddings):
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert table(tmp_path / "first").equals(table(tmp_path / "second"))
+
+
+def sizes_of(event):
+    """What a task is said to have taken in and given out: bytes and rows, no times."""
+    metrics = event.get("Task Metrics") or {}
+    counted = (
+        "Result Size",
+        "Output Metrics",
+        "Shuffle Write Metrics",
+        "Shuffle Read Metrics",
+        "Input Metrics",
+    )
+    return {key: metrics[key] for key in counted if key in metrics}
+
+
+def events_of(places, known):
+    lines = [
+        json.loads(line)
+        for path in sorted((places / "events").rglob("*"))
+        if path.is_file() and not path.name.startswith(".")
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True)
+        if line.endswith("}\n")
+    ]
+    return lines[known:], len(lines)
+
+
+def shape(events):
+    """Kinds of events, how many of each, and the sizes of tasks: what a log tells besides clocks."""
+    kinds = [event["Event"].rsplit(".", 1)[-1] for event in events]
+    tasks = [sizes_of(event) for event in events if event["Event"] == "SparkListenerTaskEnd"]
+    plans = [
+        re.sub(r"#\d+|plan_id=\d+|\[id=.*?\]", "", event["physicalPlanDescription"])
+        for event in events
+        if "physicalPlanDescription" in event
+    ]
+    return {kind: kinds.count(kind) for kind in set(kinds)}, sorted(map(str, tasks)), plans
+
+
+def test_folder_log_and_plan_tell_nothing_of_what_is_no_part_of_the_bags(session, places, plan, tmp_path):
+    """Worlds of other tails, orders, unknown words and bytes: the same files, tasks, plans and sizes of answers."""
+    seen, logs = [], []
+    _, known = events_of(places, 0)
+    for name, change in (
+        ("plain", lambda text: text),
+        ("tail", lambda text: text + " engine zebra" * 20_000),
+        ("order", lambda text: " ".join([*reversed(text.split()[:20]), *text.split()[20:]])),
+    ):
+        (tmp_path / name).mkdir()
+        rows = [{"id": f"doc{i}", "text": sentence(i)} for i in range(300)]
+        rows[7]["text"] = change(rows[7]["text"])
+        path = tmp_path / name / "corpus.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        out = tmp_path / name / "out"
+        protect_corpus(open_corpus(path), plan, out, engine="spark")
+        seen.append({str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()})
+        time.sleep(2)  # the log is written a moment later
+        events, known = events_of(places, known)
+        logs.append(shape(events))
+    assert seen[0] == seen[1] == seen[2]
+    assert logs[0] == logs[1] == logs[2]
+    assert logs[0][0]["SparkListenerTaskEnd"] == 64 + len([name for name in seen[0] if "part-" in name])

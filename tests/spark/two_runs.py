@@ -7,7 +7,7 @@ from pathlib import Path
 from publius.documents.corpus import open_corpus
 from publius.mechanisms.words.laplace import Laplace
 from publius.releases.engines import protect_corpus
-from publius.releases.engines.spark import SparkRunner
+from publius.releases.engines.spark import SparkEngine
 from publius.releases.plan import Experiment, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
@@ -18,7 +18,7 @@ def main(master, folder, seed):
     vectors = Embeddings.open(folder / "vectors")
     encoding = Encoding(20, "unk", StopWords.load("none"), "word2vec")
     plan = Plan(Laplace(vectors, epsilon=2.0), encoding, experiment=Experiment(seed=seed))
-    with SparkRunner(master):
+    with SparkEngine(master):
         corpus = open_corpus(folder / "corpus.jsonl")
         protect_corpus(corpus, plan, folder / "first", engine="spark", master=master)
         shutil.move(folder / "vectors", folder / "elsewhere")

@@ -105,7 +105,7 @@ def test_the_debit_comes_before_the_draw(client, book, monkeypatch):
 
 
 def test_what_cannot_be_released_costs_nothing(client, book):
-    for text, unknown in (("the of", "unk"), ("", "unk"), (f"river {CANARY}", "reject")):
+    for text, unknown in (("", "unk"), (f"river {CANARY}", "reject")):
         body = {"documents": [*documents(1), {"id": "bad", "text": text}], "unknown": unknown, **ASKED}
         status, code, message = fault(client.post("/v1/obfuscate", json=body))
         assert (status, code) == (422, 65)

@@ -20,7 +20,7 @@ from publius.settings import EPSILON_TO_TRY, InputSettings, ReleaseSettings, Run
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.privacy.ledger import Ledger
-    from publius.releases.engines import Found, Summary
+    from publius.releases.engines import Summary
     from publius.releases.plan import Plan
     from publius.text.bag import Encoding
     from publius.vectors.embeddings import Embeddings
@@ -102,7 +102,7 @@ def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any
     from publius.releases.engines import protect_corpus
 
     with _progress_bar(corpus) as progress:
-        summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say_found, **options)
+        summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say, **options)
     with standard_output(f"the release in {output} is complete"):
         if json:
             print_json(_as_json(summary, output))
@@ -110,13 +110,8 @@ def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any
             _print_summary(summary, output)
 
 
-def _say_found(found: Found) -> None:
-    typer.echo(
-        f"publius: going on with an unfinished run: {found.documents:,} documents were finished"
-        + (f", {found.left_out:,} left out" if found.left_out else "")
-        + (f"; {found.torn_bytes:,} bytes of an unfinished batch were cut off" if found.torn_bytes else ""),
-        err=True,
-    )
+def _say(text: str) -> None:
+    typer.echo(f"publius: {printable(text)}", err=True)
 
 
 @contextmanager

@@ -84,7 +84,8 @@ def given_document(
         _short(id, "the id", LONGEST_ID)
         if subject is not None:
             _short(subject, "the subject", LONGEST_ID)
-        _text({"text": text}, "text")
+        if not _text({"text": text}, "text").strip():
+            raise DocumentError("the text is empty: give one")
     except DocumentError as refused:
         return BadDocument(position, None, str(refused))
     return Document(id, text, {}, position, id, subject)
@@ -235,8 +236,6 @@ def _text(fields: Mapping[str, object], name: str) -> str:
     value = _value(fields, name)
     if not isinstance(value, str):
         raise DocumentError(f"the text field {name!r} is {kind_of(value)}: give a string")
-    if not value or value.isspace():
-        raise DocumentError("the text is empty: leave such documents out")
     if len(value) > RECORD_LIMIT:
         raise DocumentError(f"the text has more than {RECORD_LIMIT:,} characters: split it into documents")
     return value

@@ -16,6 +16,7 @@ import hashlib
 import hmac
 import os
 import weakref
+from collections.abc import Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -142,13 +143,14 @@ class RunKey:
     never a release: with the seed known, the noise can be taken away again.
     """
 
-    __slots__ = ("_key", "seeded_run")
+    __slots__ = ("_claimed", "_key", "seeded_run")
 
     def __init__(self, key: bytes, *, seeded_run: bool = False) -> None:
         if len(key) != KEY_BYTES:
             raise EntropyError(f"a run key has {KEY_BYTES} bytes, not {len(key)}")
         self._key = key
         self.seeded_run = seeded_run
+        self._claimed = set[str]()
 
     @classmethod
     def fresh(cls) -> RunKey:
@@ -170,6 +172,25 @@ class RunKey:
         except UnicodeEncodeError:
             raise UsageError("a document's id must be text that UTF-8 can hold") from None
         return _generator(hmac.digest(self._key, b"publius/document/v1\0" + name, "sha256"))
+
+    def claim(self, ids: Sequence[str]) -> None:
+        """Note that documents of these ``ids`` are released under this key; `UsageError` for one that was before.
+
+        A key is one run's, and a run releases a document once. A second release under it would repeat the noise:
+        of another text it would give away how the two differ, of the same text that they are the same. An engine
+        that computes a document again after a retry makes another object of the key for it (`expose`), and stands
+        for it that the input is what it was.
+        """
+        if len({*ids}) < len(ids):
+            raise UsageError(
+                "two documents have the same id, so they would get the same noise: make ids differ"
+            )
+        if not self._claimed.isdisjoint(ids):
+            raise UsageError(
+                "this run key was used for a document of this id before, whose noise would repeat: a key is one "
+                "run's, so take a fresh one"
+            )
+        self._claimed.update(ids)
 
     def derive(self, purpose: str) -> bytes:
         """32 bytes for another ``purpose`` of the same run, which tell nothing of any document's noise."""

@@ -173,8 +173,12 @@ class Plan:
             return RunKey.seeded(self.experiment.seed)
         return RunKey.fresh()
 
-    def manifest(self, documents: int) -> dict[str, Any]:
-        """Everything revealed beside the bags themselves, and nothing else (R14, R15)."""
+    def manifest(self, documents: int, missing: int = 0) -> dict[str, Any]:
+        """Everything revealed beside the bags themselves, and nothing else (R14, R15).
+
+        ``missing`` documents are not among the ``documents`` released: their record could not be read, or has an
+        id that was there before.
+        """
         embeddings, guarantee = self.mechanism.embeddings, self.guarantee
         return {
             "manifest_version": MANIFEST_VERSION,
@@ -184,6 +188,7 @@ class Plan:
             "promise": promise(guarantee, private=self.experiment is None),
             "kind": self.kind,
             "documents": documents,
+            "missing": missing,
             "size": self.size,
             "size_from": "the shortest of the documents" if self.length_from_documents else "given",
             "epsilon": guarantee.epsilon,

@@ -14,7 +14,7 @@ import numpy as np
 
 from publius.arrays import IndexArray
 from publius.documents.corpus import BadDocument, Document
-from publius.errors import DataError, UnknownWordError, UsageError
+from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
@@ -23,8 +23,6 @@ from publius.releases.release import Release, Tally
 from publius.settings import SHORTEST, ReleaseSettings, TextSettings, UnknownPolicy
 from publius.text.bag import UNKNOWN, Bag, Encoded, words_of
 
-NO_WORDS = "no word is left to protect once stop words, and unknown words under the policy drop, are left out"
-
 
 def protect(
     documents: Sequence[Document], plan: Plan, key: RunKey, *, threads: int | None = None
@@ -32,11 +30,18 @@ def protect(
     """A batch of documents through the mechanism, one search for all; in the documents' order.
 
     Each document's noise comes from a generator of its own, keyed with the run key and its id. A document without
-    any word, or with unknown words under the policy "reject", comes back as a `BadDocument`. `UsageError` when two
-    documents have one id: they would get the same noise. ``threads`` as in `AbstractMechanism.draw`.
+    any word is released as N unknown tokens, for no private word decides whether an id appears (R27); under the
+    policy "reject" one with unknown words comes back as a `BadDocument`, which must stop the whole run.
+    `UsageError` when two documents have one id, or ``key`` was used for an id before: they would get the same noise,
+    and equal bags would tell equal texts. `PolicyError` for a seeded key under a plan that is no experiment.
+    ``threads`` as in `AbstractMechanism.draw`.
     """
-    if len({document.id for document in documents}) < len(documents):
-        raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
+    if key.seeded_run and plan.experiment is None:
+        raise PolicyError(
+            "a seeded key makes noise that can be taken away again, so it releases nothing: use a fresh key, or a "
+            "plan that is an experiment (NOT PRIVATE)"
+        )
+    key.claim([document.id for document in documents])
     prepared = [_prepare(document, plan) for document in documents]
     good = [
         (document, ready)
@@ -44,7 +49,9 @@ def protect(
         if isinstance(ready, _Ready)
     ]
     rngs = (key.rng(document.id) for document, _ in good)
-    outputs = plan.mechanism.draw([ready.indices for _, ready in good], rngs, threads=threads)
+    # A bag has no order: the same words get the same noise however they stood in the text.
+    words = [ready.indices if plan.ordered else np.sort(ready.indices) for _, ready in good]
+    outputs = plan.mechanism.draw(words, rngs, threads=threads)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
@@ -73,7 +80,7 @@ def release(
     With ``ordered`` a text's words keep their order, under a weaker guarantee. A bag's own size is N; it is
     public, so choose it without looking at the document. A ``ledger`` is debited for ``id``, and for its
     ``subject``, before anything is drawn. Raises `PolicyError` where the promise would break, `BudgetError` when
-    the budget is spent, `UsageError` for a text without length, `DataError` for one without words.
+    the budget is spent, `UsageError` for a text without length, `DataError` for unknown words under "reject".
     """
     size = length if isinstance(document, str) else document.size
     if isinstance(document, Bag):
@@ -125,8 +132,6 @@ def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
         encoded = words_of(document.text, embeddings, plan.encoding, keep)
     except UnknownWordError as error:
         return BadDocument(document.position, document.id, str(error))
-    if encoded.padding == plan.size:
-        return BadDocument(document.position, document.id, NO_WORDS)
     if encoded.places is not None:
         return _Ready(encoded, encoded.places, np.ones(len(encoded.places), bool))
     if plan.encoding.unknown == "keep":

@@ -1,7 +1,8 @@
 """Releases to files: JSONL, CSV, Parquet, Matrix Market. A writer sees only released bags (R21).
 
 Words come in vocabulary order and nothing else about their order is written (R11), except of ordered text, which is
-marked so in every record. An experiment's warning is on every artefact (R10).
+marked so in every record. An experiment's warning is on every artefact (R10). Files are their owner's only: who made
+the folder opens them to others when it has its place.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
 
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
+from publius.files import private
 from publius.releases.plan import ORDERED_TEXT, Plan
 from publius.releases.release import Release
 from publius.text.bag import Bag
@@ -192,7 +194,7 @@ class JsonLines(AbstractWriter):
     format = "jsonl"
 
     def _open(self) -> None:
-        self._file: BinaryIO = open(self.folder / "bags.jsonl", "wb")  # noqa: SIM115
+        self._file: BinaryIO = open(self.folder / "bags.jsonl", "xb", opener=private)  # noqa: SIM115
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
@@ -214,7 +216,7 @@ class Csv(AbstractWriter):
     format = "csv"
 
     def _open(self) -> None:
-        self._file = open(self.folder / "bags.csv", "w", encoding="utf-8", newline="")  # noqa: SIM115
+        self._file = open(self.folder / "bags.csv", "x", encoding="utf-8", newline="", opener=private)  # noqa: SIM115
         self._rows = csv.writer(self._file, lineterminator="\r\n")
         kind = ["kind"] if self.layout.ordered else []
         warning = ["warning"] if self.layout.warning else []
@@ -259,9 +261,8 @@ class Parquet(AbstractWriter):
 
     def _open(self) -> None:
         parquet = import_parquet()[1]
-        self._file = parquet.ParquetWriter(
-            self.folder / "bags.parquet", self.layout.schema(), compression=COMPRESSION
-        )
+        self._stream: BinaryIO = open(self.folder / "bags.parquet", "xb", opener=private)  # noqa: SIM115
+        self._file = parquet.ParquetWriter(self._stream, self.layout.schema(), compression=COMPRESSION)
         self._rows: list[Release] = []
 
     def write(self, release: Release) -> None:
@@ -276,9 +277,9 @@ class Parquet(AbstractWriter):
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""
-        if self._rows:
-            self._flush()
-        self._file.close()
+        with self._stream, self._file:
+            if self._rows:
+                self._flush()
 
 
 @final
@@ -293,8 +294,8 @@ class MatrixMarket(AbstractWriter):
     _WIDTH: ClassVar[int] = 20  # room for each number of the size line, which is known only at the end
 
     def _open(self) -> None:
-        self._matrix: BinaryIO = open(self.folder / "bags.mtx", "wb")  # noqa: SIM115
-        self._documents: BinaryIO = open(self.folder / "documents.jsonl", "wb")  # noqa: SIM115
+        self._matrix: BinaryIO = open(self.folder / "bags.mtx", "xb", opener=private)  # noqa: SIM115
+        self._documents: BinaryIO = open(self.folder / "documents.jsonl", "xb", opener=private)  # noqa: SIM115
         self._rows = self._entries = 0
         warning = f"% {self.layout.warning}\n" if self.layout.warning else ""
         self._matrix.write(f"%%MatrixMarket matrix coordinate real general\n{warning}".encode())
@@ -326,7 +327,9 @@ class MatrixMarket(AbstractWriter):
         self._write_size_line()
         self._matrix.close()
         self._documents.close()
-        with open(self.folder / "vocabulary.txt", "w", encoding="utf-8", newline="\n") as file:
+        with open(
+            self.folder / "vocabulary.txt", "x", encoding="utf-8", newline="\n", opener=private
+        ) as file:
             file.writelines(f"{word}\n" for word in self.layout.embeddings.vocabulary)
 
 

@@ -7,10 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import final
 
-from publius.errors import DocumentError, UnknownWordError
+from publius.errors import UnknownWordError
 from publius.mechanisms.base import AbstractMechanism
 from publius.privacy.ledger import Ledger
-from publius.releases.protect import NO_WORDS
 from publius.text.bag import Bag, Encoded, Encoding, words_of
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
@@ -63,8 +62,6 @@ class State:
             found = words_of(text, self.embeddings, self.encoding(asked))
         except UnknownWordError as error:
             raise UnknownWordError(f"{which}{error}") from None
-        if found.padding == len(found.words):
-            raise DocumentError(f"{which}{NO_WORDS}")
         return found
 
     def bag(self, text: str, asked: Choice, which: str = "") -> Bag:

@@ -59,7 +59,7 @@ def make_documents(embeddings: Embeddings, count: int, words: int, key: RunKey) 
 
 
 def _released(subject: Subject, documents: Sequence[Document], plan: Plan, key: RunKey) -> list[Release]:
-    results, _ = subject.protect(documents, plan, key)
+    results, _ = subject.protect(documents, plan, RunKey(key.expose()))
     return [result for result in results if isinstance(result, Release)]
 
 
@@ -148,7 +148,7 @@ def check_errors(subject: Subject, key: RunKey) -> Check:
     embeddings = toy_embeddings()
     text = f"{embeddings.word(0)} {CANARY} {embeddings.word(1)}"
     plan = make_plan(subject, embeddings, 1.0, 3, unknown="reject")
-    results, _ = subject.protect([Document("d", text, {}, 1)], plan, key)
+    results, _ = subject.protect([Document("d", text, {}, 1)], plan, RunKey(key.expose()))
     refused = [result for result in results if isinstance(result, BadDocument)]
     shown = sum(any(word in repr(bad) + str(bad.error()) for word in text.split()) for bad in refused)
     return violations("release: a refusal holds no word", 1, shown + (len(refused) != 1))

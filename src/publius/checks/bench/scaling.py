@@ -189,9 +189,9 @@ def _on_processes(setting: Setting, plan: Plan, folder: Path) -> float:
 
 
 def _on_spark(setting: Setting, plan: Plan, folder: Path) -> float:
-    from publius.releases.engines.spark import SparkRunner
+    from publius.releases.engines.spark import SparkEngine
 
-    with SparkRunner(setting.master, setting.workers):  # the session that the runs find
+    with SparkEngine(setting.master, setting.workers):  # the session that the runs find
 
         def release(name: str) -> None:
             protect_corpus(

@@ -1,13 +1,16 @@
-"""A corpus through `protect`: one entry, `protect_corpus`; engines are local processes and Spark."""
+"""A corpus through `protect`: one entry, `protect_corpus`; engines are classes behind `AbstractEngine`."""
 
-from publius.releases.engines.engine import Summary
+from publius.releases.engines.engine import AbstractEngine, Job, Outcome, Summary
 from publius.releases.engines.run import default_batch_size, protect_corpus, shortest_length
 from publius.releases.engines.run_folder import Found
 from publius.releases.engines.worker_pool import LocalRunner, batches_of
 
 __all__ = [
+    "AbstractEngine",
     "Found",
+    "Job",
     "LocalRunner",
+    "Outcome",
     "Summary",
     "batches_of",
     "default_batch_size",

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import final
 
 from publius.documents.corpus import BadDocument, Document
-from publius.errors import UsageError
+from publius.errors import DocumentError, UsageError
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines.worker_pool import Batch
 from publius.releases.plan import Plan
 
 
 @final
-class Bill:
+class Charges:
     """The charges of a run, by the positions of its documents; without a ledger nothing is noted and paid."""
 
     def __init__(self, ledger: Ledger | None, plan: Plan) -> None:
@@ -24,7 +24,7 @@ class Bill:
         self._charges: dict[int, Charge] = {}
 
     @property
-    def charges(self) -> bool:
+    def any(self) -> bool:
         """Whether there is a ledger."""
         return self._ledger is not None
 
@@ -49,15 +49,23 @@ class Bill:
         """
         for (
             item
-        ) in left_out:  # by position: a repeated id is also that of the document before, which is released
+        ) in left_out:  # by position: a repeated id is also that of an earlier document, which is released
             self._charges.pop(item.position, None)
         if self._ledger is not None:
             self._ledger.spend(self._charges.values(), token=token)
 
 
 def _account(document: Document) -> str:
+    """The name under which a ledger charges ``document``; `DocumentError` for a file name that no text can hold."""
     if document.account is None:
         raise UsageError(
             "a ledger charges documents by their ids, and numbered rows have none that last: name an id field"
         )
+    try:
+        document.account.encode()
+    except UnicodeEncodeError:
+        raise DocumentError(
+            f"document {document.position}: the name of its file is not UTF-8, and a ledger charges .txt files by "
+            "their names: rename the file. Nothing was released"
+        ) from None
     return document.account

@@ -1,4 +1,4 @@
-"""What every engine is given and what it ends with: a summary, a manifest, or the first document refused."""
+"""The one protocol of engines: what each is given, and what it gives back. To add an engine, write one class."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import json
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, ClassVar, Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
 from publius.documents.shards import file_size
 from publius.errors import DocumentError
-from publius.files import write_file
-from publius.releases.engines.charges import Bill
-from publius.releases.engines.run_folder import Found, WorkingFolder
+from publius.files import private, write_file
+from publius.noise.randomness import RunKey
+from publius.releases.engines.charges import Charges
+from publius.releases.engines.run_folder import Found
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
+from publius.text.bag import Encoding
 
 
 @final
@@ -40,16 +42,17 @@ _REPAID: Final = 32
 
 @final
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What an engine is asked for; ``notice`` is told what a resumed run found, ``progress`` how many are done."""
+class Job:
+    """What an engine is asked to do; ``notice`` is told what a person should know, ``progress`` how many are done."""
 
     corpus: Corpus
     plan: Plan
+    format: str
     batch_size: int
     skip_bad: bool
-    bill: Bill
+    charges: Charges
     progress: Progress
-    notice: Callable[[Found], None]
+    notice: Callable[[str], None]
 
     def prepare(self) -> None:
         """Let the mechanism prepare what workers share, if the corpus is large enough to repay it."""
@@ -58,52 +61,66 @@ class Request:
             self.plan.mechanism.prepare()
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an engine did: counts, the documents left out, and what it found of an interrupted run."""
+
+    tally: Tally
+    bad: tuple[BadDocument, ...]
+    found: Found | None = None
+
+
 class AbstractEngine(ABC):
-    """A way to run a corpus. To add one, write one class."""
+    """A way to do the work of a run: local processes, a cluster.
+
+    Attributes:
+        formats: the file formats it can write, the usual one first.
+
+    """
+
+    formats: ClassVar[tuple[str, ...]]
 
     @abstractmethod
-    def at_once(self, output: Path) -> Summary:
-        """Release everything into the new folder ``output``, or nothing."""
+    def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> Outcome:
+        """Write the release of every document of ``job`` into ``folder``, which is empty, and say what was done.
 
-    @abstractmethod
-    def resumable(self, work: WorkingFolder) -> Summary:
-        """The same with the key and the finished part of a working folder, which is kept when this fails."""
+        Each document goes through `protect` with ``key``, so that every engine gives the same bags; what is written
+        depends on public numbers and on the bags alone. Documents are noted in ``job.charges`` as they go by.
+        ``kept`` is a private folder in which a run that can be resumed keeps what is finished, and finds what an
+        interrupted one finished; None when nothing is to be kept. Raises `DocumentError` at the first document that
+        cannot be released, unless ``job.skip_bad``.
+        """
 
 
-def left_out(results: Iterable[object], *, skip_bad: bool) -> list[BadDocument]:
-    """The documents among ``results`` that cannot be released; `DocumentError` unless they are to be skipped."""
+def left_out(results: Iterable[object], job: Job) -> list[BadDocument]:
+    """The documents among ``results`` that cannot be released; `DocumentError` unless ``job`` skips them."""
     bad = [result for result in results if isinstance(result, BadDocument)]
-    if bad and not skip_bad:
-        raise bad_document_error(bad[0])
+    if bad and not job.skip_bad:
+        raise bad_document_error(bad[0], job.plan.encoding)
     return bad
 
 
-def bad_document_error(bad: BadDocument) -> DocumentError:
+def bad_document_error(bad: BadDocument, encoding: Encoding) -> DocumentError:
     """The error for a document that cannot be released: its position, id and reason, and the way out."""
-    return DocumentError(f"{bad.error()}. Nothing was released; leave such documents out with --skip-bad")
+    way_out = "" if encoding.unknown == "reject" else "; leave such documents out with --skip-bad"
+    return DocumentError(f"{bad.error()}. Nothing was released{way_out}")
 
 
-def finish_folder(folder: Path, plan: Plan, tally: Tally, bad: Sequence[BadDocument]) -> dict[str, Any]:
+def finish_folder(folder: Path, plan: Plan, documents: int, missing: int = 0) -> dict[str, Any]:
     """Write the manifest beside the bags; `DocumentError` when there are none."""
-    if not tally.documents:
-        raise DocumentError(f"no document could be released: {len(bad)} could not be read")
-    manifest = plan.manifest(tally.documents)
-    _write_manifest(folder, manifest)
+    if not documents:
+        raise DocumentError(f"no document could be released: {missing} could not be read")
+    manifest = plan.manifest(documents, missing)
+    with write_file(folder / "manifest.json", 0o600) as file:
+        file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
     return manifest
 
 
-def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    with write_file(folder / "manifest.json") as file:
-        file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
-
-
 def link(source: Path, target: Path) -> None:
-    """Give a private file a second name in a release, with a new file's permissions; a copy where that fails."""
-    with open(target, "wb") as made:  # for the permissions that a new file gets
-        mode = os.fstat(made.fileno()).st_mode & 0o777
-    target.unlink()
+    """Give a private file a second name; a copy, as private, where that fails."""
     try:
         os.link(source, target)
     except OSError:
-        shutil.copyfile(source, target)
-    target.chmod(mode)
+        with open(target, "xb", opener=private) as copy, open(source, "rb") as file:
+            shutil.copyfileobj(file, copy)

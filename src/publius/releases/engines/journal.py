@@ -18,8 +18,7 @@ from typing import Any, BinaryIO, Final, Self, final
 
 from publius.documents.corpus import BadDocument
 from publius.errors import DataError
-from publius.files import os_errors, shown
-from publius.releases.engines.run_folder import open_private
+from publius.files import os_errors, private, shown
 from publius.releases.release import Tally
 
 BAGS: Final = "bags.jsonl"
@@ -44,8 +43,8 @@ class Journal:
         self.items = self.torn_bytes = self._end = 0
         self.tally, self.bad = Tally(), list[BadDocument]()
         with os_errors("open", folder), contextlib.ExitStack() as files:
-            self._bags = files.enter_context(open_private(self.path))
-            self._progress = files.enter_context(open_private(folder / _PROGRESS))
+            self._bags = files.enter_context(open(self.path, "a+b", opener=private))
+            self._progress = files.enter_context(open(folder / _PROGRESS, "a+b", opener=private))
             self._recover()
             self._files = files.pop_all()
 

@@ -13,15 +13,22 @@ from pathlib import Path
 from typing import Any, Final
 
 from publius.documents.corpus import BadDocument, Corpus, Document
-from publius.errors import DocumentError, UnknownWordError, UsageError
+from publius.errors import DocumentError, PolicyError, UnknownWordError, UsageError
+from publius.files import new_folder, remove_leftovers, shown
 from publius.privacy.ledger import Ledger
-from publius.releases.engines.charges import Bill
-from publius.releases.engines.engine import AbstractEngine, Progress, Request, Summary, bad_document_error
+from publius.releases.engines.charges import Charges
+from publius.releases.engines.engine import (
+    AbstractEngine,
+    Job,
+    Progress,
+    Summary,
+    bad_document_error,
+    finish_folder,
+)
 from publius.releases.engines.local import LocalEngine
 from publius.releases.engines.run_folder import Found, WorkingFolder, refuse_unfinished, working_folder
 from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Plan
-from publius.releases.protect import NO_WORDS
 from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout
 from publius.text.bag import Encoding, words_of
@@ -35,28 +42,28 @@ def default_batch_size(plan: Plan) -> int:
 
 
 def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip_bad: bool) -> int:
-    """The number of words of the shortest readable document: the paper's N, taken from the documents.
+    """The number of words of the shortest document that has any: the paper's N, taken from the documents.
 
-    `DocumentError` when a document cannot be read (unless ``skip_bad``) or none can.
+    `DocumentError` when a document cannot be read (unless ``skip_bad``), or none has a word.
     """
     whole = replace(encoding, length=None)
-    shortest: int | None = None
-    for item in corpus:
-        if isinstance(item, Document):
-            try:
-                count = len(words_of(item.text, vocabulary, whole).words)
-            except UnknownWordError as error:
-                item = BadDocument(item.position, item.id, str(error))
-            else:
-                if count:
-                    shortest = count if shortest is None else min(shortest, count)
-                    continue
-                item = BadDocument(item.position, item.id, NO_WORDS)
-        if not skip_bad:
-            raise bad_document_error(item)
+    counts = (_length(item, vocabulary, whole, skip_bad=skip_bad) for item in corpus)
+    shortest = min(filter(None, counts), default=None)
     if shortest is None:
-        raise DocumentError("no document could be read, so there is no shortest one")
+        raise DocumentError("no document has a word, so there is no shortest one: give a number")
     return shortest
+
+
+def _length(item: Document | BadDocument, vocabulary: Any, encoding: Encoding, *, skip_bad: bool) -> int:
+    """Words of a document; 0 for one without words, or that is to be skipped: neither has a say."""
+    if isinstance(item, Document):
+        try:
+            return len(words_of(item.text, vocabulary, encoding).words)
+        except UnknownWordError as error:
+            item = BadDocument(item.position, item.id, str(error))
+    if not skip_bad:
+        raise bad_document_error(item, encoding)
+    return 0
 
 
 def protect_corpus(
@@ -65,7 +72,7 @@ def protect_corpus(
     output: Path,
     *,
     format: str | None = None,
-    engine: str = "local",
+    engine: str | AbstractEngine = "local",
     master: str | None = None,
     workers: int | None = None,
     runner: LocalRunner | None = None,
@@ -74,66 +81,97 @@ def protect_corpus(
     resume: bool = False,
     ledger: Ledger | None = None,
     progress: Progress = lambda done: None,
-    notice: Callable[[Found], None] = lambda found: None,
+    notice: Callable[[str], None] = lambda text: None,
 ) -> Summary:
     """Release every document of ``corpus`` into the new folder ``output``: bags and manifest, or nothing.
 
     The folder appears at once, complete and flushed to the disk, or not at all. The ``engine`` "local" writes
     ``format`` (default: jsonl) in this process, or in ``workers`` processes unless the corpus is small, or with a
     ``runner`` that was started before with the same plan. (Worker processes import the main script again: guard it
-    with ``if __name__ == "__main__"``.) The ``engine`` "spark" writes
-    Parquet through the cluster at ``master`` (default: this machine). ``batch_size`` documents are searched together
-    (default: as many as suit the mechanism).
+    with ``if __name__ == "__main__"``.) The ``engine`` "spark" writes Parquet through the cluster at ``master``
+    (default: this machine). It may also be an `AbstractEngine` of your own. ``batch_size`` documents are searched
+    together (default: as many as suit the mechanism).
 
     With ``resume`` what is finished is kept in a working folder beside the output, so that the same call goes on
-    after a kill; ``notice`` is told what it found. A ``ledger`` is debited for all documents, and their subjects, in
-    one durable step before the folder appears. Raises `DocumentError` at the first document that cannot be read
-    unless ``skip_bad``, and when no document is left; `BudgetError` when a budget would be overspent.
+    after a kill. What a killed run left otherwise is removed. ``notice`` is told of both in a sentence. A ``ledger``
+    is debited for all documents, and their subjects, in one durable step before the folder appears. Raises
+    `DocumentError` at the first document that cannot be read unless ``skip_bad``, and when no document is left;
+    `BudgetError` when a budget would be overspent; `PolicyError` for ``skip_bad`` where a document's words would
+    decide whether it is released.
     """
-    if engine not in ENGINES:
-        raise UsageError(f"no engine is called {engine!r}: choose one of {', '.join(ENGINES)}")
+    check_presence(plan, skip_bad=skip_bad)
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
-    if runner is not None and runner.plan is not plan:
-        raise UsageError("the runner was started with another plan: start one with this plan")
+    chosen = _engine(engine, master, workers, runner)
     if format is not None and format not in WRITERS:
         raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
-    WRITERS[format or "jsonl"].check(Layout.of(plan))  # names that clash, order without room: before any work
-    request = Request(
-        corpus, plan, batch_size or default_batch_size(plan), skip_bad, Bill(ledger, plan), progress, notice
-    )
-    chosen = _engine(engine, request, format, master, workers, runner)
+    if format not in (None, *chosen.formats):
+        raise UsageError(
+            f"this engine writes {', '.join(chosen.formats)}, not {format}: leave out the format, or choose the "
+            "engine local"
+        )
+    job = Job(
+        corpus, plan, format or chosen.formats[0], batch_size or default_batch_size(plan), skip_bad,
+        Charges(ledger, plan), progress, notice,
+    )  # fmt: skip
+    WRITERS[job.format].check(Layout.of(plan))  # names that clash, order without room: before any work
     if resume:
         with working_folder(output, plan, corpus) as work:
-            return chosen.resumable(work) if work.placed is None else _already_placed(work, plan)
+            return _resumed(chosen, job, work) if work.placed is None else _already_placed(work, plan)
     refuse_unfinished(output)
-    return chosen.at_once(output)
+    return _at_once(chosen, job, output)
+
+
+def check_presence(plan: Plan, *, skip_bad: bool) -> None:
+    """`PolicyError` where private words would decide which ids appear (R27), unless for an experiment."""
+    if skip_bad and plan.encoding.unknown == "reject" and plan.experiment is None:
+        raise PolicyError(
+            "leaving out the documents that hold unknown words would tell which do: choose unk or drop, or reject "
+            "without --skip-bad, which refuses the whole run; or run an experiment (NOT PRIVATE)"
+        )
 
 
 def _engine(
-    name: str,
-    request: Request,
-    format: str | None,
-    master: str | None,
-    workers: int | None,
-    runner: LocalRunner | None,
+    engine: str | AbstractEngine, master: str | None, workers: int | None, runner: LocalRunner | None
 ) -> AbstractEngine:
-    if name == "local":
-        if master is not None:
-            raise UsageError("a master belongs to Spark: choose the engine spark with it")
-        return LocalEngine(request, format or "jsonl", 1 if workers is None else workers, runner)
-    if format not in (None, "parquet"):
-        raise UsageError(
-            f"Spark writes Parquet, not {format}: leave out the format, or choose the engine local"
-        )
-    from publius.releases.engines.cluster import ClusterEngine
-    from publius.releases.engines.spark import SparkRunner
+    if isinstance(engine, AbstractEngine):
+        return engine
+    if engine == "spark":
+        from publius.releases.engines.spark import SparkEngine
 
-    return ClusterEngine(request, SparkRunner(master, workers))
+        return SparkEngine(master, workers)
+    if engine != "local":
+        raise UsageError(f"no engine is called {engine!r}: choose one of {', '.join(ENGINES)}")
+    if master is not None:
+        raise UsageError("a master belongs to Spark: choose the engine spark with it")
+    return LocalEngine(1 if workers is None else workers, runner)
+
+
+def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
+    """Everything into the new folder ``output``, or nothing; debited before others can read any of it."""
+    for left in remove_leftovers(output):
+        job.notice(
+            f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released"
+        )
+    with new_folder(output) as folder:
+        outcome = engine.release(job, job.plan.run_key(), folder, None)
+        manifest = finish_folder(folder, job.plan, outcome.tally.documents, len(outcome.bad))
+        job.charges.pay(outcome.bad)
+    return Summary(outcome.tally, outcome.bad, manifest)
+
+
+def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder) -> Summary:
+    """The same with the key and the finished part of a working folder, which is kept when this fails."""
+    with work.stage() as stage:
+        outcome = engine.release(job, work.key, stage, work.path)
+        manifest = finish_folder(stage, job.plan, outcome.tally.documents, len(outcome.bad))
+    job.charges.pay(outcome.bad, token=work.key.derive("ledger").hex())
+    work.place(outcome.tally, outcome.bad)
+    return Summary(outcome.tally, outcome.bad, manifest, outcome.found if work.resumed else None)
 
 
 def _already_placed(work: WorkingFolder, plan: Plan) -> Summary:
     """A run that was killed when only its working folder was left to destroy."""
     tally, bad = work.placed or (Tally(), ())
     work.destroy()
-    return Summary(tally, bad, plan.manifest(tally.documents), Found(tally.documents, len(bad)))
+    return Summary(tally, bad, plan.manifest(tally.documents, len(bad)), Found(tally.documents, len(bad)))

@@ -16,11 +16,20 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Final, final
+from typing import Any, Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, PolicyError, UsageError
-from publius.files import check_new_folder, os_errors, place_folder, shown, sync, write_file
+from publius.files import (
+    check_new_folder,
+    open_to_others,
+    os_errors,
+    place_folder,
+    private,
+    shown,
+    sync,
+    write_file,
+)
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
@@ -53,6 +62,13 @@ class Found:
     documents: int
     left_out: int
     torn_bytes: int = 0
+
+    def __str__(self) -> str:
+        return (
+            f"going on with an unfinished run: {self.documents:,} documents were finished"
+            + (f", {self.left_out:,} left out" if self.left_out else "")
+            + (f"; {self.torn_bytes:,} bytes of an unfinished batch were cut off" if self.torn_bytes else "")
+        )
 
 
 @final
@@ -158,7 +174,7 @@ class WorkingFolder:
             )  # first: without a stage it says that all is placed
             sync(self.path)
             shutil.rmtree(stage, ignore_errors=True)
-            stage.mkdir()
+            stage.mkdir(0o700)
             yield stage
 
     def place(self, tally: Tally, bad: tuple[BadDocument, ...]) -> None:
@@ -172,6 +188,7 @@ class WorkingFolder:
     def destroy(self) -> None:
         """Overwrite and remove the secret, then the rest, and last what tells that the output has its place."""
         with os_errors("remove", self.path):
+            open_to_others(self.output)  # a run may have been killed just before that
             _overwrite(self.path / _SECRET)
             _empty(self.path, last=_PLACING)
             self.path.rmdir()
@@ -213,7 +230,7 @@ def _check_owner(path: Path) -> None:
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Held by one process; the operating system lets go of it when the process ends, however it ends."""
-    with os_errors("open", path), open(path / _LOCK, "ab", opener=_private) as lock:
+    with os_errors("open", path), open(path / _LOCK, "ab", opener=private) as lock:
         if sys.platform != "win32":
             import fcntl
 
@@ -222,15 +239,6 @@ def _locked(path: Path) -> Iterator[None]:
             except BlockingIOError:
                 raise UsageError(f"another process is at work in {shown(path)}: wait for it") from None
         yield
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
-
-
-def open_private(path: Path) -> BinaryIO:
-    """A file of the working folder to read and append to, made when it is missing, readable by its owner only."""
-    return open(path, "a+b", opener=_private)
 
 
 def fingerprint(paths: tuple[Path, ...], key: bytes) -> str:

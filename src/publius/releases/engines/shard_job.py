@@ -1,29 +1,26 @@
-"""The work of a cluster's workers: a piece of the corpus is read, protected and written as one Parquet file.
+"""The work of a cluster's workers: a shard of the corpus is read, protected and written as one Parquet file.
 
 A worker reads the documents itself, so no text goes through the cluster's shuffles, logs or broadcasts. What it
-writes is the same however often it is computed and whoever computes it, and takes its name in one step: a piece
+writes is the same however often it is computed and whoever computes it, and takes its name in one step: a shard
 that is retried or computed twice at once is released once.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import io
+import itertools
 import json
 import pickle
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self, final
 
-import numpy as np
-
-from publius.documents.corpus import REPEATED, BadDocument, Corpus, Document
+from publius.documents.corpus import BadDocument, Corpus, Document, Range
 from publius.documents.row_readers import import_parquet
-from publius.documents.shards import Piece
-from publius.errors import EmbeddingError, PubliusError
+from publius.documents.shards import Shard
+from publius.errors import DocumentError, EmbeddingError, PubliusError
 from publius.files import write_file
 from publius.noise.randomness import RunKey
 from publius.releases.engines.worker_pool import batches_of, protect_batch
@@ -33,66 +30,31 @@ from publius.releases.writers import COMPRESSION, Layout
 from publius.vectors.embeddings import Embeddings
 
 ROWS: Final = 1024  # of a row group
-_DIGEST: Final = 8
 
 Shipped = Callable[[str], Path]
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Survey:
-    """What a piece holds: items in each range, how many are bad, a digest of each id in order (none if numbered)."""
-
-    items: tuple[int, ...]
-    bad: int
-    digests: bytes
-
-    @classmethod
-    def of(cls, corpus: Corpus, piece: Piece) -> Self:
-        """Read the piece. A bad document's digest is random-like, so that it repeats no other's."""
-        counts, bad, digests = [], 0, bytearray()
-        for number, part in enumerate(piece):
-            count = 0
-            for item in corpus.read_range(part, 1):
-                count += 1
-                bad += isinstance(item, BadDocument)
-                if corpus.id_field is not None:
-                    name = f"{number}/{count}/{part}\0" if item.id is None else item.id
-                    digests += hashlib.blake2b(name.encode(), digest_size=_DIGEST).digest()
-            counts.append(count)
-        return cls(tuple(counts), bad, bytes(digests))
-
-
-def repeated(surveys: list[Survey]) -> list[list[int]]:
-    """Groups of positions (from 1) whose ids have equal digests: repeated ids, and rarely a coincidence."""
-    digests = np.frombuffer(b"".join(survey.digests for survey in surveys), np.uint64)
-    order = np.argsort(digests, kind="stable")
-    same = np.flatnonzero(np.diff(digests[order]) == 0)
-    groups: dict[int, set[int]] = {}
-    for at in same.tolist():
-        first, second = order[at : at + 2].tolist()
-        groups.setdefault(int(digests[first]), set()).update((first + 1, second + 1))
-    return [sorted(group) for group in groups.values()]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Order:
+class ShardJob:
     """All that workers need beside the run key: public decisions, where to read, where to write.
 
-    ``firsts`` has the position of the first item of each range of each piece, ``repeats`` the positions whose id
-    was there before. Released parts go to the folder ``parts``; ``notes`` is private.
+    What is released goes to the folder ``parts``; ``notes`` is private. The rest is known after a survey: the
+    position of the first item of each range, the documents left out, the positions whose id was there before, and
+    the shards.
     """
 
     plan: Plan
     corpus: Corpus
-    pieces: tuple[Piece, ...]
-    firsts: tuple[tuple[int, ...], ...]
-    repeats: frozenset[int]
+    ranges: tuple[Range, ...]
     parts: Path
     notes: Path
     batch_size: int
     skip_bad: bool
+    firsts: tuple[int, ...] = ()
+    bad: tuple[BadDocument, ...] = ()
+    repeats: frozenset[int] = frozenset()
+    shards: tuple[Shard, ...] = ()
 
     def pack(self) -> bytes:
         """As bytes for `unpack`; stored embeddings are named, not copied."""
@@ -101,16 +63,25 @@ class Order:
         return buffer.getvalue()
 
     @staticmethod
-    def unpack(data: bytes, shipped: Shipped) -> Order:
+    def unpack(data: bytes, shipped: Shipped) -> ShardJob:
         """What `pack` made; ``shipped`` gives the folder of embeddings, by their sha256, if their own is not here."""
         return _Unpacker(data, shipped).load()  # type: ignore[no-any-return]  # pack() made it in this run
 
-    def items(self, number: int) -> Iterator[Document | BadDocument]:
-        """The documents of a piece, a repeated id as a bad document."""
-        for part, first in zip(self.pieces[number], self.firsts[number], strict=True):
+    def documents(self, number: int) -> Iterator[Document]:
+        """The documents of a shard; `DocumentError` when the input has changed since the survey."""
+        shard = self.shards[number]
+        read = 0
+        for item in itertools.islice(self._good(shard.first), shard.skip, shard.skip + shard.count):
+            read += 1
+            yield item
+        if read < shard.count:
+            raise DocumentError("the input was changed while it was read: leave it alone and start again")
+
+    def _good(self, start: int) -> Iterator[Document]:
+        for part, first in zip(self.ranges[start:], self.firsts[start:], strict=True):
             for item in self.corpus.read_range(part, first):
-                repeats = isinstance(item, Document) and item.position in self.repeats
-                yield BadDocument(item.position, item.id, REPEATED) if repeats else item
+                if isinstance(item, Document) and item.position not in self.repeats:
+                    yield item
 
 
 class _Packer(pickle.Pickler):
@@ -134,22 +105,57 @@ class _Unpacker(pickle.Unpickler):
         return embeddings
 
 
+def _not_shipped(sha256: str) -> Path:
+    raise EmbeddingError("a worker does not see the vectors: store them where all workers can read them")
+
+
+Work = Callable[[ShardJob, RunKey, int], None]
+
+
+@final
+class ShardTask:
+    """What a cluster carries to its workers and calls there with one number after another: `AbstractClusterEngine`.
+
+    It holds the run key and where the job is kept, in a private folder that all workers see, and nothing whose size
+    depends on documents. To be pickled by the cluster's own means and written nowhere.
+    """
+
+    def __init__(self, work: Work, job: ShardJob, key: RunKey) -> None:
+        self._work, self._kept = work, job.notes / "job"
+        self._key, self._seeded = key.expose(), key.seeded_run
+        self._job: ShardJob | None = None
+        self.embeddings: Embeddings | None = job.plan.mechanism.embeddings
+        with write_file(self._kept, 0o600, durable=False) as file:
+            file.write(job.pack())
+
+    def __call__(self, number: int, shipped: Shipped = _not_shipped) -> None:
+        """Do the work called ``number``, as often as it is asked for; ``shipped`` as in `ShardJob.unpack`."""
+        if self._job is None:
+            from threadpoolctl import threadpool_limits
+
+            threadpool_limits(1)
+            self._job = ShardJob.unpack(self._kept.read_bytes(), shipped)
+        self._work(self._job, RunKey(self._key, seeded_run=self._seeded), number)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_job": None, "embeddings": None}
+
+    def __repr__(self) -> str:
+        return "ShardTask(secret)"
+
+
 @final
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What came of a piece; ``bad`` are left out, and stop the run unless they are to be skipped."""
+class ShardResult:
+    """What came of a shard; ``bad`` could not be protected, and stop the run unless they are to be skipped."""
 
     tally: Tally
     bad: tuple[BadDocument, ...]
 
     def to_json(self) -> str:
-        """For the way to the driver and for a resumed run."""
-        return json.dumps(
-            {
-                "tally": dataclasses.astuple(self.tally),
-                "bad": [dataclasses.astuple(item) for item in self.bad],
-            }
-        )
+        """For the driver and for a resumed run."""
+        bad = [dataclasses.astuple(item) for item in self.bad]
+        return json.dumps({"tally": dataclasses.astuple(self.tally), "bad": bad})
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -158,31 +164,8 @@ class Done:
         return cls(Tally(*kept["tally"]), tuple(BadDocument(*item) for item in kept["bad"]))
 
 
-class AbstractRunner(ABC):
-    """Carries pieces to workers and answers back. To add a cluster, write one class.
-
-    The run key goes to workers by the cluster's own means and is written nowhere.
-    """
-
-    @abstractmethod
-    def __enter__(self) -> Self:
-        """Make the workers ready."""
-
-    @abstractmethod
-    def __exit__(self, *error: object) -> None:
-        """Let them go."""
-
-    @abstractmethod
-    def survey(self, order: Order) -> list[Survey]:
-        """`Survey.of` each piece."""
-
-    @abstractmethod
-    def release(self, order: Order, key: RunKey, numbers: list[int]) -> dict[int, Done]:
-        """`perform` the pieces ``numbers``, as often as it takes."""
-
-
-def done_path(notes: Path, number: int) -> Path:
-    """Where it is noted that a piece is finished: private, it counts unknown words."""
+def result_path(notes: Path, number: int) -> Path:
+    """Where it is noted what came of a shard: private, it counts unknown words."""
     return notes / f"{number:05d}.json"
 
 
@@ -191,24 +174,46 @@ def stop_path(notes: Path) -> Path:
     return notes / "stop"
 
 
-def perform(order: Order, key: RunKey, number: int) -> Done:
-    """Read, protect and write a piece; the same bytes whenever it is done again."""
-    if stop_path(order.notes).exists():
-        return Done(Tally(), ())
+def refused_path(notes: Path, number: int) -> Path:
+    """Where it is noted that a shard has a document that stops the run, and which."""
+    return notes / f"refused-{number:05d}.json"
+
+
+def perform(job: ShardJob, key: RunKey, number: int) -> None:
+    """Read, protect and write a shard; the same bytes whenever it is done again."""
+    if stop_path(job.notes).exists():
+        return
+    target = job.parts / f"part-{number:05d}.parquet"
+    try:
+        with write_file(target, 0o600) as file, _Part(file, job.plan) as part:
+            result = _released(job, key, number, part)
+    except _RefusedError as refused:
+        result, path = refused.result, refused_path(job.notes, number)
+        stop_path(job.notes).touch(0o600)
+    else:
+        path = result_path(job.notes, number)
+    with write_file(path, 0o600) as file:
+        file.write(result.to_json().encode())
+
+
+def _released(job: ShardJob, key: RunKey, number: int, part: _Part) -> ShardResult:
     tally, bad = Tally(), list[BadDocument]()
-    with write_file(order.parts / f"part-{number:05d}.parquet") as file, _Part(file, order.plan) as part:
-        for batch in batches_of(order.items(number), order.batch_size):
-            results, batch_tally = protect_batch(batch, order.plan, key, threads=1)
-            tally += batch_tally
-            bad += [result for result in results if isinstance(result, BadDocument)]
-            if bad and not order.skip_bad:
-                stop_path(order.notes).touch(0o600)
-                return Done(tally, tuple(bad[:1]))
-            part.write([result for result in results if isinstance(result, Release)])
-    done = Done(tally, tuple(bad))
-    with write_file(done_path(order.notes, number), 0o600) as file:
-        file.write(done.to_json().encode())
-    return done
+    for batch in batches_of(job.documents(number), job.batch_size):
+        results, batch_tally = protect_batch(batch, job.plan, key, threads=1)
+        tally += batch_tally
+        bad += [result for result in results if isinstance(result, BadDocument)]
+        if bad and not job.skip_bad:
+            raise _RefusedError(ShardResult(tally, tuple(bad[:1])))
+        part.write([result for result in results if isinstance(result, Release)])
+    return ShardResult(tally, tuple(bad))
+
+
+class _RefusedError(Exception):
+    """A shard holds a document that cannot be released: its file is not to be written."""
+
+    def __init__(self, result: ShardResult) -> None:
+        super().__init__()
+        self.result = result
 
 
 @final

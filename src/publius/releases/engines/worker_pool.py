@@ -27,7 +27,7 @@ from publius.releases.protect import protect
 from publius.releases.release import Release, Tally
 
 Batch = list[Document | BadDocument]
-Outcome = tuple[list[Release | BadDocument], Tally]
+Protected = tuple[list[Release | BadDocument], Tally]
 
 
 @final
@@ -61,14 +61,14 @@ class LocalRunner:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def run(self, batches: Iterable[Batch], key: RunKey) -> Iterator[Outcome]:
+    def run(self, batches: Iterable[Batch], key: RunKey) -> Iterator[Protected]:
         """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
         if self._pool is None:
             for batch in batches:
                 yield protect_batch(batch, self.plan, key)
             return
-        secret = key.expose()
-        waiting: deque[Future[Outcome]] = deque()
+        secret = (key.expose(), key.seeded_run)
+        waiting: deque[Future[Protected]] = deque()
         try:
             for batch in batches:
                 waiting.append(self._pool.submit(_work, batch, secret))
@@ -107,16 +107,20 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
-def _work(batch: Batch, secret: bytes) -> Outcome:
+def _work(batch: Batch, secret: tuple[bytes, bool]) -> Protected:
     if _worker is None:
         raise PubliusError("a worker was used before it was started")
-    return protect_batch(batch, _worker, RunKey(secret), threads=1)
+    return protect_batch(batch, _worker, RunKey(secret[0], seeded_run=secret[1]), threads=1)
 
 
-def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None = None) -> Outcome:
-    """The operation of every runner: each item's release in its place, or the bad document that it is."""
+def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None = None) -> Protected:
+    """The operation of every engine: each item's release in its place, or the bad document that it is.
+
+    A batch may be computed again, so each has a key object of its own; ids do not repeat in a corpus that is read.
+    """
+    own = RunKey(key.expose(), seeded_run=key.seeded_run)
     documents = [item for item in batch if isinstance(item, Document)]
-    outcomes, tally = protect(documents, plan, key, threads=threads)
+    outcomes, tally = protect(documents, plan, own, threads=threads)
     released = iter(outcomes)
     return [item if isinstance(item, BadDocument) else next(released) for item in batch], tally
 

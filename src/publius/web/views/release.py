@@ -93,7 +93,7 @@ def _write(folder: Path, plan: Plan, releases: Sequence[Released], tally: Tally)
         with JsonLines(made, Layout.of(plan)) as writer:
             for each in releases:
                 writer.write(each)
-        return finish_folder(made, plan, tally, ())
+        return finish_folder(made, plan, tally.documents)
 
 
 def _account(state: State, id: str) -> dict[str, Any] | None:

@@ -123,7 +123,9 @@ def _rekeyed(name: Callable[[Document, int], str]) -> Callable[[Sequence[Documen
         results: list[Release | BadDocument] = []
         tally = Tally()
         for place, document in enumerate(documents):
-            found, counted = protect([replace(document, id=name(document, place))], plan, key)
+            found, counted = protect(
+                [replace(document, id=name(document, place))], plan, RunKey(key.expose())
+            )
             results.append(replace(found[0], id=document.id))
             tally += counted
         return results, tally

@@ -1,0 +1,48 @@
+"""Reading with limits and writing durably: every file that Publius opens or makes goes through here.
+
+Reading: gzip is unpacked as a stream, with a cap on how far it may expand; lines end at the newline byte only
+(U+0085 and U+2028 occur inside words) and have a longest length. Writing: a temporary neighbor, flushed to
+the disk, takes the final name in one step, so that a reader sees the whole or nothing, after a crash too.
+
+`StorageError` is raised for what the operating system refuses, `DataError` for what is beyond a limit or
+damaged. Messages name the path as the user gave it, unprintable characters escaped, and never any content.
+"""
+
+from __future__ import annotations
+
+from publius.files.folders import check_new_folder, new_folder, open_to_others, place_folder, remove_leftovers
+from publius.files.paths import AnyPath, os_errors, shown, storage_error
+from publius.files.reading import (
+    GZIP_FREE,
+    GZIP_RATIO,
+    LINE_LIMIT,
+    WHOLE_LIMIT,
+    largest_content,
+    open_binary,
+    read_bytes_limited,
+    read_lines,
+)
+from publius.files.writing import private, sync, write_file
+
+__all__ = [
+    "GZIP_FREE",
+    "GZIP_RATIO",
+    "LINE_LIMIT",
+    "WHOLE_LIMIT",
+    "AnyPath",
+    "check_new_folder",
+    "largest_content",
+    "new_folder",
+    "open_binary",
+    "open_to_others",
+    "os_errors",
+    "place_folder",
+    "private",
+    "read_bytes_limited",
+    "read_lines",
+    "remove_leftovers",
+    "shown",
+    "storage_error",
+    "sync",
+    "write_file",
+]

@@ -1,0 +1,197 @@
+"""Whole folders that appear at once: private until they have their place, and removed when their process died."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from publius.errors import UsageError
+from publius.files.paths import AnyPath, os_errors, shown, usable
+from publius.files.writing import TEMPORARY, sync, temporary_name
+
+_HELD: Final = (errno.EWOULDBLOCK, errno.EBADF, errno.ENOTSUP, errno.ENOLCK)
+"""Held by another process, or on a disk that has no such locks: nobody knows then."""
+
+
+@contextlib.contextmanager
+def new_folder(path: AnyPath) -> Iterator[Path]:
+    """A folder to fill, which appears as ``path`` whole and durably when the block ends well, or not at all.
+
+    The block gets a temporary neighbor of ``path`` that only its owner can read; files and folders get the usual
+    permissions when all has its place. Missing parents are made. An existing empty folder is replaced, its
+    permissions kept. `UsageError` when ``path`` exists and is not an empty folder, or cannot be replaced (the
+    current folder, a mount point); `StorageError` when writing fails.
+    """
+    target = Path(os.path.realpath(usable(path)))
+    with os_errors("make the folder", path), contextlib.ExitStack() as held:
+        _check_new(target, path)
+        made = _make_parents(target.parent)
+        temporary = _free_name(target.parent)
+        try:  # entered before the folder is made: a signal in between must not leave it behind
+            _make_held(temporary, held)
+            yield temporary
+            _put_in_place(temporary, target, path)
+        except BaseException:
+            _remove(temporary, made)
+            raise
+        for folder in (target, *made):
+            sync(folder.parent)
+
+
+def remove_leftovers(path: AnyPath) -> list[Path]:
+    """Remove what `new_folder` left beside ``path`` when its process was killed; the folders that were removed.
+
+    A living process holds a lock on its folder, so that it is told from a dead one on every machine and in every
+    container that shares the disk.
+    """
+    parent = Path(os.path.realpath(usable(path))).parent
+    with os_errors("look into the folder", parent):
+        if sys.platform == "win32" or not parent.is_dir():  # Windows has no locks on folders
+            return []
+        return [left for left in sorted(parent.glob(TEMPORARY)) if _removed(left)]
+
+
+def _make_held(temporary: Path, held: contextlib.ExitStack) -> None:
+    """Make a folder that others cannot read, under a lock that ends with this process."""
+    while True:
+        temporary.mkdir(0o700)
+        if sys.platform == "win32":
+            return
+        import fcntl
+
+        descriptor = os.open(temporary, os.O_RDONLY)
+        held.callback(os.close, descriptor)
+        with contextlib.suppress(OSError):  # a network disk without such locks: what is left there stays
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if temporary.exists():  # nobody took it for a leftover before it was locked
+            return
+
+
+def _removed(folder: Path) -> bool:
+    """Whether ``folder`` was one of this user's that no living process holds; then it is gone."""
+    import fcntl
+
+    state = folder.lstat()
+    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
+        return False
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder)  # under the lock: its maker, if there is one yet, sees that it is gone
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def check_new_folder(path: AnyPath) -> None:
+    """`UsageError` unless ``path`` is free for a new folder: absent, or an empty folder not in use."""
+    with os_errors("make the folder", path):
+        _check_new(Path(os.path.realpath(usable(path))), path)
+
+
+def place_folder(filled: Path, path: AnyPath) -> None:
+    """Give the folder ``filled``, on the same disk, the name ``path``: durably and in one step.
+
+    Raises what `new_folder` does, and leaves ``filled`` where it is then.
+    """
+    target = Path(os.path.realpath(usable(path)))
+    with os_errors("make the folder", path):
+        _check_new(target, path)
+        _put_in_place(filled, target, path)
+        sync(target.parent)
+
+
+def _check_new(target: Path, path: AnyPath) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise UsageError(f"{shown(path)} is a file: name a new or an empty folder")
+    if any(target.iterdir()):
+        raise UsageError(f"the folder {shown(path)} is not empty: name a new or an empty one")
+    if target == Path.cwd() or os.path.ismount(target):
+        raise UsageError(
+            f"the folder {shown(path)} is in use and cannot be replaced: name a new one inside it"
+        )
+
+
+def _make_parents(parent: Path) -> list[Path]:
+    """Make what is missing of ``parent``; the folders made, innermost first."""
+    missing = list(itertools.takewhile(lambda folder: not folder.exists(), (parent, *parent.parents)))
+    parent.mkdir(parents=True, exist_ok=True)
+    return missing
+
+
+def _free_name(parent: Path) -> Path:
+    """A name that no file has; no other process makes names of this one's number."""
+    return next(name for _ in itertools.count() if not (name := temporary_name(parent)).exists())
+
+
+def _put_in_place(temporary: Path, target: Path, path: AnyPath) -> None:
+    """Durably, in one step; others can read it only when it has its place."""
+    kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
+    _set_modes(temporary)
+    _sync_tree(temporary)
+    if kept is not None and os.name == "nt":  # only POSIX renames onto an empty folder
+        target.rmdir()
+    try:
+        temporary.rename(target)
+    except OSError as error:
+        if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise UsageError(
+                f"{shown(path)} was filled by someone else meanwhile: name a new folder"
+            ) from None
+        raise
+    open_to_others(target, kept)
+
+
+def open_to_others(folder: Path, mode: int | None = None) -> None:
+    """Give a folder that was filled in private the permissions that a new one gets, or ``mode``."""
+    if stat.S_IMODE(folder.stat().st_mode) == 0o700:
+        folder.chmod(0o777 & ~_umask(folder) if mode is None else mode)
+
+
+def _set_modes(folder: Path) -> None:
+    """Give what is in a private folder the permissions that new files and folders get."""
+    umask = _umask(folder)
+    for parent, folders, names in os.walk(folder):
+        for name in names:
+            Path(parent, name).chmod(0o666 & ~umask)
+        for name in folders:
+            Path(parent, name).chmod(0o777 & ~umask)
+
+
+def _umask(folder: Path) -> int:
+    """What the permissions of new files lack, seen on one: asking the system would set it for all threads."""
+    probe = _free_name(folder)
+    descriptor = os.open(probe, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o777)
+    try:
+        return 0o777 & ~os.fstat(descriptor).st_mode
+    finally:
+        os.close(descriptor)
+        probe.unlink()
+
+
+def _remove(temporary: Path, made: list[Path]) -> None:
+    shutil.rmtree(temporary, ignore_errors=True)
+    for folder in made:
+        with contextlib.suppress(OSError):  # someone else may use it by now
+            folder.rmdir()
+
+
+def _sync_tree(folder: Path) -> None:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            sync(Path(parent, name))
+        sync(Path(parent))

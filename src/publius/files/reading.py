@@ -1,0 +1,164 @@
+"""Reading with limits: gzip is unpacked as a stream, lines have a longest length."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from typing import IO, Final, cast, final
+
+from publius.errors import DataError
+from publius.files.paths import AnyPath, shown, storage_error, usable
+
+LINE_LIMIT: Final = 64 * 2**20
+"""Longest line in bytes: a document of some ten million words."""
+
+WHOLE_LIMIT: Final = 256 * 2**20
+"""Largest file in bytes that is read as a whole."""
+
+GZIP_RATIO: Final = 200
+"""A gzip stream may unpack to this many times its size: text reaches about 10, a bomb about 1,000."""
+
+GZIP_FREE: Final = 16 * 2**20
+"""A gzip stream may unpack to this many bytes whatever its ratio: small repetitive files are harmless."""
+
+_BUFFER: Final = 2**20
+_GZIP_MAGIC: Final = b"\x1f\x8b"
+
+
+@final
+class _Counted(io.BufferedIOBase):
+    """A stream that knows how many bytes were read from it (a pipe has no position)."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.count = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = self._file.read(-1 if size is None else size)
+        self.count += len(data)
+        return data
+
+
+@final
+class _Source(io.RawIOBase):
+    """The bytes of a file, unpacked when they are gzip; whatever goes wrong is a typed error."""
+
+    def __init__(self, path: AnyPath, start: int) -> None:
+        self._path = path
+        self._unpacked = 0
+        try:
+            self._file = open(usable(path), "rb")  # noqa: SIM115  # closed in close()
+        except OSError as error:
+            raise storage_error("open", path, error) from None
+        self._packed = _Counted(self._file)
+        self._stream: IO[bytes] = self._file
+        if start:
+            self._file.seek(start)
+        elif self._is_gzip():
+            self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=self._packed, mode="rb"))
+
+    def _is_gzip(self) -> bool:
+        try:
+            start = self._file.peek(len(_GZIP_MAGIC))
+        except OSError as error:
+            self.close()
+            raise storage_error("read", self._path, error) from None
+        if start.startswith(_GZIP_MAGIC):
+            return True
+        if os.fspath(self._path).endswith(".gz"):
+            self.close()
+            raise DataError(
+                f"{shown(self._path)} is named .gz but is not gzip: rename it or compress it again"
+            )
+        return False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # the only buffer it is given
+        try:
+            data = self._stream.read(len(buffer))
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise DataError(
+                f"{shown(self._path)} is damaged or cut short: gzip fails after {self._unpacked} bytes; "
+                "fetch or compress it again"
+            ) from None
+        except OSError as error:
+            raise storage_error("read", self._path, error) from None
+        buffer[: len(data)] = data
+        self._count(len(data))
+        return len(data)
+
+    def _count(self, size: int) -> None:
+        self._unpacked += size
+        if self._stream is not self._file and self._unpacked > max(
+            GZIP_FREE, GZIP_RATIO * self._packed.count
+        ):
+            raise DataError(
+                f"{shown(self._path)} unpacks to more than {GZIP_RATIO} times its size: "
+                "unpack it yourself if you trust it"
+            )
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+def open_binary(path: AnyPath, start: int = 0) -> io.BufferedReader:
+    """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
+
+    A pipe works too. A plain file can be read from its byte ``start`` on. Reading raises `StorageError` when the
+    operating system fails and `DataError` when gzip is damaged, cut short, missing from a file named ``.gz``, or
+    expands more than `GZIP_RATIO` times.
+    """
+    return io.BufferedReader(_Source(path, start), _BUFFER)
+
+
+def largest_content(path: AnyPath) -> int | None:
+    """The most bytes that `open_binary` can give for this file; None when it is not a regular file (a pipe)."""
+    try:
+        with open(usable(path), "rb") as file:
+            state = os.fstat(file.fileno())
+            if not stat.S_ISREG(state.st_mode):
+                return None
+            packed = file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+    except OSError as error:
+        raise storage_error("open", path, error) from None
+    return max(GZIP_FREE, GZIP_RATIO * state.st_size) if packed else state.st_size
+
+
+def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
+    """The whole file, unpacked; `DataError` when it has more than ``limit`` bytes."""
+    content = bytearray()
+    with open_binary(path) as stream:
+        while data := stream.read(_BUFFER):  # read(limit) would allocate the limit
+            content += data
+            if len(content) > limit:
+                raise DataError(
+                    f"{shown(path)} has more than {limit} bytes, the most that is read whole: split it"
+                )
+    return bytes(content)
+
+
+def read_lines(path: AnyPath, limit: int = LINE_LIMIT) -> Iterator[tuple[int, bytes]]:
+    """Pairs (line number from 1, bytes without the newline); a carriage return before it is kept.
+
+    Lines end at the newline byte only. The last one needs none; an empty file has no lines. `DataError` at a
+    line of more than ``limit`` bytes.
+    """
+    with open_binary(path) as stream:
+        for number in itertools.count(1):
+            line = stream.readline(limit + 1)
+            if not line:
+                return
+            if line.endswith(b"\n"):
+                line = line[:-1]
+            elif len(line) > limit:
+                raise DataError(f"{shown(path)}, line {number}: more than {limit} bytes; is it a text file?")
+            yield number, line

@@ -1,0 +1,114 @@
+"""What a killed run leaves: nothing that others can read, and the next run takes it away and says so."""
+
+import fcntl
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+from publius.files import new_folder, remove_leftovers
+from publius.privacy.ledger import Ledger
+from toy import sentence
+
+
+def leftovers(folder):
+    return sorted(path for path in folder.iterdir() if path.name.startswith("."))
+
+
+@pytest.fixture
+def call(stored, tmp_path):
+    rows = [{"id": f"d{i}", "text": sentence(i, 400)} for i in range(3_000)]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    Ledger.create(tmp_path / "ledger", budget=10_000)
+    return [sys.executable, "-m", "publius", "obfuscate", str(tmp_path / "corpus.jsonl"), "--epsilon", "1",
+            "--embeddings", stored, "--length", "60", "--workers", "1", "--ledger", str(tmp_path / "ledger"),
+            "--output", str(tmp_path / "out")]  # fmt: skip
+
+
+def test_a_killed_run_leaves_nothing_to_read_and_the_next_removes_it(call, tmp_path):
+    os.umask(0o022)
+    run = subprocess.Popen(call, stdout=subprocess.DEVNULL)
+    while not leftovers(tmp_path) or not any(
+        path.stat().st_size for path in leftovers(tmp_path)[0].iterdir()
+    ):
+        assert run.poll() is None
+        time.sleep(0.005)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    (left,) = leftovers(tmp_path)
+    assert not (tmp_path / "out").exists()
+    assert Ledger(tmp_path / "ledger").counts()[2] == 0
+    assert {stat.S_IMODE(path.stat().st_mode) for path in left.iterdir()} == {0o600}
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert f"publius: removed {str(left)!r}, which a run that was killed left behind" in done.stderr
+    assert leftovers(tmp_path) == []
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o755
+    assert Ledger(tmp_path / "ledger").counts()[2] == 1
+
+
+def test_what_a_living_run_makes_is_left_alone(tmp_path):
+    with new_folder(tmp_path / "a") as one, new_folder(tmp_path / "b"):
+        assert remove_leftovers(tmp_path / "c") == []
+        assert one.is_dir()
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}
+
+
+def test_a_folder_that_was_taken_for_a_leftover_is_made_again(tmp_path, monkeypatch):
+    """Another run may look in the instant between a folder and its lock."""
+    flock, seen = fcntl.flock, []
+
+    def late(descriptor, how):
+        if not seen:
+            seen.append(how)
+            assert len(remove_leftovers(tmp_path / "b")) == 1
+        flock(descriptor, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with new_folder(tmp_path / "a") as folder:
+        (folder / "file").touch()
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["file"]
+
+
+def test_files_and_links_of_such_names_are_left_alone(tmp_path):
+    (tmp_path / "kept").mkdir()
+    (tmp_path / ".publius-1-1.tmp").touch()
+    (tmp_path / ".publius-1-2.tmp").symlink_to(tmp_path / "kept")
+    (tmp_path / ".publius-1-3.tmp").mkdir()
+    assert [path.name for path in remove_leftovers(tmp_path / "out")] == [".publius-1-3.tmp"]
+    assert (tmp_path / "kept").is_dir()
+
+
+@pytest.mark.skipif(sys.platform in ("darwin", "win32"), reason="file names are Unicode there")
+def test_a_file_name_that_is_no_text_is_refused_with_a_ledger(publius, stored, tmp_path):
+    folder = os.fsencode(tmp_path) + b"/in"
+    os.mkdir(folder)
+    for name in (b"a.txt", b"b\xff.txt"):
+        with open(folder + b"/" + name, "wb") as file:
+            file.write(b"river castle")
+    Ledger.create(tmp_path / "ledger", budget=100)
+    call = (
+        "obfuscate",
+        tmp_path / "in",
+        "--epsilon",
+        1,
+        "--embeddings",
+        stored,
+        "--length",
+        20,
+        "--workers",
+        1,
+    )
+    code, _, err = publius(*call, "--output", tmp_path / "out", "--ledger", tmp_path / "ledger")
+    assert code == 65
+    assert "document 2: the name of its file is not UTF-8" in err
+    assert "rename the file" in err
+    assert "Traceback" not in err
+    assert not (tmp_path / "out").exists()
+    assert publius(*call, "--output", tmp_path / "out")[0] == 0, "without a ledger no name is needed"
