@@ -214,6 +214,14 @@ def test_text_without_words_is_released_as_unknown(embeddings, text, unknown):
     assert set(made.bag.counts) <= set(embeddings.vocabulary)
 
 
+def test_the_same_words_get_the_same_noise_however_they_stand(embeddings):
+    """R23: with the run key fixed, texts of equal bags give equal bags."""
+    plan, key = plan_for(embeddings, length=4, epsilon=0.5), RunKey.fresh()
+    texts = ("river castle zzz garden", "zzq garden river castle")
+    made = [protect([Document("a", text, {}, 1)], plan, again(key))[0][0].bag for text in texts]
+    assert made[0] == made[1]
+
+
 def test_a_seeded_key_releases_nothing(embeddings):
     document = Document("a", "river castle", {}, 1)
     with pytest.raises(PolicyError, match="seeded key"):
