@@ -17,7 +17,8 @@ from typing import Any, Final, Literal, Self, final, get_args, get_origin, get_t
 from publius.errors import UsageError
 
 Metric = Literal["euclidean", "manhattan"]
-UnknownPolicy = Literal["unk", "drop", "reject", "keep"]
+SafePolicy = Literal["unk", "drop", "reject"]
+UnknownPolicy = Literal[SafePolicy, "keep"]
 Between = Literal["none", "stop-words", "punctuation", "all"]
 """What of a text may stand unchanged between its protected words."""
 Training = Literal["same", "all"]

@@ -98,3 +98,73 @@ def test_no_network():
             "smtplib",
         }
         assert not banned & set(imports_of(ast.parse(path.read_text(encoding="utf-8")))), path
+
+
+# Options and parameters -------------------------------------------------------------------------------------------
+
+MOST_PARAMETERS = 12
+DEFAULTS = {"euclidean", "manhattan", "unk", "english", "laplace"}
+
+
+def too_many_parameters(tree):
+    """The functions with more than `MOST_PARAMETERS`, ``self`` and ``cls`` left out."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            known = node.args
+            names = [each.arg for each in (*known.posonlyargs, *known.args, *known.kwonlyargs)]
+            names += [each.arg for each in (known.vararg, known.kwarg) if each is not None]
+            if len([name for name in names if name not in ("self", "cls")]) > MOST_PARAMETERS:
+                yield getattr(node, "name", "lambda"), node.lineno
+
+
+def repeated_defaults(tree):
+    """The values of `DEFAULTS` that are written out in code; docstrings are no code."""
+    texts = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and node.value in DEFAULTS and id(node) not in texts:
+            yield node.value, node.lineno
+
+
+def test_no_function_takes_too_many_parameters():
+    found = [
+        (str(path.relative_to(PACKAGE)), *each)
+        for path in FILES
+        for each in too_many_parameters(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert found == [], "give it a settings object"
+
+
+def test_defaults_stand_in_settings_only():
+    found = [
+        (str(path.relative_to(PACKAGE)), *each)
+        for path in FILES
+        if path.name != "settings.py"
+        for each in repeated_defaults(ast.parse(path.read_text(encoding="utf-8")))
+        if each[0] != "laplace" or path.name != "laplace.py"  # the mechanism's own name
+    ]
+    assert found == [], "read it off the settings: TextSettings.unknown, VectorSettings.metric, ..."
+
+
+@pytest.mark.parametrize(
+    ("find", "code"),
+    [
+        (too_many_parameters, "def f(self, a, b, c, d, e, f, g, h, i, j, k, l, *, m): ..."),
+        (too_many_parameters, "def f(a, b, c, d, e, f, g, h, i, j, k, *l, **m): ..."),
+        (repeated_defaults, 'def f(metric="euclidean"): ...'),
+        (repeated_defaults, 'def f():\n    """English."""\n    return load("english")'),
+    ],
+)
+def test_a_breach_of_these_rules_is_found(find, code):
+    assert list(find(ast.parse(code)))
+
+
+def test_what_keeps_these_rules_passes():
+    code = 'def f(self, a, b, c, d, e, f, g, h, i, j, k, l):\n    """Of "english"."""\n    return "inglese"'
+    assert not list(too_many_parameters(ast.parse(code)))
+    assert not list(repeated_defaults(ast.parse(code)))

@@ -37,6 +37,24 @@ def ask(client, path, **body):
     return answer.json()
 
 
+def test_a_mechanism_takes_its_parameters(client):
+    choice = {"text": TEXT, "epsilon": 2.0, "mechanism": "vickrey"}
+    manifest = client.post(
+        "/v1/obfuscate",
+        json={
+            "documents": [{"id": "a", "text": TEXT}],
+            "mechanism": "vickrey",
+            "length": 10,
+            "parameters": {"share": 0.25},
+        },
+    ).json()["manifest"]
+    assert manifest["mechanism_parameters"] == {"t": 0.25}
+    for wrong in ({"beta": 0.1}, {"share": 2.0}, {"share": "much"}, {"prior": "/etc/passwd"}):
+        refused = client.post("/v1/draw", json={**choice, "parameters": wrong})
+        assert refused.status_code == 400
+        assert "passwd" not in refused.text
+
+
 def test_health_needs_no_token(client):
     found = client.get("/health", headers={"Authorization": ""})
     assert found.json()["status"] == "ok"

@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from publius.cli.bench_mechanisms import mechanisms
 from publius.cli.console import print_json, print_table
+from publius.cli.options import Json
+from publius.settings import MechanismSettings, names
 
 group = typer.Typer(help="Speed, as a ratio to its limit in the same run.", no_args_is_help=True)
 
@@ -17,12 +18,10 @@ Dimension = Annotated[int, typer.Option(min=1, help="Dimension of the synthetic 
 Vectors = Annotated[
     str | None, typer.Option("--embeddings", help="Real vectors instead: a stored name or a file.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add the ``bench`` commands."""
-    group.command("mechanisms")(mechanisms)
     app.add_typer(group, name="bench")
 
 
@@ -56,6 +55,37 @@ def transport(
     show(bench_transport(_vectors(words, dimension, embeddings)), json)
 
 
+@group.command("mechanisms")
+def mechanisms(
+    words: Words = 33_860,
+    dimension: Dimension = 300,
+    embeddings: Vectors = None,
+    compared: Annotated[
+        str, typer.Option("--mechanisms", help="Names, separated by commas; the first is the reference.")
+    ] = "laplace,exponential",
+    unchanged: Annotated[float, typer.Option(help="Share of words that each leaves unchanged.")] = 0.83,
+    text: Annotated[
+        list[Path] | None,
+        typer.Option(help="Public text to draw words from; repeatable. Default: Zipf's law."),
+    ] = None,
+    total: Annotated[int, typer.Option(min=8000, help="Words to release.")] = 200_000,
+    json: Json = False,
+) -> None:
+    """The certificate against bare sgemm, and each mechanism's words a second, file to file."""
+    from publius.checks.bench.mechanisms import bench_mechanisms
+
+    vectors = _vectors(words, dimension, embeddings)
+    report = bench_mechanisms(
+        vectors, names=names(compared), unchanged=unchanged, texts=text or (), words=total
+    )
+    rows = [] if json else report.pop("rows")
+    show(report, json)
+    if json:
+        return
+    columns = ("mechanism", "epsilon", "unchanged", "words", "words_per_second", "times_reference")
+    print_table(columns, [[row.get(column, "") for column in columns] for row in rows])
+
+
 @group.command("scaling")
 def scaling(
     documents: Annotated[
@@ -70,7 +100,7 @@ def scaling(
     ] = None,
     length: Annotated[int, typer.Option(min=1, help="Words a document.")] = 30,
     epsilon: Annotated[float | None, typer.Option(help="Default: a fifteenth of the dimension.")] = None,
-    mechanism: Annotated[str, typer.Option(help="Word mechanism.")] = "laplace",
+    mechanism: Annotated[str, typer.Option(help="Word mechanism.")] = MechanismSettings.mechanism,
     embeddings: Vectors = None,
     source: Annotated[
         Path | None, typer.Option("--from", help="Corpus whose text the documents are cut from.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from publius.cli.console import print_json, print_table
+from publius.cli.options import Json
 
 if TYPE_CHECKING:
     from publius.checks.doctor.checks import Finding
@@ -23,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Show what is installed and check what a release stands on; exit 70 (or 65, 74) when a check fails."""
     from publius import __version__

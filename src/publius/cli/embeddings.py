@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.fit import fit
-from publius.cli.train import train
+from publius.cli.options import Json, options
 from publius.errors import PubliusError, StorageError
+from publius.settings import PublicTextSettings
 
 if TYPE_CHECKING:
     from publius.vectors.embeddings import Embeddings
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Name = Annotated[str, typer.Argument(help="A stored or packaged name, or a path.", show_default=False)]
 
 
@@ -95,6 +94,70 @@ def verify(name: Name, json: Json = False) -> None:
     embeddings = Embeddings.load(name)
     embeddings.verify()
     _show({"name": embeddings.name, "verified": True, "sha256": embeddings.sha256}, json)
+
+
+@options()
+def fit(
+    public_corpus: Annotated[Path, typer.Argument(help="PUBLIC documents with a text and a topic each.")],
+    name: Annotated[str, typer.Option(help="What to call the vectors: a-z, 0-9, dot, underscore, hyphen.")],
+    read: PublicTextSettings,
+    label: Annotated[str, typer.Option(help="Field that holds the topic.")] = "topic",
+    words: Annotated[int, typer.Option(min=2, help="How many of the most informative words to keep.")] = 1000,
+    clip: Annotated[float | None, typer.Option(help="Longest vector of log-odds.")] = None,
+    mix: Annotated[str | None, typer.Option(help="Vectors to mix in: a stored name or a file.")] = None,
+    weight: Annotated[float, typer.Option(help="Of the vectors mixed in: d^2 + weight * d_mix^2.")] = 0.0,
+    least_documents: Annotated[
+        int, typer.Option(min=1, help="Leave out words of fewer public documents.")
+    ] = 6,
+    json: Json = False,
+) -> None:
+    """Learn word vectors that hold what words say of the topic, from public labelled text.
+
+    The vectors tell of the text they were learned from: use public text, never the documents to be released.
+    """
+    from publius.documents.corpus import open_corpus
+    from publius.vectors.embeddings import Embeddings, new_stored_folder
+    from publius.vectors.learning.topic_metric import TopicMetric
+
+    folder = new_stored_folder(name)
+    mixed = None if mix is None else Embeddings.load(mix)
+    metric = TopicMetric(label, words, clip, least_documents, mixed, weight, read.tokenizer, read.stop_words)
+    corpus = open_corpus(public_corpus, text_field=read.text_field, keep=(label,), number=True)
+    _show_made(metric.fit(corpus, name=name).save(folder), json)
+
+
+@options()
+def train(
+    public_corpus: Annotated[Path, typer.Argument(help="PUBLIC documents of the domain.")],
+    name: Annotated[str, typer.Option(help="What to call the vectors: a-z, 0-9, dot, underscore, hyphen.")],
+    read: PublicTextSettings,
+    dimension: Annotated[int, typer.Option(min=1, help="Numbers a vector.")] = 50,
+    window: Annotated[int, typer.Option(min=1, help="Words to either side that are a word's company.")] = 5,
+    least_count: Annotated[int, typer.Option(min=1, help="Leave out words that occur less often.")] = 5,
+    epochs: Annotated[int, typer.Option(min=1, help="Passes over the text.")] = 5,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same vectors.")] = 0,
+    json: Json = False,
+) -> None:
+    """Train word vectors on public text of a domain, so that its names are protected and meaningful.
+
+    The vectors tell of the text they were trained on: use public text, never the documents to be released.
+    """
+    from publius.documents.corpus import open_corpus
+    from publius.vectors.embeddings import new_stored_folder
+    from publius.vectors.learning.domain_vectors import DomainVectors
+
+    folder = new_stored_folder(name)
+    recipe = DomainVectors(dimension, window, least_count, epochs, read.tokenizer, read.stop_words, seed)
+    corpus = open_corpus(public_corpus, text_field=read.text_field, number=True)
+    _show_made(recipe.train(corpus, name=name).save(folder), json)
+
+
+def _show_made(made: Embeddings, json: bool) -> None:
+    facts = {"name": made.name, "size": made.size, "dimension": made.dimension, "sha256": made.sha256}
+    if json:
+        print_json({**facts, "source": dict(made.source), "folder": str(made.folder)})
+    else:
+        print_table(("embeddings", ""), [*facts.items(), *made.source.items()])
 
 
 def _facts(embeddings: Embeddings) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from publius.cli.console import print_json, print_table, printable, waiting
+from publius.cli.options import Json
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -29,7 +30,7 @@ def inspect(
     encoding: Annotated[
         str | None, typer.Option(help="Encoding, such as iso-8859-1. Default: found.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Look at a file of texts: columns, lengths, languages, odd rows. Nothing is released."""
     from publius.documents import inspection

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
+from publius.cli.options import Json
 
 if TYPE_CHECKING:
     from publius.privacy.ledger import Account, Ledger
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 group = typer.Typer(help="Keep a privacy budget that refuses when it is spent.", no_args_is_help=True)
 
 File = Annotated[Path, typer.Argument(help="The ledger.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 _SHOWN = 20
 
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, printable, standard_output
+from publius.cli.options import Json
 from publius.errors import DataError, UsageError
+from publius.settings import StopWordSettings
 
 if TYPE_CHECKING:
     from publius.releases.reconstruction.language_model import LanguageModel
@@ -36,7 +38,7 @@ def reconstruct(
     ] = _FEDERALIST,
     order: Annotated[int, typer.Option(min=1, max=5, help="Longest run of words learned from text.")] = 3,
     beam: Annotated[int, typer.Option(min=1, max=1000, help="Orderings followed at once.")] = 16,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """Put the words of released bags into a likely order: the model's guess, not the author's order."""
     from publius.files import write_file
@@ -87,7 +89,7 @@ def _model(name: str, order: int, manifest: Mapping[str, Any]) -> LanguageModel:
     from publius.text.tokenizer import PROFILES, StopWords
 
     stop_words = manifest.get("stop_words")
-    known = StopWords.load(stop_words if stop_words in ("english-1", "none") else "english")
+    known = StopWords.load(stop_words if stop_words in ("english-1", "none") else StopWordSettings.stop_words)
     label = str(manifest.get("tokenizer"))
     profile = next((profile.name for profile in PROFILES.values() if profile.label == label), "glove")
     place = federalist_papers() if name == _FEDERALIST else Path(name)

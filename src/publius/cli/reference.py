@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table, waiting
-from publius.cli.options import Json
+from publius.cli.options import Json, options
 from publius.errors import DocumentError
+from publius.settings import PublicTextSettings
 
 if TYPE_CHECKING:
     from publius.vectors.learning.reference import Reference
@@ -30,9 +31,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="reference")
 
 
+@options()
 def fit(
     public: Annotated[Path, typer.Argument(help="PUBLIC documents to learn from, never those to be released.")],
     name: Annotated[str, typer.Option(help="What to call it: a-z, 0-9, dot, underscore, hyphen.")],
+    read: PublicTextSettings,
     label: Annotated[
         str | None, typer.Option(help="Field that holds the topic. Without it only the meaning can be kept.")
     ] = None,
@@ -53,9 +56,6 @@ def fit(
     embeddings: Annotated[
         str | None, typer.Option(help="Word vectors for features of the kind embedding. Default: the packaged GloVe.")
     ] = None,
-    tokenizer: Annotated[str, typer.Option(help="glove or word2vec.")] = "glove",
-    stop_words: Annotated[str, typer.Option(help="Words left out: english, none or file:PATH.")] = "english",
-    text_field: Annotated[str, typer.Option(help="Field that holds the text.")] = "text",
     json: Json = False,
 ) -> None:  # fmt: skip
     """Learn public features and prototypes of documents, for releases that keep the topic or the meaning.
@@ -66,12 +66,12 @@ def fit(
     from publius.vectors.learning.reference_store import new_reference_folder
 
     settings = ReferenceSettings(
-        features, dimension, prototypes, saturation, least_documents, tokenizer, stop_words
+        features, dimension, prototypes, saturation, least_documents, read.tokenizer, read.stop_words
     )
     folder = new_reference_folder(name)
     with waiting("reading the public texts, learning the reference"):
         vectors = _vectors(embeddings, features)
-        documents, facts = _public_documents(public, label, text_field, settings)
+        documents, facts = _public_documents(public, label, read.text_field, settings)
         found = fit_reference(documents, name=name, settings=settings, facts=facts, embeddings=vectors)
         stored = found.save(folder)
     _show(_facts(stored), json)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from publius.cli.console import print_json
+from publius.cli.options import Json
 from publius.errors import UsageError
 
 if TYPE_CHECKING:
     from publius.releases.signoff import Budget
 
 Release = Annotated[Path, typer.Argument(help="Folder of a release.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
+from publius.cli.options import Json
 
 _PROBABILITIES = (0.05, 0.5, 0.95)
 
@@ -21,7 +22,7 @@ def utility(
     length: Annotated[int, typer.Option(help="N, the words of a bag.")],
     dimension: Annotated[int, typer.Option(help="n, the dimension of the word vectors.")],
     distance: Annotated[float, typer.Option(help="Distance D to the original that would do.")],
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
 ) -> None:
     """How likely a release by the Laplace mechanism stays within a distance of its document."""
     from publius.privacy.bounds import (

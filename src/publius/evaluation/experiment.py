@@ -21,7 +21,7 @@ from publius.evaluation.transition import transition_of
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import make_mechanism, parameters_of
 from publius.noise.randomness import RunKey
-from publius.settings import Task
+from publius.settings import EvaluationSettings, Task
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings
 
@@ -91,7 +91,7 @@ class Setting:
     chances: dict[Task, float]
     seed: int
     snippet: str | None = None
-    unknown: str = "unk"
+    unknown: str = EvaluationSettings.unknown
 
     def protector(self, cell: Cell) -> AbstractProtector:
         """What protects the texts of ``cell``."""

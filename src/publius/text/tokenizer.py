@@ -18,6 +18,7 @@ import importlib.resources
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol, final
 
@@ -338,8 +339,7 @@ class StopWords:
             raise UsageError(
                 f"no stop word list is called {name!r}: choose english, english-1, none or file:PATH"
             )
-        resource = importlib.resources.files("publius") / "text" / "stop_words" / f"{name}.txt"
-        return cls(name, _parse(resource.read_bytes(), name))
+        return _packaged(name)
 
     @property
     def sha256(self) -> str:
@@ -351,6 +351,13 @@ class StopWords:
 
     def __len__(self) -> int:
         return len(self.words)
+
+
+@cache
+def _packaged(name: str) -> StopWords:
+    """A list of ours, read once."""
+    resource = importlib.resources.files("publius") / "text" / "stop_words" / f"{name}.txt"
+    return StopWords(name, _parse(resource.read_bytes(), name))
 
 
 def _read(path: Path) -> bytes:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import mimetypes
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, final
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -26,12 +28,7 @@ from publius.web.openapi import described
 from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
 from publius.web.state import State
-from publius.web.views import compare as compare_view
-from publius.web.views import curve as curve_view
-from publius.web.views import document as document_view
-from publius.web.views import public as public_view
-from publius.web.views import release as release_view
-from publius.web.views import words as words_view
+from publius.web.views import compare, curve, document, public, release, words
 
 STATIC: Final = Path(__file__).parent / "static"
 _KINDS: Final = frozenset((".html", ".css", ".js", ".svg", ".png", ".ico", ".woff2"))
@@ -87,15 +84,14 @@ class _Service:
 
     async def _prepare(self) -> None:
         with suppress(Exception):  # whoever asks for it gets the error
-            await self._quick.run(document_view.prepare, self._state)
-            await self._long.run(public_view.mechanisms, self._state)
+            await self._quick.run(document.prepare, self._state)
+            await self._long.run(public.mechanisms, self._state)
 
     async def _answer(self, view: Callable[..., dict[str, Any]], *arguments: Any) -> Response:
         """What the view says, or its error."""
         lane = self._long if self._is_long(view, *arguments) else self._quick
         running = asyncio.create_task(lane.run(view, self._state, *arguments))
-        release = view in (release_view.obfuscate, release_view.release)
-        self._work.add(running, must_end=release)
+        self._work.add(running, must_end=view in (release.obfuscate, release.release))
         try:
             return Json(await asyncio.shield(running))
         except asyncio.CancelledError:
@@ -103,15 +99,16 @@ class _Service:
         except Exception as error:
             return answer_to(error)
 
-    def _is_long(self, view: Callable[..., dict[str, Any]], *arguments: object) -> bool:
+    def _is_long(self, view: Callable[..., dict[str, Any]], asked: object = None) -> bool:
         """Whether a mechanism may have to be certified, or many are asked for."""
-        asked = arguments[0] if arguments else None
-        ready = self._state.mechanisms.is_ready
-        if isinstance(asked, requests.Choice) and not ready(asked.mechanism, asked.epsilon, asked.metric):
+        mechanisms = self._state.mechanisms
+        if isinstance(asked, requests.Choice) and not mechanisms.is_ready(
+            asked.mechanism, asked.epsilon, asked.metric, **asked.own
+        ):
             return True
-        if view is public_view.one_mechanism:
-            return not self._state.mechanisms.is_quick(str(asked))
-        return view in (public_view.mechanisms, curve_view.curve)
+        if view is public.mechanisms:
+            return asked is None or not mechanisms.is_quick(str(asked))
+        return view is curve.curve
 
     def router(self) -> APIRouter:
         """Every address under /v1, and /health."""
@@ -123,90 +120,80 @@ class _Service:
             """Whether the service runs."""
             return Json({"status": "ok", "version": publius_version()})
 
-        self._add_public(router)
-        self._add_views(router)
-        self._add_releases(router)
-        return router
-
-    def _add_public(self, router: APIRouter) -> None:
-        @router.get("/v1/mechanisms", responses=_form(answers.Mechanisms))
-        async def mechanisms(name: requests.MechanismName | None = None) -> Response:
-            """The mechanisms, and useful epsilons on this vocabulary; or only the one of this name."""
-            if name is None:
-                return await self._answer(public_view.mechanisms)
-            return await self._answer(public_view.one_mechanism, name)
-
-        @router.get("/v1/embeddings", responses=_form(answers.Embeddings))
-        async def embeddings() -> Response:
-            """The word vectors in use, and those that are stored."""
-            return await self._answer(public_view.embeddings)
-
         @router.get("/v1/session")
         async def session() -> Response:
             """What the explorer was started with."""
-            return await self._answer(public_view.session, self._limits)
+            return await self._answer(public.session, self._limits)
 
-        @router.get("/v1/samples/{id}")
-        async def sample(id: str) -> Response:
-            """A public document to try."""
-            return await self._answer(lambda state: state.samples.one(id))
+        for route in _ROUTES:
+            router.add_api_route(
+                route.path,
+                self._endpoint(route),
+                methods=[route.method],
+                name=route.name,
+                description=(route.view.__doc__ or "").strip(),
+                responses=None if route.answer is None else _form(route.answer),
+            )
+        return router
 
-        @router.get("/v1/reports/{id}")
-        async def report(id: str) -> Response:
-            """The rows of an evaluation."""
-            return await self._answer(lambda state: state.reports.one(id))
+    def _endpoint(self, route: _Route) -> Callable[..., Awaitable[Response]]:
+        """A function with the one parameter that the route takes, for the framework to read."""
 
-        @router.post("/v1/reports/{id}/ticket")
-        async def ticket(id: str) -> Response:
-            """An address at which the page of an evaluation can be read once."""
-            return await self._answer(lambda state: {"address": state.reports.ticket(id)})
+        async def endpoint(**asked: Any) -> Response:
+            return await self._answer(route.view, *asked.values())
 
-    def _add_views(self, router: APIRouter) -> None:
-        @router.post("/v1/guarantee", responses=_form(answers.Guarantee))
-        async def guarantee(asked: requests.Guarantee) -> Response:
-            """What a release promises."""
-            return await self._answer(public_view.guarantee, asked)
+        kind, default = inspect.Parameter.KEYWORD_ONLY, None if route.optional else inspect.Parameter.empty
+        taken = {} if route.takes is None else {route.parameter: route.takes}
+        parameters = [
+            inspect.Parameter(name, kind, annotation=each, default=default) for name, each in taken.items()
+        ]
+        endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        return endpoint
 
-        @router.post("/v1/tokens", responses=_form(answers.Tokens))
-        async def tokens(asked: requests.Tokens) -> Response:
-            """A text as a release would read it."""
-            return await self._answer(document_view.tokens, asked)
 
-        @router.post("/v1/draw", responses=_form(answers.Draw))
-        async def draw(asked: requests.Draw) -> Response:
-            """A draw to look at; not a release."""
-            return await self._answer(document_view.draw, asked)
+@final
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """An address: the view that answers, the form of the answer, and what the view takes beside the state."""
 
-        @router.post("/v1/curve", responses=_form(answers.Curves))
-        async def curve(asked: requests.Curve) -> Response:
-            """Share unchanged and displacement against epsilon."""
-            return await self._answer(curve_view.curve, asked)
+    method: str
+    path: str
+    view: Callable[..., dict[str, Any]]
+    answer: type[answers.Answer] | None = None
+    takes: Any = None
+    parameter: str = "asked"
+    optional: bool = False
 
-        @router.post("/v1/words", responses=_form(answers.Words))
-        async def words(asked: requests.Words) -> Response:
-            """A word's likely outputs and neighbors."""
-            return await self._answer(words_view.words, asked)
+    @property
+    def name(self) -> str:
+        """Of the operation in the OpenAPI document."""
+        return self.path.removeprefix("/v1/").partition("/")[0]
 
-        @router.post("/v1/distance", responses=_form(answers.Distance))
-        async def distance(asked: requests.Pair) -> Response:
-            """Earth Mover's distance between two documents."""
-            return await self._answer(compare_view.distance, asked)
 
-    def _add_releases(self, router: APIRouter) -> None:
-        @router.post("/v1/obfuscate", responses=_form(answers.Releases))
-        async def obfuscate(asked: requests.Obfuscate) -> Response:
-            """Release documents to the caller."""
-            return await self._answer(release_view.obfuscate, asked)
-
-        @router.post("/v1/release", responses=_form(answers.Released))
-        async def release(asked: requests.Release) -> Response:
-            """Release a document into a folder on this machine."""
-            return await self._answer(release_view.release, asked)
-
-        @router.post("/v1/account", responses=_form(answers.Account))
-        async def account(asked: requests.Account) -> Response:
-            """A document's budget, and what its next release would cost."""
-            return await self._answer(release_view.account, asked)
+_ROUTES: Final = (
+    _Route(
+        "GET",
+        "/v1/mechanisms",
+        public.mechanisms,
+        answers.Mechanisms,
+        requests.MechanismName | None,
+        "name",
+        True,
+    ),
+    _Route("GET", "/v1/embeddings", public.embeddings, answers.Embeddings),
+    _Route("GET", "/v1/samples/{id}", public.sample, None, str, "id"),
+    _Route("GET", "/v1/reports/{id}", public.report, None, str, "id"),
+    _Route("POST", "/v1/reports/{id}/ticket", public.ticket, None, str, "id"),
+    _Route("POST", "/v1/guarantee", public.guarantee, answers.Guarantee, requests.Guarantee),
+    _Route("POST", "/v1/tokens", document.tokens, answers.Tokens, requests.Tokens),
+    _Route("POST", "/v1/draw", document.draw, answers.Draw, requests.Draw),
+    _Route("POST", "/v1/curve", curve.curve, answers.Curves, requests.Curve),
+    _Route("POST", "/v1/words", words.words, answers.Words, requests.Words),
+    _Route("POST", "/v1/distance", compare.distance, answers.Distance, requests.Pair),
+    _Route("POST", "/v1/obfuscate", release.obfuscate, answers.Releases, requests.Obfuscate),
+    _Route("POST", "/v1/release", release.release, answers.Released, requests.Release),
+    _Route("POST", "/v1/account", release.account, answers.Account, requests.Account),
+)
 
 
 def _form(model: type[answers.Answer]) -> dict[int | str, dict[str, Any]]:

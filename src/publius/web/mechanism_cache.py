@@ -18,7 +18,7 @@ from publius.mechanisms.comparison import useful_range
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.stored_certificates import cached_weights
 from publius.mechanisms.registry import make_mechanism, mechanism_class
-from publius.settings import EUCLIDEAN
+from publius.settings import EUCLIDEAN, VectorSettings
 from publius.vectors.embeddings import Embeddings
 
 T = TypeVar("T")
@@ -49,29 +49,32 @@ class Mechanisms:
         self._first, self._quick, self._certified = Kept(2), Kept(8), Kept(8)
         self._ladders, self._ranges = Kept(2), Kept(16)
 
-    def get(self, name: str, epsilon: float, metric: str = "euclidean") -> AbstractMechanism:
+    def get(
+        self, name: str, epsilon: float, metric: str = VectorSettings.metric, **parameters: Any
+    ) -> AbstractMechanism:
         """The mechanism; `UsageError` with the reason where it does not suit the vocabulary or the metric."""
         if reason := self.unsuitable(name):
             raise UsageError(f"the mechanism {name} is not offered here: {reason}")
 
         def made(at: float) -> AbstractMechanism:
-            return make_mechanism(name, self.embeddings, epsilon=at, metric=metric)
+            return make_mechanism(name, self.embeddings, epsilon=at, metric=metric, **parameters)
 
-        key = (name, metric, epsilon)
+        own = tuple(sorted(parameters.items()))
+        key = (name, metric, epsilon, *own)
         if not self.is_quick(name):
             return self._certified.get(key, lambda: made(epsilon))
-        first = self._first.get(
-            (name, metric), lambda: made(epsilon)
-        )  # what depends on the vectors alone is kept
+        # What depends on the vectors alone is kept.
+        first = self._first.get((name, metric, *own), lambda: made(epsilon))
         return self._quick.get(key, lambda: first.at(epsilon))
 
     def is_quick(self, name: str) -> bool:
         """Whether it is made in a moment at any epsilon; the others are certified first."""
         return mechanism_class(name).preparation == "none"
 
-    def is_ready(self, name: str, epsilon: float, metric: str) -> bool:
+    def is_ready(self, name: str, epsilon: float, metric: str, **parameters: Any) -> bool:
         """Whether it is made in a moment at this epsilon."""
-        return self.is_quick(name) or (name, metric, epsilon) in self._certified
+        key = (name, metric, epsilon, *sorted(parameters.items()))
+        return self.is_quick(name) or key in self._certified
 
     def unsuitable(self, name: str) -> str | None:
         """Why the mechanism is not offered on this vocabulary, or None."""
@@ -100,7 +103,7 @@ class Mechanisms:
                 rungs.append(cast("AbstractFinite", made))
         return rungs
 
-    def range(self, name: str, metric: str = "euclidean") -> Range:
+    def range(self, name: str, metric: str = VectorSettings.metric) -> Range:
         """The epsilons between which there is something to see, found on a sample of the vocabulary."""
         kind = mechanism_class(name)
         metric = metric if kind.metrics else EUCLIDEAN

@@ -1,27 +1,38 @@
-"""What may be asked, field by field; anything else is refused."""
+"""What may be asked, field by field; anything else is refused.
+
+The options of a release are those of `publius.settings`, the parameters of mechanisms those that they declare: a new
+one is offered without a line here. What would read a file of this machine, or weaken a release, is not offered.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from publius.mechanisms.registry import MECHANISMS
+from publius.mechanisms.registry import all_parameters, available
+from publius.settings import (
+    ENGLISH,
+    EPSILON_TO_TRY,
+    Declared,
+    MechanismSettings,
+    ReleaseSettings,
+    SafePolicy,
+    TextSettings,
+    declared,
+)
 from publius.web.guards.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_TEXT, MOST_DOCUMENTS
 
 if TYPE_CHECKING:
     MechanismName = str
 else:
-    MechanismName = Literal[tuple(MECHANISMS)]  # so that an error lists the names and not what was sent
+    MechanismName = Literal[tuple(available())]  # so that an error lists the names and not what was sent
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="A document. Private: it is never kept.")]
 Id = Annotated[
     str, Field(min_length=1, max_length=256, description="Released with the bag and charged in the ledger.")
 ]
-Epsilon = Annotated[
-    float, Field(gt=0, allow_inf_nan=False, description="Privacy parameter per unit of word distance.")
-]
-Length = Annotated[int, Field(ge=1, le=LARGEST_LENGTH, description="N, the words of a bag.")]
 ComparedLength = Annotated[int, Field(ge=1, le=LONGEST_COMPARED, description="N, the words of a bag.")]
 Distance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -32,15 +43,55 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 
 
-class Choice(Strict):
+def _field(option: Declared, kind: Any = None, default: Any = None) -> tuple[Any, Any]:
+    """An option as a field of a model; ``kind`` narrows what it takes, ``default`` is one of the service's own."""
+    facts = option.option
+    bounds = {"ge": facts.at_least, "gt": facts.above, "le": facts.at_most, "lt": facts.below}
+    limits: dict[str, Any] = {name: limit for name, limit in bounds.items() if limit is not None}
+    described = Field(option.default if default is None else default, description=facts.help, **limits)
+    return option.type if kind is None else kind, described
+
+
+def _own_parameters() -> dict[str, tuple[Any, Any]]:
+    """What the mechanisms declare, but for files."""
+    return {
+        each.name: _field(each, each.type | None)
+        for each in all_parameters()
+        if Path not in (each.type, *get_args(each.type))
+    }
+
+
+_NARROWED: dict[str, tuple[Any, ...]] = {
+    "mechanism": (MechanismName,),
+    "epsilon": (Annotated[float, Field(gt=0, allow_inf_nan=False)], EPSILON_TO_TRY),
+    "length": (Annotated[int, Field(ge=1, le=LARGEST_LENGTH)],),
+    "unknown": (SafePolicy,),
+    "stop_words": (Literal[ENGLISH, "none"],),
+    "parameters": (create_model("Parameters", __base__=Strict, **_own_parameters()), {}),  # type: ignore[call-overload]
+}
+_Options: Any = create_model(
+    "Options",
+    __base__=Strict,
+    **{
+        each.name: _field(each, *_NARROWED.get(each.name, ()))
+        for each in (*declared(MechanismSettings), *declared(TextSettings))
+        if each.name != "embeddings"
+    },  # type: ignore[call-overload]
+)
+
+
+class Choice(_Options):  # type: ignore[misc]  # made above
     """The public decisions of a release."""
 
-    mechanism: MechanismName = "laplace"
-    epsilon: Epsilon = 10.0
-    metric: Literal["euclidean", "manhattan"] = "euclidean"
-    length: Length = 400
-    unknown: Literal["unk", "drop", "reject"] = "unk"
-    stop_words: Literal["english", "none"] = "english"
+    @property
+    def settings(self) -> ReleaseSettings:
+        """The same as settings."""
+        return ReleaseSettings.among({**dict(self), "parameters": self.own})
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """The parameters given for the mechanism."""
+        return dict(self.parameters.model_dump(exclude_none=True)) if self.parameters else {}
 
 
 class GivenDocument(Strict):
@@ -99,8 +150,8 @@ class Curve(Choice):
     text: Text
     other: Text | None = None
     length: ComparedLength = 400
-    mechanisms: Annotated[list[MechanismName], Field(min_length=1, max_length=len(MECHANISMS))] = Field(
-        default_factory=lambda: ["laplace"]
+    mechanisms: Annotated[list[MechanismName], Field(min_length=1, max_length=len(available()))] = Field(
+        default_factory=lambda: [MechanismSettings.mechanism]
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import final
 
@@ -11,7 +10,6 @@ from publius.errors import UnknownWordError
 from publius.mechanisms.base import AbstractMechanism
 from publius.privacy.ledger import Ledger
 from publius.text.bag import Bag, Encoded, Encoding, words_of
-from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 from publius.web.mechanism_cache import Mechanisms
 from publius.web.reports import Reports
@@ -50,11 +48,17 @@ class State:
 
     def mechanism(self, asked: Choice) -> AbstractMechanism:
         """The mechanism that a request names."""
-        return self.mechanisms.get(asked.mechanism, asked.epsilon, asked.metric)
+        return self.mechanisms.get(asked.mechanism, asked.epsilon, asked.metric, **asked.own)
 
     def encoding(self, asked: Choice) -> Encoding:
         """How a request wants a text to become N words."""
-        return Encoding(asked.length, asked.unknown, stop_words(asked.stop_words), self.embeddings.tokenizer)
+        chosen = asked.settings
+        return Encoding.of(
+            self.embeddings.tokenizer,
+            length=chosen.size,
+            unknown=chosen.unknown,
+            stop_words=chosen.stop_words,
+        )
 
     def encoded(self, text: str, asked: Choice, which: str = "") -> Encoded:
         """The N words of ``text``; `DataError` when they cannot be released, naming ``which`` document."""
@@ -67,9 +71,3 @@ class State:
     def bag(self, text: str, asked: Choice, which: str = "") -> Bag:
         """`encoded` without order."""
         return Bag(self.encoded(text, asked, which).words)
-
-
-@lru_cache(4)
-def stop_words(name: str) -> StopWords:
-    """A list of ours, read once."""
-    return StopWords.load(name)

@@ -12,6 +12,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.errors import DataError, UsageError
+from publius.settings import StopWordSettings
 from publius.vectors.admissible import UNKNOWN, word_fault
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import Public, meaning_aspect, topic_aspect
@@ -48,7 +49,7 @@ class ReferenceSettings:
     saturation: float | None = None
     least_documents: int = 3
     tokenizer: str = "glove"
-    stop_words: str = "english"
+    stop_words: str = StopWordSettings.stop_words
 
     def __post_init__(self) -> None:
         """Refuse what cannot be learned: `UsageError`."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.errors import StorageError, UsageError
+from publius.settings import StopWordSettings
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.clusters import clusters, directions
@@ -48,7 +49,7 @@ def themes() -> Reference:
 
 def make_themes(embeddings: Embeddings) -> Reference:
     """Themes of the most frequent words of ``embeddings``, which stand in the order of frequency."""
-    stops = StopWords.load("english")
+    stops = StopWords.load()
     places = [
         place
         for place, word in enumerate(embeddings.vocabulary[: 2 * _WORDS])
@@ -69,7 +70,7 @@ def make_themes(embeddings: Embeddings) -> Reference:
         background,
         MappingProxyType(aspects),
         embeddings.tokenizer,
-        "english",
+        StopWordSettings.stop_words,
         MappingProxyType(source),
     )
 

@@ -23,14 +23,12 @@ NOTE = (
 )
 
 
-def mechanisms(state: State) -> dict[str, Any]:
-    """Every mechanism, whether it can be used on these vectors, and a range of epsilons to look at."""
-    return {"mechanisms": [_mechanism(state, name) for name in available()]}
+def mechanisms(state: State, name: str | None = None) -> dict[str, Any]:
+    """Every mechanism, whether it can be used on these vectors, and a range of epsilons to look at.
 
-
-def one_mechanism(state: State, name: str) -> dict[str, Any]:
-    """One of them: a page can begin with it while the others are certified."""
-    return {"mechanisms": [_mechanism(state, name)]}
+    Or only the one of this name: a page can begin with it while the others are certified.
+    """
+    return {"mechanisms": [_mechanism(state, each) for each in ([name] if name else available())]}
 
 
 def _mechanism(state: State, name: str) -> dict[str, Any]:
@@ -98,6 +96,21 @@ def session(state: State, limits: Limits) -> dict[str, Any]:
         "reports": state.reports.listing(),
         "samples": state.samples.listing(),
     }
+
+
+def sample(state: State, id: str) -> dict[str, Any]:
+    """A public document to try."""
+    return state.samples.one(id)
+
+
+def report(state: State, id: str) -> dict[str, Any]:
+    """The rows of an evaluation."""
+    return state.reports.one(id)
+
+
+def ticket(state: State, id: str) -> dict[str, Any]:
+    """An address at which the page of an evaluation can be read once."""
+    return {"address": state.reports.ticket(id)}
 
 
 def _ledger(state: State) -> dict[str, Any] | None:

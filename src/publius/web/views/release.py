@@ -53,7 +53,7 @@ def account(state: State, asked: requests.Account) -> dict[str, Any]:
 
 
 def _plan(state: State, asked: requests.Choice) -> Plan:
-    return Plan(state.mechanism(asked), state.encoding(asked))
+    return Plan.of(asked.settings, state.mechanism(asked))
 
 
 def _released(
