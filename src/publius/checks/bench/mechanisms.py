@@ -21,6 +21,8 @@ from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import distances
 from publius.mechanisms.registry import mechanism_of
 from publius.mechanisms.threads import processors
+from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
 from publius.releases.plan import Plan
@@ -36,7 +38,7 @@ _SLOW_SHARE = 20  # the reference mechanism is timed on this fraction of the wor
 def bench_mechanisms(
     embeddings: Embeddings,
     *,
-    names: Sequence[str] = ("laplace", "exponential"),
+    names: Sequence[str] = (Laplace.name, Exponential.name),
     unchanged: float = 0.83,
     texts: Sequence[Path] = (),
     words: int = 200_000,
