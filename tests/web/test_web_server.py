@@ -4,11 +4,13 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.request
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 from publius.cli import explore as command
 from publius.errors import StorageError, UsageError
 from publius.web.guards.limits import Limits
+from publius.web.guards.lingering import LingeringTransport
 from publius.web.mechanism_cache import Kept, Mechanisms
 from publius.web.queues import BusyError, Lane
 from publius.web.reports import Reports
@@ -244,3 +247,112 @@ def test_a_process_without_the_extra_says_which_one():
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.returncode == 2
     assert "pip install 'publius[web]'" in found.stderr
+
+
+def raw(address, request, pause=0.0, slow=0):
+    """Everything that comes back before the end, to a client that sends all of ``request`` before it reads."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
+        for start in range(0, len(request), slow or len(request)):
+            connection.sendall(request[start : start + (slow or len(request))])
+            time.sleep(pause)
+        time.sleep(pause)
+        found = bytearray()
+        while part := connection.recv(2**16):
+            found += part
+        return bytes(found)
+
+
+EARLY = {
+    "a body of 9 MB": (413, {"Content-Length": 9 * 2**20}, b"x" * (9 * 2**20)),
+    "a body of 40 MB": (413, {"Content-Length": 40 * 2**20}, b"x" * (40 * 2**20)),
+    "9 MB in chunks": (413, {"Transfer-Encoding": "chunked"}, b"10000\r\n" + b"x" * 0x10000 + b"\r\n"),
+    "a wrong token": (401, {"Content-Length": 5 * 2**20, "Authorization": "Bearer x"}, b"x" * (5 * 2**20)),
+    "another host": (421, {"Content-Length": 5 * 2**20, "Host": "evil.example"}, b"x" * (5 * 2**20)),
+    "no JSON": (415, {"Content-Length": 5 * 2**20, "Content-Type": "text/plain"}, b"x" * (5 * 2**20)),
+    "chunks that are none": (400, {"Transfer-Encoding": "chunked"}, b"zz\r\n" + b"x" * (5 * 2**20)),
+    "a head without end": (400, {"X-Long": "x" * (2 * 2**20)}, b""),
+}
+
+
+@pytest.mark.parametrize("case", EARLY)
+def test_every_early_answer_can_be_read(running, case):
+    """By a client that sends its whole body before it looks: the connection is not reset under the answer."""
+    address, token, _ = running
+    status, changes, body = EARLY[case]
+    if case == "9 MB in chunks":
+        body = body * 150 + b"0\r\n\r\n"
+    fields = {"Host": address.removeprefix("http://"), "Authorization": f"Bearer {token}",
+              "Content-Type": "application/json", **changes}  # fmt: skip
+    head = "POST /v1/tokens HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    for _ in range(5):
+        answer = raw(address, head.encode() + b"\r\n" + body, pause=0.02)
+        assert answer.startswith(b"HTTP/1.1 %d " % status)
+        assert b"\r\n\r\n" in answer
+    if status == 413:
+        assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == 2
+
+
+def test_a_connection_serves_many_requests_and_ends_after_an_early_answer(running):
+    address, token, _ = running
+    host = address.removeprefix("http://")
+    connection = HTTPConnection(host, timeout=60)
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    connection.connect()
+    first = connection.sock
+    for number in range(3):
+        connection.request("POST", "/v1/tokens", json.dumps({"text": sentence(number)}), headers)
+        assert json.loads(connection.getresponse().read())["counts"]
+        assert connection.sock is first
+    connection.request("POST", "/v1/tokens", b"x" * (9 * 2**20), headers)
+    answer = connection.getresponse()
+    assert (answer.status, answer.getheader("connection")) == (413, "close")
+    answer.read()
+    connection.request("POST", "/v1/tokens", json.dumps({"text": sentence(1)}), headers)  # a new connection
+    last = connection.getresponse()
+    assert (last.status, last.read()[:1]) == (200, b"{")
+    connection.close()
+
+
+def test_two_requests_sent_at_once_are_both_answered(running):
+    address, token, _ = running
+    body = json.dumps({"text": sentence(1)})
+    one = (
+        f"POST /v1/tokens HTTP/1.1\r\nHost: {address.removeprefix('http://')}\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    )
+    answers = raw(address, f"{one}\r\n{body}{one}Connection: close\r\n\r\n{body}".encode())
+    assert answers.count(b"HTTP/1.1 200 ") == 2
+
+
+def test_what_is_thrown_away_is_limited():
+    """In bytes and in time: nobody keeps a connection by sending on."""
+
+    class Wire:
+        closed = 0
+
+        def is_closing(self):
+            return bool(self.closed)
+
+        def close(self):
+            self.closed += 1
+
+        def write_eof(self): ...
+
+        def resume_reading(self): ...
+
+    async def scenario():
+        wire, ended = Wire(), []
+        transport = LingeringTransport(wire, Limits(drained_bytes=10), lambda: ended.append(1))
+        transport.close()
+        transport.close()
+        transport.throw_away(b"x" * 10)
+        assert (wire.closed, transport.is_closing(), ended) == (0, True, [1])
+        transport.throw_away(b"x")
+        assert wire.closed == 1
+        slow = Wire()
+        LingeringTransport(slow, Limits(drained_seconds=0.01), lambda: None).close()
+        await asyncio.sleep(0.2)
+        assert slow.closed == 1
+
+    asyncio.run(scenario())

@@ -17,6 +17,7 @@ from publius.errors import StorageError
 from publius.noise.randomness import entropy
 from publius.web.app import make_app
 from publius.web.guards.limits import HEAD_BYTES, Limits
+from publius.web.guards.lingering import LingeringTransport
 from publius.web.queues import Work
 from publius.web.state import State
 
@@ -58,7 +59,7 @@ def serve(
     app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits, work=work)
     config = uvicorn.Config(
         app,
-        http=_impatient(limits.head_seconds),
+        http=_impatient(limits),
         ws="none",
         loop="asyncio",
         interface="asgi3",
@@ -97,31 +98,52 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed 
         await super().shutdown(sockets)
 
 
-def _impatient(seconds: float) -> type[H11Protocol]:
-    """The protocol with a time limit on the head of a request, which uvicorn has not."""
+def _impatient(limits: Limits) -> type[H11Protocol]:
+    """The protocol with what uvicorn has not: a time limit on the head of a request, and a last word that is heard."""
 
     class Impatient(H11Protocol):  # type: ignore[misc]
-        """Closes a connection on which a head does not arrive in time."""
+        """Closes a connection on which a head does not arrive in time; lets an answer be read before it closes."""
 
         _patience: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:
-            super().connection_made(transport)
+            super().connection_made(LingeringTransport(transport, limits, self._forget_request))
             self._watch()
 
         def data_received(self, data: bytes) -> None:
+            if self.transport.lingers:
+                self.transport.throw_away(data)
+                return
             super().data_received(data)
             self._watch()
 
         def connection_lost(self, exc: Exception | None) -> None:
             self._forget()
+            self.transport.close_at_once()
             super().connection_lost(exc)
 
+        def shutdown(self) -> None:
+            if self.transport.lingers:
+                self.transport.close_at_once()
+            elif not self.transport.is_closing():
+                super().shutdown()
+
+        def timeout_keep_alive_handler(self) -> None:
+            """Between two requests there is nothing to be read, and nobody to wait for."""
+            self.transport.close_at_once()
+
+        def _forget_request(self) -> None:
+            """Of a request that is thrown away nothing more comes; whoever waits for its body is told."""
+            self._forget()
+            if self.cycle is not None and not self.cycle.response_complete:
+                self.cycle.disconnected = True
+                self.cycle.message_event.set()
+
         def _watch(self) -> None:
-            if self.conn.their_state is not h11.IDLE:
+            if self.conn.their_state is not h11.IDLE or self.transport.is_closing():
                 self._forget()
             elif self._patience is None:
-                self._patience = self.loop.call_later(seconds, self._give_up)
+                self._patience = self.loop.call_later(limits.head_seconds, self._give_up)
 
         def _forget(self) -> None:
             if self._patience is not None:
@@ -131,6 +153,6 @@ def _impatient(seconds: float) -> type[H11Protocol]:
         def _give_up(self) -> None:
             self._patience = None
             if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
-                self.transport.close()
+                self.transport.close_at_once()
 
     return Impatient

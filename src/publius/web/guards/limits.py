@@ -34,6 +34,8 @@ class Limits:
         body_bytes: of a request.
         body_seconds: within which a request's body must have arrived.
         head_seconds: within which its head must have arrived.
+        drained_bytes: that are still read, and thrown away, of a request that was answered before its end.
+        drained_seconds: for how long.
         waiting: requests that may wait for their turn.
         waiting_seconds: how long each waits at most.
     """
@@ -41,5 +43,7 @@ class Limits:
     body_bytes: int = 8 * 2**20
     body_seconds: float = 10.0
     head_seconds: float = 10.0
+    drained_bytes: int = 128 * 2**20
+    drained_seconds: float = 10.0
     waiting: int = 256
     waiting_seconds: float = 120.0
