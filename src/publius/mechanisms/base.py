@@ -58,6 +58,8 @@ class AbstractMechanism(ABC):
     evidence: ClassVar[Evidence] = "proven"
     preparation: ClassVar[Preparation] = "none"
     range_of: ClassVar[str | None] = None
+    level: ClassVar[str] = "word"
+    names_prototypes: ClassVar[bool] = False
     batch_words: ClassVar[int] = 4096  # enough for BLAS, 10 MB of noise at 300 dimensions
     embeddings: Embeddings
     metric: AbstractMetric
@@ -131,6 +133,16 @@ class AbstractMechanism(ABC):
         Deterministic; row by row, so that neither batch nor position matters, nor how many ``threads`` it may use
         (R4).
         """
+
+    @property
+    def vocabulary(self) -> Embeddings:
+        """The public words that documents are read with and bags are made of."""
+        return self.embeddings
+
+    @final
+    def batch_size(self, size: int) -> int:
+        """Documents of ``size`` words that are best drawn together; it never changes a result."""
+        return max(1, self.batch_words // size)
 
     def prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
         """Make what repays itself over many documents, once, where later runs and other processes find it.

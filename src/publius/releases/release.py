@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, final
 
+from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import Bag
 
@@ -18,27 +19,31 @@ class Release:
 
     Attributes:
         id: the id the user gave the document.
-        bag: exactly N words of the vocabulary, without order.
+        bag: exactly N words of the public vocabulary, without order.
         guarantee: what holds for it; None for an experiment.
         labels: public labels kept with it.
         warning: NOT PRIVATE and why, for an experiment.
         words: in ordered text, the words in order, with what is kept between them.
         kept: the places (from 0) of those of ``words`` that are kept unprotected.
+        prototype: the number of the public prototype that stands for the document, where the mechanism names one.
+        label: what that prototype is called.
 
     """
 
     id: str
     bag: Bag
-    guarantee: Guarantee | None
+    guarantee: Guarantee | DocumentGuarantee | None
     labels: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     warning: str | None = None
     words: tuple[str, ...] | None = field(default=None, repr=False)
     kept: tuple[int, ...] = field(default=(), repr=False)
+    prototype: int | None = None
+    label: str | None = None
 
     def __reduce__(self) -> tuple[type[Release], tuple[Any, ...]]:
         """A worker's releases go to the parent process by pickle."""
         facts = (self.id, self.bag, self.guarantee, dict(self.labels), self.warning)
-        return Release, (*facts, self.words, self.kept)
+        return Release, (*facts, self.words, self.kept, self.prototype, self.label)
 
 
 @final

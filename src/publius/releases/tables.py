@@ -122,7 +122,7 @@ def _account(document: Document) -> str:
 
 
 def _batches(documents: Sequence[Document], plan: Plan, layout: Layout) -> Iterator[pyarrow.RecordBatch]:
-    key, step = RunKey.fresh(), max(1, plan.mechanism.batch_words // plan.size)
+    key, step = RunKey.fresh(), plan.mechanism.batch_size(plan.size)
     for start in range(0, len(documents), step):
         results, _ = protect(documents[start : start + step], plan, key)
         yield layout.rows([_released(result) for result in results])

@@ -23,8 +23,8 @@ from publius.files import private
 from publius.releases.plan import ORDERED_TEXT, Plan
 from publius.releases.release import Release
 from publius.text.bag import Bag
+from publius.text.known_words import IndexedVocabulary
 from publius.text.tokenizer import joined
-from publius.vectors.embeddings import Embeddings
 
 if TYPE_CHECKING:
     import pyarrow
@@ -34,35 +34,40 @@ RESERVED = (
     "id", "size", "kind", "bag", "word", "count", "words", "counts", "kept", "text", "position", "warning", "private",
 )  # fmt: skip
 
+PROTOTYPE: Final = ("prototype", "label")
+
 
 @final
 @dataclass(frozen=True)
 class Layout:
     """How releases are written: words in vocabulary order, exactly the labels asked for, an experiment's warning.
 
-    ``ordered`` is for ordered text: each record says so, and has the words as they follow each other too.
+    ``ordered`` is for ordered text: each record says so, and has the words as they follow each other too. With
+    ``prototypes`` each has the public prototype that stands for the document, and its label.
     """
 
-    embeddings: Embeddings
+    vocabulary: IndexedVocabulary
     labels: tuple[str, ...] = ()
     warning: str | None = None
     ordered: bool = False
+    prototypes: bool = False
 
     def __post_init__(self) -> None:
-        if clash := sorted(set(self.labels) & set(RESERVED)):
+        taken = {*RESERVED, *(PROTOTYPE if self.prototypes else ())}
+        if clash := sorted(set(self.labels) & taken):
             raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
         """The layout of a plan's releases; `UsageError` when a kept field has a name of the release's own."""
-        return cls(plan.mechanism.embeddings, plan.labels, plan.warning, plan.ordered is not None)
+        return cls(plan.vocabulary, plan.labels, plan.warning, plan.ordered is not None, plan.names_prototypes)
 
     def counts(self, release: Release) -> dict[str, int]:
         """The bag's words in vocabulary order; words outside it (an experiment's) last."""
-        last = self.embeddings.size
+        last = len(self.vocabulary.vocabulary)
 
         def place(item: tuple[str, int]) -> tuple[int, str]:
-            index = self.embeddings.index(item[0])
+            index = self.vocabulary.index(item[0])
             return (last if index is None else index, item[0])
 
         return dict(sorted(release.bag.counts.items(), key=place))
@@ -76,7 +81,8 @@ class Layout:
         warning = {"warning": self.warning} if self.warning else {}
         labels = {label: release.labels[label] for label in self.labels}
         kind = {"kind": ORDERED_TEXT} if self.ordered else {}
-        return {"id": release.id, "size": release.bag.size, **kind, **warning, **labels}
+        named = {"prototype": release.prototype, "label": release.label} if self.prototypes else {}
+        return {"id": release.id, "size": release.bag.size, **kind, **warning, **named, **labels}
 
     def json_line(self, release: Release) -> bytes:
         """The line of ``bags.jsonl``: id, size, bag, the kept fields; of ordered text also words, kept and text."""
@@ -98,6 +104,7 @@ class Layout:
         pa = import_parquet()[0]
         marks = {name: text for name, text in self._marks().items() if text is not None}
         fields = [("id", pa.string()), ("size", pa.int64()), *((name, pa.string()) for name in marks)]
+        fields += [("prototype", pa.int64()), ("label", pa.string())] if self.prototypes else []
         fields += [(label, pa.string()) for label in self.labels]
         fields += [("words", pa.list_(pa.string()))]
         if self.ordered:
@@ -136,6 +143,8 @@ def release_of(line: bytes, plan: Plan) -> Release:
         record.get("warning"),
         tuple(record["words"]) if plan.ordered else None,
         tuple(record["kept"]) if plan.ordered else (),
+        record["prototype"] if plan.names_prototypes else None,
+        record["label"] if plan.names_prototypes else None,
     )
 
 
@@ -221,8 +230,9 @@ class Csv(AbstractWriter):
         kind = ["kind"] if self.layout.ordered else []
         warning = ["warning"] if self.layout.warning else []
         last = ["position", "word", "kept"] if self.layout.ordered else ["word", "count"]
+        named = PROTOTYPE if self.layout.prototypes else ()
         labels = map(_spreadsheet_safe, self.layout.labels)
-        self._rows.writerow(["id", "size", *kind, *warning, *labels, *last])
+        self._rows.writerow(["id", "size", *kind, *warning, *named, *labels, *last])
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
@@ -303,7 +313,7 @@ class MatrixMarket(AbstractWriter):
         self._write_size_line()
 
     def _write_size_line(self) -> None:
-        sizes = (self._rows, self.layout.embeddings.size, self._entries)
+        sizes = (self._rows, len(self.layout.vocabulary.vocabulary), self._entries)
         self._matrix.write((" ".join(str(size).rjust(self._WIDTH) for size in sizes) + "\n").encode())
 
     def write(self, release: Release) -> None:
@@ -311,7 +321,7 @@ class MatrixMarket(AbstractWriter):
         self._rows += 1
         lines = io.StringIO()
         for word, count in self.layout.counts(release).items():
-            index = self.layout.embeddings.index(word)
+            index = self.layout.vocabulary.index(word)
             if index is None:
                 raise UsageError(
                     "the mtx format has columns for the vocabulary only: choose jsonl, csv or parquet"
@@ -330,7 +340,7 @@ class MatrixMarket(AbstractWriter):
         with open(
             self.folder / "vocabulary.txt", "x", encoding="utf-8", newline="\n", opener=private
         ) as file:
-            file.writelines(f"{word}\n" for word in self.layout.embeddings.vocabulary)
+            file.writelines(f"{word}\n" for word in self.layout.vocabulary.vocabulary)
 
 
 WRITERS: dict[str, type[AbstractWriter]] = {

@@ -27,6 +27,7 @@ LENGTH = 40
 """Words of a released bag unless another public number is asked for."""
 
 LONGEST = 100_000
+_BATCH = 256
 WORD_BYTES = 4
 NUMBER_BYTES = 8
 
@@ -101,9 +102,12 @@ class AbstractDocumentMechanism(ABC):
         preserve: what is kept, the name of the aspect.
         aspect: that aspect of the reference.
         length: N, the public number of words of a released bag.
+        names_prototypes: whether an outcome says which prototype it is.
     """
 
     name: ClassVar[str]
+    level: ClassVar[str] = "document"
+    names_prototypes: ClassVar[bool] = False
     reference: Reference
     preserve: str
     aspect: Aspect
@@ -122,6 +126,18 @@ class AbstractDocumentMechanism(ABC):
         if name in ("reference", "preserve", "aspect", "length") and name in self.__dict__:
             raise UsageError(f"the {name} of a mechanism cannot be changed: make another mechanism")
         super().__setattr__(name, value)
+
+    @property
+    def vocabulary(self) -> Reference:
+        """The public words that documents are read with and bags are made of."""
+        return self.reference
+
+    def batch_size(self, size: int) -> int:
+        """Documents that are best drawn together; it never changes a result."""
+        return _BATCH
+
+    def prepare(self) -> None:
+        """Nothing needs to be made before a large corpus."""
 
     @property
     @abstractmethod

@@ -68,6 +68,7 @@ class Prototype(AbstractDocumentMechanism):
     """Randomized response over public prototypes, sharp or by margin scores; see the module."""
 
     name = "prototype"
+    names_prototypes = True
     prototypes: Prototypes
     gamma: float
 

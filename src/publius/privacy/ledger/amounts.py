@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from publius.errors import DataError, PolicyError, UsageError
+from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee, exact_epsilon
 
-Unit = Literal["epsilon-n", "epsilon", "epsilon-n-ordered"]
+Unit = Literal["epsilon-n", "epsilon", "epsilon-n-ordered", "bound"]
 Amount = int | float | Fraction
 
 _SMALLEST: Final = Fraction(2) ** -1022  # below are float64's subnormal numbers, which lose digits
@@ -17,15 +18,30 @@ _MOST_BITS: Final = 8192
 _LONGEST_TEXT: Final = 6000
 
 
-def price(guarantee: Guarantee, unit: Unit) -> Fraction:
-    """What a release under ``guarantee`` costs in ``unit``: epsilon, or epsilon*N.
+def price(guarantee: Guarantee | DocumentGuarantee, unit: Unit) -> Fraction:
+    """What a release under ``guarantee`` costs in ``unit``: epsilon, epsilon*N, or the bound between any two documents.
 
     "epsilon-n-ordered" counts nats per unit of the mean distance word by word. That is at least the Earth Mover's
     distance, so a bag costs its epsilon*N there too. The other way round no finite price would do: documents of the
     same words in another order are at Earth Mover's distance 0, and ordered text tells them apart.
 
-    Raises `PolicyError` for a guarantee without evidence or without a size, and for ordered text in a unit of bags.
+    "bound" counts nats between any two documents whatever, which document mechanisms state and word mechanisms do not.
+
+    Raises `PolicyError` for a guarantee without evidence or without a size, for ordered text in a unit of bags, and
+    between words and documents: their nats are of different things, and no amount of one covers the other.
     """
+    if isinstance(guarantee, DocumentGuarantee):
+        if unit != "bound":
+            raise PolicyError(
+                f"a ledger in {unit} counts distances between words, and a release that keeps the "
+                f"{guarantee.preserve} is charged its bound between any two documents: make a ledger with --unit bound"
+            )
+        return exact_epsilon(guarantee.bound)
+    if unit == "bound":
+        raise PolicyError(
+            "a ledger in bound counts nats between any two documents, and a mechanism on words states none: make a "
+            "ledger with --unit epsilon-n"
+        )
     if guarantee.evidence == "none" or guarantee.size is None:
         raise PolicyError("a release without a guarantee cannot be charged to a budget: no budget covers it")
     if guarantee.ordered and unit != "epsilon-n-ordered":

@@ -25,6 +25,7 @@ from typing import Final, Literal, Self, cast, final, get_args
 from publius.errors import BudgetError, PolicyError, UsageError
 from publius.files import AnyPath, shown
 from publius.noise.randomness import KEY_BYTES, entropy
+from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger.amounts import (
     Amount,
@@ -84,7 +85,7 @@ class Ledger:
 
     Attributes:
         path: the file.
-        unit: "epsilon-n", "epsilon" or "epsilon-n-ordered".
+        unit: "epsilon-n", "epsilon", "epsilon-n-ordered" or "bound".
         budget: the most that may be spent on one document.
         subject_budget: the most that may be spent on one subject.
         hides_ids: whether ids are kept as HMAC-SHA256 under the key in the file beside it, ``PATH.key``.
@@ -134,7 +135,7 @@ class Ledger:
         create_file(Path(path), settings, key)
         return cls(path)
 
-    def price(self, guarantee: Guarantee) -> Fraction:
+    def price(self, guarantee: Guarantee | DocumentGuarantee) -> Fraction:
         """What a release under ``guarantee`` costs here; see `price`."""
         return price(guarantee, self.unit)
 

@@ -38,7 +38,7 @@ ENGINES: Final = ("local", "spark")
 
 def default_batch_size(plan: Plan) -> int:
     """Documents a batch: about as many words as the mechanism likes to have together."""
-    return max(1, plan.mechanism.batch_words // plan.size)
+    return plan.mechanism.batch_size(plan.size)
 
 
 def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip_bad: bool) -> int:
