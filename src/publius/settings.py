@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal, Self, final, get_args, get_origin, get_type_hints
@@ -19,6 +19,7 @@ from publius.errors import UsageError
 Metric = Literal["euclidean", "manhattan"]
 SafePolicy = Literal["unk", "drop", "reject"]
 UnknownPolicy = Literal[SafePolicy, "keep"]
+Preserve = Literal["words", "topic", "meaning"]
 Between = Literal["none", "stop-words", "punctuation", "all"]
 """What of a text may stand unchanged between its protected words."""
 Training = Literal["same", "all"]
@@ -29,6 +30,9 @@ EUCLIDEAN: Final = "euclidean"
 MANHATTAN: Final = "manhattan"
 ENGLISH: Final = "english"
 SHORTEST: Final = "shortest"
+PROTOTYPE: Final = "prototype"
+DOCUMENT_LENGTH: Final = 40
+"""Words of a released bag where the promise is about whole documents."""
 LONGEST: Final = 10_000_000
 """The most words that a bag may have."""
 EPSILON_TO_TRY: Final = 10.0
@@ -260,6 +264,37 @@ class MechanismSettings(VectorSettings):
 class ReleaseSettings(TextSettings, MechanismSettings):
     """Every public decision of a release."""
 
+    preserve: Preserve = option(
+        "words", help="What to keep: topic or meaning, with a bound between any two documents; or words, as the paper.",
+        public=True, noun="thing to preserve",
+    )  # fmt: skip
+    reference: str | None = option(
+        None, help="With topic or meaning: the public reference, see 'publius reference'; themes needs no texts.",
+        public=True,
+    )  # fmt: skip
+    bound: float | None = option(
+        None, help="With topic or meaning: nats between any two documents; 7 lets 19 of 20 topics through.",
+        public=True, above=0,
+    )  # fmt: skip
+    first: int | None = option(
+        None, help="With topic or meaning: only the first so many words of a document count. Default: all.",
+        public=True, at_least=1,
+    )  # fmt: skip
+    mechanism: str | None = option(
+        None, help="What draws; the mechanisms are listed below. Default: laplace for words, prototype otherwise.",
+        public=True,
+    )  # fmt: skip
+    length: int | str | None = option(
+        None,
+        help="Words a bag: a number N or, for words, 'shortest'. Default: 400 for words (the first 400 of a text, "
+        "shorter ones padded), 40 otherwise (whatever the document's length).",
+        public=True, parse=parsed_length,
+    )  # fmt: skip
+    unknown: UnknownPolicy | None = option(
+        None, help="Words outside the vocabulary: unk (default for words), drop (default otherwise) or reject (keep: "
+        "experiments only).",
+        public=True, noun="policy for unknown words",
+    )  # fmt: skip
     experiment: bool = option(
         False, help="Allow weaker runs; every artefact is marked NOT PRIVATE.", public=True
     )
@@ -271,6 +306,28 @@ class ReleaseSettings(TextSettings, MechanismSettings):
         None, help="What stands UNPROTECTED between ordered words: none (default), stop-words, punctuation or all.",
         public=True, noun="choice of what to keep between words",
     )  # fmt: skip
+
+    @property
+    def level(self) -> str:
+        """What the promise is about: each "word", or the "document" as a whole."""
+        return "word" if self.preserve == ReleaseSettings.preserve else "document"
+
+    def resolved(self) -> Self:
+        """The same with the defaults of its level where nothing was chosen."""
+        word = self.level == "word"
+        defaults = {
+            "mechanism": MechanismSettings.mechanism if word else PROTOTYPE,
+            "length": TextSettings.length if word else DOCUMENT_LENGTH,
+            "unknown": TextSettings.unknown if word else "drop",
+        }
+        open_ = {name: value for name, value in defaults.items() if getattr(self, name) is None}
+        return replace(self, **open_) if open_ else self
+
+    @property
+    def size(self) -> int | None:
+        """N, or None for the shortest document's."""
+        length = parsed_length(TextSettings.length if self.length is None else self.length)
+        return length if isinstance(length, int) else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,8 @@ from typing import Any
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms import outside
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.words.exponential import Exponential
 from publius.mechanisms.words.laplace import Laplace
@@ -17,8 +19,9 @@ from publius.mechanisms.words.projected import ProjectedExponential, ProjectedLa
 from publius.mechanisms.words.tight import RepairedTight, Tight
 from publius.mechanisms.words.truncated import TruncatedExponential
 from publius.mechanisms.words.vickrey import Vickrey
-from publius.settings import Declared, MechanismSettings, declared
+from publius.settings import Declared, MechanismSettings, ReleaseSettings, declared
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
 
 MECHANISMS: dict[str, type[AbstractMechanism]] = {
     mechanism.name: mechanism
@@ -61,12 +64,12 @@ def mechanism_class(name: str) -> type[AbstractMechanism]:
 
 def described() -> dict[str, str]:
     """Each mechanism with a line that says what it does, or why it cannot be used."""
-    lines = {name: summary(kind) for name, kind in available().items()}
+    lines = {name: summary(kind) for name, kind in {**available(), **DOCUMENT_MECHANISMS}.items()}
     refused = outside.installed(MECHANISMS).refused
     return {**lines, **{name: f"Cannot be used: {reason}." for name, reason in refused.items()}}
 
 
-def summary(kind: type[AbstractMechanism]) -> str:
+def summary(kind: type[AbstractMechanism] | type[AbstractDocumentMechanism]) -> str:
     """What the mechanism does, in a line: the first of its docstring."""
     return (kind.__doc__ or kind.name).strip().splitlines()[0]
 
@@ -76,7 +79,7 @@ def all_parameters(also: Iterable[str] = ()) -> tuple[Declared, ...]:
 
     ``also`` names mechanisms from outside; those that cannot be had are passed over.
     """
-    kinds = available()
+    kinds: dict[str, Any] = {**available(), **DOCUMENT_MECHANISMS}
     for name in also:
         try:
             kinds[name] = mechanism_class(name)
@@ -143,4 +146,23 @@ def mechanism_of(settings: MechanismSettings, embeddings: Embeddings | None = No
         epsilon=settings.epsilon,
         metric=settings.metric,
         **settings.parameters,
+    )
+
+
+def document_mechanism_of(settings: ReleaseSettings, reference: Reference) -> AbstractDocumentMechanism:
+    """The document mechanism that ``settings`` name, on a public ``reference``."""
+    chosen = settings.resolved()
+    if chosen.mechanism in MECHANISMS:
+        raise UsageError(
+            f"the mechanism {chosen.mechanism} replaces words: with --preserve {chosen.preserve} choose one of "
+            f"{', '.join(DOCUMENT_MECHANISMS)}"
+        )
+    return make_document_mechanism(
+        chosen.mechanism or "",
+        reference,
+        preserve=chosen.preserve,
+        epsilon=chosen.epsilon,
+        bound=chosen.bound,
+        length=chosen.size,
+        **chosen.parameters,
     )

@@ -11,14 +11,17 @@ import numpy as np
 import publius.text.tokenizer
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.registry import mechanism_of
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.registry import document_mechanism_of, mechanism_of
 from publius.noise.randomness import RunKey
+from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
 from publius.settings import Between, ReleaseSettings, check
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
 
 MANIFEST_VERSION = 1
 BAG: Final = "bag-of-words"
@@ -70,7 +73,7 @@ class Plan:
     without a guarantee, or unknown words that pass. `UsageError` when the length N is not fixed.
     """
 
-    mechanism: AbstractMechanism
+    mechanism: AbstractMechanism | AbstractDocumentMechanism
     encoding: Encoding
     length_from_documents: bool = False
     experiment: Experiment | None = None
@@ -78,7 +81,9 @@ class Plan:
     ordered: OrderedText | None = None
 
     def __post_init__(self) -> None:
-        if self.encoding.length is None:
+        if self.level == "document":
+            self._check_document()
+        elif self.encoding.length is None:
             raise UsageError(
                 "a release needs a public length N: give a number, or take the shortest document's"
             )
@@ -93,6 +98,15 @@ class Plan:
             raise PolicyError(
                 "unknown words that pass have no guarantee at all: choose unk, drop or reject, or run an experiment "
                 "(NOT PRIVATE)"
+            )
+
+    def _check_document(self) -> None:
+        if self.ordered is not None:
+            raise UsageError("a document's prototype or position has no order to keep: leave out --order")
+        if self.encoding.unknown not in ("drop", "unk"):
+            raise UsageError(
+                f"unknown words cannot be {self.encoding.unknown!r} where whole documents are protected: choose drop, "
+                "which leaves them out, or unk, which puts them at a public point"
             )
 
     @classmethod
@@ -112,7 +126,14 @@ class Plan:
             raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
         if settings.keep_between is not None and not settings.order:
             raise UsageError("--keep-between says what stands between ordered words: give --order too")
+        settings = settings.resolved()
         experiment = Experiment(settings.seed) if settings.experiment else None
+        if settings.level == "document":
+            return cls._of_documents(settings, experiment, tuple(labels))
+        if given := [name for name in ("reference", "bound", "first") if getattr(settings, name) is not None]:
+            raise UsageError(
+                f"--{given[0]} belongs to --preserve topic or meaning: name one, or leave out --{given[0]}"
+            )
         ordered = OrderedText(settings.keep_between or "none") if settings.order else None
         made = mechanism or mechanism_of(settings)
         encoding = Encoding.of(
@@ -126,14 +147,60 @@ class Plan:
             return plan
         return replace(plan, encoding=replace(encoding, length=shortest(encoding, made.embeddings)))
 
+    @classmethod
+    def _of_documents(
+        cls, settings: ReleaseSettings, experiment: Experiment | None, labels: tuple[str, ...]
+    ) -> Plan:
+        """A plan whose promise is about whole documents."""
+        if settings.embeddings is not None:
+            raise UsageError("--embeddings belongs to --preserve words: a reference has features of its own")
+        if settings.order:
+            raise UsageError("--order belongs to --preserve words: a topic or meaning has no order")
+        if settings.size is None:
+            raise UsageError(
+                "--length shortest belongs to --preserve words: give the words of a released bag"
+            )
+        if settings.reference is None:
+            raise UsageError(
+                f"--preserve {settings.preserve} needs a public reference: --reference themes is made from the "
+                "packaged vectors, and 'publius reference fit' makes one of your own public texts"
+            )
+        mechanism = document_mechanism_of(settings, Reference.load(settings.reference))
+        encoding = Encoding.of(
+            mechanism.reference.tokenizer,
+            length=settings.first,
+            unknown=settings.unknown,
+            stop_words=mechanism.reference.stop_words,
+        )
+        return cls(mechanism, encoding, False, experiment, labels)
+
+    @property
+    def level(self) -> str:
+        """What the promise is about: each "word", or the "document" as a whole."""
+        return self.mechanism.level
+
+    @property
+    def vocabulary(self) -> Embeddings | Reference:
+        """The public words that documents are read with and bags are made of."""
+        return self.mechanism.vocabulary
+
+    @property
+    def names_prototypes(self) -> bool:
+        """Whether a release says which public prototype stands for a document."""
+        return self.mechanism.names_prototypes
+
     @property
     def size(self) -> int:
         """N, the number of words of every bag."""
+        if isinstance(self.mechanism, AbstractDocumentMechanism):
+            return self.mechanism.length
         return self.encoding.length or 0
 
     @property
-    def guarantee(self) -> Guarantee:
-        """The mechanism's guarantee, lifted to bags of N words, or for N words in order."""
+    def guarantee(self) -> Guarantee | DocumentGuarantee:
+        """The mechanism's guarantee: of the whole document, or lifted to bags of N words, or for N words in order."""
+        if isinstance(self.mechanism, AbstractDocumentMechanism):
+            return self.mechanism.guarantee
         lifted = self.mechanism.guarantee.lifted(self.size)
         return lifted if self.ordered is None else lifted.in_order(self.ordered.keep)
 
@@ -179,7 +246,7 @@ class Plan:
         ``missing`` documents are not among the ``documents`` released: their record could not be read, or has an
         id that was there before.
         """
-        embeddings, guarantee = self.mechanism.embeddings, self.guarantee
+        guarantee, vocabulary = self.guarantee, self.vocabulary
         return {
             "manifest_version": MANIFEST_VERSION,
             "publius_version": publius_version(),
@@ -191,17 +258,17 @@ class Plan:
             "missing": missing,
             "size": self.size,
             "size_from": "the shortest of the documents" if self.length_from_documents else "given",
+            "level": self.level,
             "epsilon": guarantee.epsilon,
-            "epsilon_total": guarantee.epsilon_total,
+            **self._constants(),
             "delta": guarantee.delta,
             "evidence": guarantee.evidence,
             "mechanism": self.mechanism.name,
             "mechanism_parameters": self.mechanism.parameters,
             "metric": guarantee.metric,
-            "embeddings": embeddings.name,
-            "dimension": embeddings.dimension,
-            "vocabulary_size": embeddings.size,
-            "vocabulary_sha256": embeddings.sha256,
+            **self._public_inputs(),
+            "vocabulary_size": vocabulary.size,
+            "vocabulary_sha256": vocabulary.sha256,
             "tokenizer": publius.text.tokenizer.PROFILES[self.encoding.profile].label,
             "stop_words": self.encoding.stop_words.name,
             "stop_words_sha256": self.encoding.stop_words.sha256,
@@ -215,6 +282,30 @@ class Plan:
             else "ChaCha20 keyed by the operating system",
             "versions": {"numpy": np.__version__},
         }
+
+    def _constants(self) -> dict[str, Any]:
+        """What is promised beside epsilon: per bag of words, and between any two documents."""
+        guarantee = self.guarantee
+        if isinstance(guarantee, DocumentGuarantee):
+            facts = {"bound": guarantee.bound, "bound_delta": guarantee.bound_delta}
+            return {"epsilon_total": guarantee.epsilon, **facts, "strength": guarantee.strength}
+        return {"epsilon_total": guarantee.epsilon_total, "bound": None}
+
+    def _public_inputs(self) -> dict[str, Any]:
+        """What was learned from public texts or vectors, and how much of a document counts."""
+        if isinstance(self.mechanism, AbstractDocumentMechanism):
+            reference, preserve = self.mechanism.reference, self.mechanism.preserve
+            return {
+                "preserve": preserve,
+                "reference": reference.name,
+                "reference_sha256": reference.sha256,
+                "embeddings": None,
+                "dimension": self.mechanism.aspect.dimension,
+                "first": self.encoding.length,
+            }
+        embeddings = self.mechanism.embeddings
+        named = {"preserve": ReleaseSettings.preserve, "reference": None, "reference_sha256": None}
+        return {**named, "embeddings": embeddings.name, "dimension": embeddings.dimension}
 
     @property
     def run_is_seeded(self) -> bool:

@@ -16,6 +16,7 @@ from publius.arrays import IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.documents.base import DocumentOutcome
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Experiment, OrderedText, Plan
@@ -126,7 +127,7 @@ class _Ready:
 
 
 def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
-    embeddings = plan.mechanism.embeddings
+    embeddings = plan.vocabulary
     try:
         keep = plan.ordered.keep if plan.ordered else "none"
         encoded = words_of(document.text, embeddings, plan.encoding, keep)
@@ -157,7 +158,11 @@ def _interleaved(
     return (*merged, *words[done:]), tuple(places)
 
 
-def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan) -> Release:
+def _release(document: Document, ready: _Ready, outputs: IndexArray | DocumentOutcome, plan: Plan) -> Release:
+    if isinstance(outputs, DocumentOutcome):
+        promised = plan.guarantee if plan.experiment is None else None
+        facts = (document.id, outputs.bag, promised, document.labels, plan.warning)
+        return Release(*facts, prototype=outputs.prototype, label=outputs.label)
     if plan.experiment is None and plan.ordered is None:
         return Release(document.id, plan.mechanism.bag(outputs), plan.guarantee, document.labels)
     vocabulary = plan.mechanism.embeddings.vocabulary

@@ -60,7 +60,9 @@ class Layout:
     @classmethod
     def of(cls, plan: Plan) -> Self:
         """The layout of a plan's releases; `UsageError` when a kept field has a name of the release's own."""
-        return cls(plan.vocabulary, plan.labels, plan.warning, plan.ordered is not None, plan.names_prototypes)
+        return cls(
+            plan.vocabulary, plan.labels, plan.warning, plan.ordered is not None, plan.names_prototypes
+        )
 
     def counts(self, release: Release) -> dict[str, int]:
         """The bag's words in vocabulary order; words outside it (an experiment's) last."""

@@ -20,11 +20,11 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.document_guarantee import DocumentGuarantee
+from publius.settings import DOCUMENT_LENGTH, Settings
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.learning.reference import Aspect, Reference
 
-LENGTH = 40
-"""Words of a released bag unless another public number is asked for."""
+LENGTH = DOCUMENT_LENGTH
 
 LONGEST = 100_000
 _BATCH = 256
@@ -103,9 +103,11 @@ class AbstractDocumentMechanism(ABC):
         aspect: that aspect of the reference.
         length: N, the public number of words of a released bag.
         names_prototypes: whether an outcome says which prototype it is.
+        Parameters: what it takes beyond epsilon, bound and length.
     """
 
     name: ClassVar[str]
+    Parameters: ClassVar[type[Settings]] = Settings
     level: ClassVar[str] = "document"
     names_prototypes: ClassVar[bool] = False
     reference: Reference

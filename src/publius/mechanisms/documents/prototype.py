@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any, Final, final
@@ -40,6 +41,7 @@ from publius.mechanisms.documents.base import (
 from publius.noise.randomness import Generator
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import upward
+from publius.settings import PROTOTYPE, Settings, option
 from publius.vectors.learning.reference import Aspect, Prototypes, Reference, distances_to, nearest_by
 
 TOTAL: Final = 2**62
@@ -63,11 +65,30 @@ _UNIT: Final = 2.0**-52
 _NO_VALUES: Final = np.zeros(0)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PrototypeParameters(Settings):
+    """What `Prototype` takes beyond epsilon and the bound."""
+
+    gamma: float | None = option(
+        None,
+        help="Margin within which the choice of a prototype is soft; 0 is randomized response.",
+        at_least=0,
+    )
+    prototypes: int | None = option(
+        None, help="How many prototypes, of the sets that the reference has. Default: as the bound allows.",
+        at_least=1,
+    )  # fmt: skip
+
+
 @final
 class Prototype(AbstractDocumentMechanism):
-    """Randomized response over public prototypes, sharp or by margin scores; see the module."""
+    """Each document becomes one of the reference's public prototypes, most often its own.
 
-    name = "prototype"
+    Randomized response over public prototypes, sharp or by margin scores; see the module.
+    """
+
+    name = PROTOTYPE
+    Parameters = PrototypeParameters
     names_prototypes = True
     prototypes: Prototypes
     gamma: float

@@ -14,7 +14,6 @@ from publius.vectors.learning.reference import Reference
 DOCUMENT_MECHANISMS: Final[dict[str, Any]] = {
     mechanism.name: mechanism for mechanism in (Prototype, Position)
 }
-PRESERVED: Final = ("topic", "meaning")
 
 
 def make_document_mechanism(
