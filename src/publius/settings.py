@@ -280,17 +280,17 @@ class ReleaseSettings(TextSettings, MechanismSettings):
         None, help="With topic or meaning: only the first so many words of a document count. Default: all.",
         public=True, at_least=1,
     )  # fmt: skip
-    mechanism: str | None = option(
+    mechanism: str | None = option(  # type: ignore[assignment]  # None until the level is known
         None, help="What draws; the mechanisms are listed below. Default: laplace for words, prototype otherwise.",
         public=True,
     )  # fmt: skip
-    length: int | str | None = option(
+    length: int | str | None = option(  # type: ignore[assignment]  # None until the level is known
         None,
         help="Words a bag: a number N or, for words, 'shortest'. Default: 400 for words (the first 400 of a text, "
         "shorter ones padded), 40 otherwise (whatever the document's length).",
         public=True, parse=parsed_length,
     )  # fmt: skip
-    unknown: UnknownPolicy | None = option(
+    unknown: UnknownPolicy | None = option(  # type: ignore[assignment]  # None until the level is known
         None, help="Words outside the vocabulary: unk (default for words), drop (default otherwise) or reject (keep: "
         "experiments only).",
         public=True, noun="policy for unknown words",
@@ -320,8 +320,10 @@ class ReleaseSettings(TextSettings, MechanismSettings):
             "length": TextSettings.length if word else DOCUMENT_LENGTH,
             "unknown": TextSettings.unknown if word else "drop",
         }
-        open_ = {name: value for name, value in defaults.items() if getattr(self, name) is None}
-        return replace(self, **open_) if open_ else self
+        missing: dict[str, Any] = {
+            name: each for name, each in defaults.items() if getattr(self, name) is None
+        }
+        return replace(self, **missing)
 
     @property
     def size(self) -> int | None:

@@ -28,6 +28,7 @@ from publius.cli import (
     inspect,
     ledger,
     obfuscate,
+    outcomes,
     reconstruct,
     reference,
     signoff,
@@ -64,6 +65,7 @@ obfuscate.register(app)
 inspect.register(app)
 embeddings.register(app)
 reference.register(app)
+outcomes.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
     noun.register(app)
 signoff.register(app)

@@ -86,7 +86,7 @@ def nearest(
     ground = metric_named(settings.metric)
     vectors = Embeddings.load(settings.embeddings)
     encoding = Encoding.of(vectors.tokenizer, length=settings.size, stop_words=settings.stop_words)
-    query = Bag(words_of(_one_text(document, text=text), vectors, encoding).words)
+    query = Bag(words_of(one_text(document, text=text), vectors, encoding).words)
     ids, bags = _bags(open_corpus(corpus, **asdict(fields)), vectors, encoding)
     found = [
         (ids[n.position], n.distance) for n in NearestDocuments(bags, vectors, ground).query(query, count)
@@ -105,7 +105,7 @@ def encoded_pair(
     from publius.text.bag import Encoding, words_of
 
     whole = Encoding.of(vectors.tokenizer, length=settings.size, stop_words=settings.stop_words)
-    texts = _one_text(a, text=text), _one_text(b, text=text)
+    texts = one_text(a, text=text), one_text(b, text=text)
     first, second = (words_of(found, vectors, whole) for found in texts)
     for name, encoded in (("first", first), ("second", second)):
         if encoded.padding == len(encoded.words):
@@ -125,7 +125,8 @@ def _given_words(argument: str, vectors: Embeddings) -> Encoded:
     return Encoded(tuple(word if word in vectors else UNKNOWN for word in words), len(words), unknown, 0)
 
 
-def _one_text(argument: str, *, text: bool) -> str:
+def one_text(argument: str, *, text: bool = False) -> str:
+    """The one text in a file, or the argument itself; `UsageError` for a file of several."""
     from publius.documents.corpus import Document, open_corpus
 
     if text:

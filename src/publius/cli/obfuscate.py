@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, printable, standard_output, waiting
-from publius.cli.options import MAKING, REQUIRED, Json, MechanismCommand, options
+from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.errors import UsageError
 from publius.settings import EPSILON_TO_TRY, InputSettings, ReleaseSettings, RunSettings
 
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
     app.command("demo")(demo)
 
 
-@options(epsilon=REQUIRED)
+@options()
 def obfuscate(
     input: Annotated[
         Path, typer.Argument(help="A .txt, .jsonl(.gz), .csv(.gz) or .parquet file, or a folder.")
@@ -48,7 +48,7 @@ def obfuscate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Turn documents into protected bags-of-words, or into ordered text under a weaker promise."""
+    """Turn documents into protected bags-of-words: keep their topic or meaning, or their words."""
     from publius.documents.corpus import open_corpus
 
     book = _ledger(ledger, fields.subject_field)
@@ -156,12 +156,9 @@ def _as_json(summary: Summary, output: Path) -> dict[str, Any]:
     }
 
 
-def _print_summary(summary: Summary, output: Path) -> None:
+def _of_words(summary: Summary) -> list[str]:
     tally, manifest = summary.tally, summary.manifest
-    lines = [
-        f"Released to {output}",
-        f"  documents       {tally.documents:,}"
-        + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
+    return [
         f"  words           {tally.words:,} (N = {manifest['size']:,} a document, {manifest['size_from']})",
         f"  unknown words   {tally.unknown_share:.1%} of the words read ({manifest['unknown']}); "
         f"padding {tally.padding / tally.words:.1%} of the words released",
@@ -170,6 +167,31 @@ def _print_summary(summary: Summary, output: Path) -> None:
         f"  epsilon         {manifest['epsilon']:g} a word; epsilon*N = {manifest['epsilon_total']:g}; "
         f"delta = {manifest['delta']:.1e}",
         "The share of unknown words and padding describe your documents; they are shown to you and released nowhere.",
+    ]
+
+
+def _of_documents(summary: Summary) -> list[str]:
+    tally, manifest = summary.tally, summary.manifest
+    per_unit = "nothing is stated" if manifest["epsilon"] is None else f"{manifest['epsilon']:g} nats"
+    return [
+        f"  words           {manifest['size']:,} public words a document, whatever its length",
+        f"  unknown words   {tally.unknown_share:.1%} of the words read ({manifest['unknown']})",
+        f"  kept            the {manifest['preserve']}, by {manifest['mechanism']} on the reference "
+        f"{manifest['reference']} ({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
+        f"  promise         {manifest['bound']:g} nats between any two documents ({manifest['strength']}); "
+        f"per unit of distance {per_unit}",
+        "The share of unknown words describes your documents; it is shown to you and released nowhere.",
+    ]
+
+
+def _print_summary(summary: Summary, output: Path) -> None:
+    tally, manifest = summary.tally, summary.manifest
+    facts = _of_words if manifest["level"] == "word" else _of_documents
+    lines = [
+        f"Released to {output}",
+        f"  documents       {tally.documents:,}"
+        + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
+        *facts(summary),
         "",
         *(f"left out: {bad.error()}" for bad in summary.bad[:_BAD_SHOWN]),
         *([f"... and {len(summary.bad) - _BAD_SHOWN:,} more"] if len(summary.bad) > _BAD_SHOWN else []),

@@ -18,7 +18,7 @@ from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
-from publius.settings import Between, ReleaseSettings, check
+from publius.settings import Between, ReleaseSettings, TextSettings, check
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -139,7 +139,7 @@ class Plan:
         encoding = Encoding.of(
             made.embeddings.tokenizer,
             length=1 if shortest is not None and settings.size is None else settings.size,
-            unknown=settings.unknown,
+            unknown=settings.unknown or TextSettings.unknown,
             stop_words=settings.stop_words,
         )
         plan = cls(made, encoding, settings.size is None, experiment, tuple(labels), ordered)
@@ -169,8 +169,9 @@ class Plan:
         encoding = Encoding.of(
             mechanism.reference.tokenizer,
             length=settings.first,
-            unknown=settings.unknown,
+            unknown=settings.unknown or TextSettings.unknown,
             stop_words=mechanism.reference.stop_words,
+            padded=False,
         )
         return cls(mechanism, encoding, False, experiment, labels)
 
@@ -178,6 +179,15 @@ class Plan:
     def level(self) -> str:
         """What the promise is about: each "word", or the "document" as a whole."""
         return self.mechanism.level
+
+    @property
+    def word_mechanism(self) -> AbstractMechanism:
+        """The mechanism of a plan whose promise is about words; `UsageError` for a plan about whole documents."""
+        if isinstance(self.mechanism, AbstractDocumentMechanism):
+            raise UsageError(
+                f"this works on words: it has no use for a plan that keeps the {self.mechanism.preserve}"
+            )
+        return self.mechanism
 
     @property
     def vocabulary(self) -> Embeddings | Reference:
@@ -201,7 +211,7 @@ class Plan:
         """The mechanism's guarantee: of the whole document, or lifted to bags of N words, or for N words in order."""
         if isinstance(self.mechanism, AbstractDocumentMechanism):
             return self.mechanism.guarantee
-        lifted = self.mechanism.guarantee.lifted(self.size)
+        lifted = self.word_mechanism.guarantee.lifted(self.size)
         return lifted if self.ordered is None else lifted.in_order(self.ordered.keep)
 
     @property
@@ -303,7 +313,7 @@ class Plan:
                 "dimension": self.mechanism.aspect.dimension,
                 "first": self.encoding.length,
             }
-        embeddings = self.mechanism.embeddings
+        embeddings = self.word_mechanism.embeddings
         named = {"preserve": ReleaseSettings.preserve, "reference": None, "reference_sha256": None}
         return {**named, "embeddings": embeddings.name, "dimension": embeddings.dimension}
 

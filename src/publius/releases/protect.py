@@ -52,7 +52,7 @@ def protect(
     rngs = (key.rng(document.id) for document, _ in good)
     # A bag has no order: the same words get the same noise however they stood in the text.
     words = [ready.indices if plan.ordered else np.sort(ready.indices) for _, ready in good]
-    outputs = plan.mechanism.draw(words, rngs, threads=threads)
+    outputs: Sequence[Any] = plan.mechanism.draw(words, rngs, threads=threads)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
@@ -164,8 +164,8 @@ def _release(document: Document, ready: _Ready, outputs: IndexArray | DocumentOu
         facts = (document.id, outputs.bag, promised, document.labels, plan.warning)
         return Release(*facts, prototype=outputs.prototype, label=outputs.label)
     if plan.experiment is None and plan.ordered is None:
-        return Release(document.id, plan.mechanism.bag(outputs), plan.guarantee, document.labels)
-    vocabulary = plan.mechanism.embeddings.vocabulary
+        return Release(document.id, plan.word_mechanism.bag(outputs), plan.guarantee, document.labels)
+    vocabulary = plan.vocabulary.vocabulary
     protected = iter([vocabulary[index] for index in outputs.tolist()])
     words = [
         next(protected) if known else word

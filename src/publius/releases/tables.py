@@ -16,7 +16,7 @@ from publius.releases.plan import OrderedText, Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release
 from publius.releases.writers import Layout
-from publius.settings import InputSettings, ReleaseSettings, UnknownPolicy
+from publius.settings import InputSettings, ReleaseSettings, TextSettings, UnknownPolicy
 
 if TYPE_CHECKING:
     import pyarrow
@@ -35,7 +35,7 @@ def protect_table(
     keep: Sequence[str] = (),
     number: bool = False,
     subject_field: str | None = None,
-    unknown: UnknownPolicy = ReleaseSettings.unknown,
+    unknown: UnknownPolicy = TextSettings.unknown,
     stop_words: str = ReleaseSettings.stop_words,
     ordered: OrderedText | None = None,
     ledger: Ledger | None = None,

@@ -15,7 +15,14 @@ from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import system_rng
 from publius.privacy.promise import promise
 from publius.releases.plan import Plan
-from publius.settings import EPSILON_TO_TRY, Metric, ReleaseSettings, UnknownPolicy
+from publius.settings import (
+    EPSILON_TO_TRY,
+    MechanismSettings,
+    Metric,
+    ReleaseSettings,
+    TextSettings,
+    UnknownPolicy,
+)
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
 from publius.text.bag import words_of
 from publius.text.tokenizer import StopWords
@@ -66,13 +73,13 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     def __init__(
         self,
         embeddings: Embeddings | str | None = None,
-        mechanism: str = ReleaseSettings.mechanism,
+        mechanism: str = MechanismSettings.mechanism,
         epsilon: float = EPSILON_TO_TRY,
-        length: int | str = ReleaseSettings.length,
+        length: int | str = TextSettings.length,
         *,
         metric: Metric = ReleaseSettings.metric,
         parameters: dict[str, Any] | None = None,
-        unknown: UnknownPolicy = ReleaseSettings.unknown,
+        unknown: UnknownPolicy = TextSettings.unknown,
         stop_words: str = ReleaseSettings.stop_words,
         feature_names: Sequence[str] | str | None = None,
     ) -> None:
@@ -114,15 +121,17 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         check_is_fitted(self)
         texts, counts = texts_or_counts(self, X, reset=False)
         rows = self._of_texts(texts) if counts is None else self._of_counts(counts)
-        return _as_counts(_randomized(rows, self.plan_.mechanism, self.plan_.size), self.plan_.mechanism)
+        return _as_counts(
+            _randomized(rows, self.plan_.word_mechanism, self.plan_.size), self.plan_.word_mechanism
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The words of the output's columns: the vocabulary."""
         check_is_fitted(self)
-        return np.asarray(self.plan_.mechanism.embeddings.vocabulary, dtype=object)
+        return np.asarray(self.plan_.word_mechanism.embeddings.vocabulary, dtype=object)
 
     def _of_texts(self, texts: Sequence[str] | None) -> list[IndexArray]:
-        mechanism, rows = self.plan_.mechanism, []
+        mechanism, rows = self.plan_.word_mechanism, []
         for position, text in enumerate(texts or (), start=1):
             try:
                 encoded = words_of(text, mechanism.embeddings, self.plan_.encoding)
@@ -142,8 +151,8 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 f"{unknown:,} words are outside the vocabulary: choose the policy unk or drop, or embeddings that "
                 "hold them"
             )
-        ranks = _public_ranks(self.columns_, self.plan_.mechanism.embeddings)
-        filler = self.plan_.mechanism.embeddings.unknown_index
+        ranks = _public_ranks(self.columns_, self.plan_.word_mechanism.embeddings)
+        filler = self.plan_.word_mechanism.embeddings.unknown_index
         return [
             _first_words(counts, row, self.columns_, ranks, self.plan_.size, filler)
             for row in range(counts.shape[0])

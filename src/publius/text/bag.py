@@ -157,13 +157,15 @@ class Encoding:
     ``length`` is N, or None for all words. ``unknown`` is what becomes of a word outside the vocabulary:
     unk makes it the public token, which counts as a word; drop leaves it out before the first N are
     counted; reject raises; keep lets it through as it stands, for experiments only: it has no guarantee
-    at all. ``profile`` names the tokenizer. Raises `UsageError` for a value that does not exist.
+    at all. ``profile`` names the tokenizer. Unless ``padded``, a short document stays short. Raises `UsageError`
+    for a value that does not exist.
     """
 
     length: int | None
     unknown: UnknownPolicy
     stop_words: StopWords
     profile: str
+    padded: bool = True
 
     def __post_init__(self) -> None:
         profile_named(self.profile)
@@ -179,10 +181,15 @@ class Encoding:
         length: int | None = None,
         unknown: UnknownPolicy = TextSettings.unknown,
         stop_words: str | StopWords = TextSettings.stop_words,
+        padded: bool = True,
     ) -> Encoding:
         """The encoding with the stop words that are named, and the defaults of every release."""
         stops = stop_words if isinstance(stop_words, StopWords) else StopWords.load(stop_words)
-        return cls(length, unknown, stops, profile)
+        return cls(length, unknown, stops, profile, padded)
+
+    def missing(self, count: int) -> int:
+        """How many unknown tokens fill a document of ``count`` words up."""
+        return self.length - count if self.length and self.padded else 0
 
 
 @final
@@ -233,7 +240,7 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
             break
     if unknown and encoding.unknown == "reject":
         raise _rejected(unknown, len(words))
-    padding = encoding.length - len(words) if encoding.length else 0
+    padding = encoding.missing(len(words))
     padded = (*words, *repeat(UNKNOWN, padding))
     return Encoded(padded, len(words) + dropped, unknown, padding, tuple(between))
 
@@ -248,7 +255,7 @@ def _by_places(text: str, vocabulary: IndexedVocabulary, encoding: Encoding) -> 
         raise _rejected(unknown, seen)
     if encoding.unknown == "drop":
         places = places[~missing]
-    padding = encoding.length - len(places) if encoding.length else 0
+    padding = encoding.missing(len(places))
     places = np.pad(places, (0, padding), constant_values=NOWHERE) if padding else places
     words = PlacedWords(places, known.names)
     at = np.where(places == NOWHERE, vocabulary.unknown_index, places)

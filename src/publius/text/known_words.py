@@ -38,7 +38,10 @@ _LONGEST: Final = 64
 class IndexedVocabulary(Hashable, Protocol):
     """A vocabulary whose words have places, and whose unknown token has one too: `Embeddings` and the like."""
 
-    unknown_index: int
+    @property
+    def unknown_index(self) -> int:
+        """Where the unknown token stands."""
+        ...
 
     @property
     def vocabulary(self) -> Sequence[str]:

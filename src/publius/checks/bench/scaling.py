@@ -30,7 +30,7 @@ from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, default_batch_size, protect_corpus
 from publius.releases.engines.worker_pool import end_with_parent
 from publius.releases.plan import Plan
-from publius.settings import ReleaseSettings
+from publius.settings import MechanismSettings, ReleaseSettings
 from publius.text.tokenizer import tokenize
 from publius.vectors.embeddings import Embeddings
 
@@ -49,7 +49,7 @@ class Setting:
     dimension: int
     length: int = 30
     epsilon: float | None = None
-    mechanism: str = ReleaseSettings.mechanism
+    mechanism: str = MechanismSettings.mechanism
     embeddings: str | None = None
     engine: str = "local"
     master: str | None = None

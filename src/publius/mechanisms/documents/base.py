@@ -138,8 +138,8 @@ class AbstractDocumentMechanism(ABC):
         """Documents that are best drawn together; it never changes a result."""
         return _BATCH
 
-    def prepare(self) -> None:
-        """Nothing needs to be made before a large corpus."""
+    def prepare(self) -> None:  # noqa: B027  # nothing needs to be made before a large corpus
+        """See `AbstractMechanism.prepare`."""
 
     @property
     @abstractmethod
@@ -165,15 +165,18 @@ class AbstractDocumentMechanism(ABC):
         """What is released for each document, given its noise. Deterministic, document by document."""
 
     @final
-    def draw(self, documents: Sequence[IndexArray], generators: Sequence[Generator]) -> list[DocumentOutcome]:
+    def draw(
+        self, documents: Sequence[IndexArray], generators: Iterable[Generator], *, threads: int | None = None
+    ) -> list[DocumentOutcome]:
         """What is released for each document, with a generator of its own; the one way to noise.
 
         A document is an array of indices into the reference's vocabulary, its `Reference.unknown_index` for an
-        unknown word that counts, of any length, also none.
+        unknown word that counts, of any length, also none. One processor is enough, whatever ``threads`` says.
         """
-        if len(documents) != len(generators):
-            raise UsageError(f"{len(documents)} documents need as many generators, not {len(generators)}")
-        return self.apply(documents, [self.noise(rng) for rng in generators])
+        noise = [self.noise(rng) for rng in generators]
+        if len(documents) != len(noise):
+            raise UsageError(f"{len(documents)} documents need as many generators, not {len(noise)}")
+        return self.apply(documents, noise) if noise else []
 
     @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> DocumentOutcome:

@@ -57,7 +57,7 @@ class Job:
     def prepare(self) -> None:
         """Let the mechanism prepare what workers share, if the corpus is large enough to repay it."""
         size = sum(map(file_size, self.corpus.paths))
-        if size >= _REPAID * self.plan.mechanism.embeddings.size:
+        if size >= _REPAID * self.plan.vocabulary.size:
             self.plan.mechanism.prepare()
 
 

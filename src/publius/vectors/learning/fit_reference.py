@@ -76,8 +76,9 @@ def fit_reference(
     """Learn a reference from the words and labels of *public* documents.
 
     ``documents`` gives for each its words in any order and its label, or None for all where there are no labels:
-    then only the meaning can be kept. ``facts`` go into the provenance; ``embeddings`` are needed for features of
-    that kind. `DataError` where there is too little to learn from, `UsageError` for what cannot be asked.
+    then only the meaning can be kept; a meaning that is no more than the topic is left out. ``facts`` go into the
+    provenance; ``embeddings`` are needed for features of that kind. `DataError` where there is too little to learn
+    from, `UsageError` for what cannot be asked.
     """
     chosen = settings or ReferenceSettings()
     check_name(name)
@@ -86,7 +87,14 @@ def fit_reference(
     choices: dict[str, Any] = {}
     if public.labels:
         aspects["topic"], choices["topic"] = topic_aspect(public, chosen)
-    aspects["meaning"], choices["meaning"] = meaning_aspect(public, chosen)
+    try:
+        aspects["meaning"], choices["meaning"] = meaning_aspect(public, chosen)
+    except DataError as error:
+        if not aspects:
+            raise
+        choices["meaning"] = {
+            "left_out": str(error)
+        }  # two topics span one direction: there is no more meaning
     source = {
         "format": "reference",
         "notice": NOTICE,

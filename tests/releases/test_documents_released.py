@@ -1,0 +1,157 @@
+"""Releases whose promise is about whole documents: every way out, every size of document, both constants stated."""
+
+import json
+
+import numpy as np
+import pytest
+
+from publius.documents.corpus import Document, open_corpus
+from publius.errors import PolicyError, UsageError
+from publius.noise.randomness import RunKey
+from publius.privacy.ledger import Ledger
+from publius.releases.document_outcomes import outcomes_of
+from publius.releases.engines import protect_corpus
+from publius.releases.plan import Plan
+from publius.releases.protect import protect
+from publius.settings import ReleaseSettings
+from publius.text.bag import Bag
+from publius.vectors.learning.fit_reference import fit_reference
+from publius.vectors.learning.reference import Reference
+
+TOPICS = {
+    "sea": "ship wave harbour sail storm anchor".split(),
+    "farm": "cow field plough barn harvest hay".split(),
+}
+SHARED = "day night people work morning evening".split()
+
+
+def public_texts(count=60):
+    rng = np.random.Generator(np.random.PCG64(5))
+    for number in range(count):
+        topic = list(TOPICS)[number % 2]
+        yield [*rng.choice(TOPICS[topic], 12), *rng.choice(SHARED, 8)], topic
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory):
+    made = fit_reference(list(public_texts()), name="tiny")
+    folder = tmp_path_factory.mktemp("references") / "tiny"
+    made.save(folder)
+    return str(folder)
+
+
+def plan_of(reference, **choices):
+    return Plan.of(ReleaseSettings(**{"preserve": "topic", "reference": reference, "bound": 5.0, **choices}))
+
+
+TEXTS = ["ship", "cow hay " * 50_000, "zzzz qqqq", "", "the of and", "Ship, storm; field! sail"]
+
+
+@pytest.mark.parametrize(
+    "choices", [{}, {"gamma": 0.0}, {"unknown": "unk"}, {"mechanism": "position"}, {"first": 3}]
+)
+def test_a_document_of_any_size_becomes_a_bag_of_the_public_size(reference, choices):
+    extra = {"parameters": {"gamma": choices.pop("gamma")}} if "gamma" in choices else {}
+    plan = plan_of(reference, length=17, **choices, **extra)
+    documents = [Document(f"d{k}", text, {}, k + 1) for k, text in enumerate(TEXTS)]
+    results, tally = protect(documents, plan, RunKey.fresh())
+    assert [found.id for found in results] == [each.id for each in documents]
+    assert {found.bag.size for found in results} == {17}
+    assert all(set(found.bag.counts) <= set(plan.vocabulary.vocabulary) for found in results)
+    assert all((found.prototype is None) == (plan.mechanism.name == "position") for found in results)
+    assert tally.documents == len(TEXTS)
+    assert tally.padding == 0
+
+
+def test_the_manifest_states_level_and_both_constants(reference):
+    manifest = plan_of(reference).manifest(3)
+    assert manifest["level"] == "document"
+    assert manifest["preserve"] == "topic"
+    assert manifest["bound"] == 5.0
+    assert manifest["size"] == 40
+    assert manifest["reference_sha256"] == Reference.load(reference).sha256
+    assert manifest["epsilon"] > 0
+    sharp = plan_of(reference, parameters={"gamma": 0.0}).manifest(3)
+    assert sharp["epsilon"] is None
+    words = Plan.of(ReleaseSettings(epsilon=1.0, length=4)).manifest(1)
+    assert (words["level"], words["preserve"], words["bound"], words["reference"]) == (
+        "word",
+        "words",
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet", "mtx"])
+@pytest.mark.parametrize("resume", [False, True])
+def test_every_format_says_the_prototype(reference, tmp_path, format, resume):
+    rows = tmp_path / "in.jsonl"
+    rows.write_text(
+        "".join(json.dumps({"id": str(k), "text": text}) + "\n" for k, text in enumerate(TEXTS) if text)
+    )
+    protect_corpus(open_corpus(rows), plan_of(reference), tmp_path / "out", format=format, resume=resume)
+    name = {"mtx": "documents.jsonl"}.get(format, f"bags.{format}")
+    text = (tmp_path / "out" / name).read_bytes()
+    assert b"prototype" in text
+    assert b"label" in text
+    if format == "jsonl":
+        records = [json.loads(line) for line in text.splitlines()]
+        assert {record["label"] for record in records} <= set(TOPICS)
+        assert {record["size"] for record in records} == {40}
+
+
+def test_outcomes_are_the_law(reference):
+    plan = plan_of(reference)
+    found = outcomes_of("ship storm sail", plan)
+    assert sum(each["probability"] for each in found["outcomes"]) == pytest.approx(1, abs=1e-12)
+    assert found["outcomes"][0]["label"] == "sea"
+    assert found["bound"] == 5.0
+    key, names = RunKey.fresh(), []
+    for k in range(400):
+        results, _ = protect([Document(str(k), "ship storm sail", {}, 1)], plan, key)
+        names.append(results[0].label)
+    assert abs(names.count("sea") / 400 - found["outcomes"][0]["probability"]) < 0.05
+    with pytest.raises(UsageError, match="no prototypes"):
+        outcomes_of("ship", plan_of(reference, mechanism="position"))
+
+
+def test_a_ledger_of_bounds_is_charged_the_bound(reference, tmp_path):
+    plan = plan_of(reference)
+    ledger = Ledger.create(tmp_path / "l.db", budget=11, unit="bound")
+    assert [float(charge.amount) for charge in plan.charges(ledger, [("a", None)])] == [5.0]
+    words = Ledger.create(tmp_path / "w.db", budget=11)
+    with pytest.raises(PolicyError, match="--unit bound"):
+        plan.charges(words, [("a", None)])
+    with pytest.raises(PolicyError, match="epsilon-n"):
+        Plan.of(ReleaseSettings(epsilon=1.0, length=4)).charges(ledger, [("a", None)])
+
+
+@pytest.mark.parametrize(
+    ("choices", "says"),
+    [
+        ({"reference": None}, "needs a public reference"),
+        ({"bound": None}, "bound"),
+        ({"order": True}, "no order"),
+        ({"embeddings": "glove"}, "belongs to --preserve words"),
+        ({"length": "shortest"}, "belongs to --preserve words"),
+        ({"mechanism": "laplace"}, "replaces words"),
+        ({"unknown": "reject"}, "choose drop"),
+        ({"preserve": "words"}, "belongs to --preserve topic or meaning"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(reference, choices, says):
+    with pytest.raises(UsageError, match=says):
+        plan_of(**{"reference": reference, **choices})
+
+
+def test_a_release_pickles_with_its_prototype(reference):
+    import pickle
+
+    results, _ = protect([Document("a", "ship", {}, 1)], plan_of(reference), RunKey.fresh())
+    again = pickle.loads(pickle.dumps(results[0]))
+    assert (again.prototype, again.label, again.bag) == (
+        results[0].prototype,
+        results[0].label,
+        results[0].bag,
+    )
+    assert isinstance(again.bag, Bag)
