@@ -28,6 +28,8 @@ from publius.releases.plan import Plan
 from publius.releases.release import Release, Tally
 from publius.releases.writers import COMPRESSION, Layout
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.reference_store import open_reference
 
 ROWS: Final = 1024  # of a row group
 
@@ -85,9 +87,9 @@ class ShardJob:
 
 
 class _Packer(pickle.Pickler):
-    def persistent_id(self, obj: Any) -> tuple[str, str] | None:
-        if isinstance(obj, Embeddings) and obj.folder is not None:
-            return str(obj.folder), obj.sha256
+    def persistent_id(self, obj: Any) -> tuple[str, str, str] | None:
+        if isinstance(obj, Embeddings | Reference) and obj.folder is not None:
+            return type(obj).__name__, str(obj.folder), obj.sha256
         return None
 
 
@@ -96,13 +98,13 @@ class _Unpacker(pickle.Unpickler):
         super().__init__(io.BytesIO(data))  # written by this run's own driver
         self._shipped = shipped
 
-    def persistent_load(self, pid: Any) -> Embeddings:
-        folder, sha256 = pid
+    def persistent_load(self, pid: Any) -> Embeddings | Reference:
+        kind, folder, sha256 = pid
         place = Path(folder) if Path(folder).is_dir() else self._shipped(sha256)
-        embeddings = Embeddings.open(place)
-        if embeddings.sha256 != sha256:
+        stored = Embeddings.open(place) if kind == Embeddings.__name__ else open_reference(place)
+        if stored.sha256 != sha256:
             raise EmbeddingError("a worker has other vectors under the same name: give it the same store")
-        return embeddings
+        return stored
 
 
 def _not_shipped(sha256: str) -> Path:
@@ -124,7 +126,7 @@ class ShardTask:
         self._work, self._kept = work, job.notes / "job"
         self._key, self._seeded = key.expose(), key.seeded_run
         self._job: ShardJob | None = None
-        self.embeddings: Embeddings | None = job.plan.mechanism.embeddings
+        self.vocabulary: Embeddings | Reference | None = job.plan.vocabulary
         with write_file(self._kept, 0o600, durable=False) as file:
             file.write(job.pack())
 
@@ -138,7 +140,7 @@ class ShardTask:
         self._work(self._job, RunKey(self._key, seeded_run=self._seeded), number)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_job": None, "embeddings": None}
+        return {**self.__dict__, "_job": None, "vocabulary": None}
 
     def __repr__(self) -> str:
         return "ShardTask(secret)"

@@ -26,6 +26,7 @@ from publius.errors import MissingExtraError, PubliusError, UsageError
 from publius.releases.engines.cluster import AbstractClusterEngine
 from publius.releases.engines.shard_job import ShardTask, sanitized
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
 
 if TYPE_CHECKING:
     import pyarrow
@@ -97,7 +98,7 @@ class SparkEngine(AbstractClusterEngine):
 
     def carry(self, task: ShardTask, numbers: Sequence[int]) -> None:
         """See `AbstractClusterEngine.carry`."""
-        self._ship(task.embeddings)
+        self._ship(task.vocabulary)
         indices = self._session.range(0, len(numbers), 1, len(numbers))  # a task for each
         broadcast = self._session.sparkContext.broadcast(task)
         try:
@@ -110,17 +111,17 @@ class SparkEngine(AbstractClusterEngine):
             if row.failed is not None:
                 raise _typed(row.failed, row.message)
 
-    def _ship(self, embeddings: Embeddings | None) -> None:
-        """Stored vectors, once a session, to executors that may be elsewhere; on this machine they are mapped."""
+    def _ship(self, vocabulary: Embeddings | Reference | None) -> None:
+        """Stored vectors or references, once a session, to executors that may be elsewhere; on this machine they are mapped."""
         context = self._session.sparkContext
-        if embeddings is None or embeddings.folder is None or context.master.startswith("local"):
+        if vocabulary is None or vocabulary.folder is None or context.master.startswith("local"):
             return
-        if not any(embeddings.sha256 in address for address in context.listArchives):
-            archive = _archives() / f"{embeddings.sha256}.tar"
+        if not any(vocabulary.sha256 in address for address in context.listArchives):
+            archive = _archives() / f"{vocabulary.sha256}.tar"
             with tarfile.open(archive, "w") as tar:
-                for file in sorted(embeddings.folder.iterdir()):
+                for file in sorted(vocabulary.folder.iterdir()):
                     tar.add(file, file.name)
-            context.addArchive(f"{archive}#{embeddings.sha256}")
+            context.addArchive(f"{archive}#{vocabulary.sha256}")
 
 
 def _typed(name: str, message: str) -> PubliusError:
