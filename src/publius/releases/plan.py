@@ -103,7 +103,7 @@ class Plan:
     def _check_document(self) -> None:
         if self.ordered is not None:
             raise UsageError("a document's prototype or position has no order to keep: leave out --order")
-        if self.encoding.unknown not in ("drop", "unk"):
+        if self.encoding.unknown not in ("drop", TextSettings.unknown):
             raise UsageError(
                 f"unknown words cannot be {self.encoding.unknown!r} where whole documents are protected: choose drop, "
                 "which leaves them out, or unk, which puts them at a public point"

@@ -9,6 +9,7 @@ from typing import final
 from publius.errors import UnknownWordError
 from publius.mechanisms.base import AbstractMechanism
 from publius.privacy.ledger import Ledger
+from publius.settings import TextSettings
 from publius.text.bag import Bag, Encoded, Encoding, words_of
 from publius.vectors.embeddings import Embeddings
 from publius.web.mechanism_cache import Mechanisms
@@ -56,7 +57,7 @@ class State:
         return Encoding.of(
             self.embeddings.tokenizer,
             length=chosen.size,
-            unknown=chosen.unknown,
+            unknown=chosen.unknown or TextSettings.unknown,
             stop_words=chosen.stop_words,
         )
 

@@ -138,7 +138,7 @@ class AbstractDocumentMechanism(ABC):
         """Documents that are best drawn together; it never changes a result."""
         return _BATCH
 
-    def prepare(self) -> None:  # noqa: B027  # nothing needs to be made before a large corpus
+    def prepare(self) -> None:  # noqa: B027  # most have nothing to prepare
         """See `AbstractMechanism.prepare`."""
 
     @property

@@ -112,7 +112,7 @@ class SparkEngine(AbstractClusterEngine):
                 raise _typed(row.failed, row.message)
 
     def _ship(self, vocabulary: Embeddings | Reference | None) -> None:
-        """Stored vectors or references, once a session, to executors that may be elsewhere; on this machine they are mapped."""
+        """What is stored, once a session, to executors that may be elsewhere; on this machine it is mapped."""
         context = self._session.sparkContext
         if vocabulary is None or vocabulary.folder is None or context.master.startswith("local"):
             return
