@@ -1,17 +1,21 @@
-"""Laws that every mechanism in the registry keeps, and mutants that must break them."""
+"""Laws that every mechanism in the registry keeps, and mutants that must break them.
+
+The laws themselves are `publius.checks.laws`, so that a user can run them on a class of his own.
+"""
 
 import json
-import pickle
 
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from publius.checks.audit.toy_vocabularies import World, worlds
+from publius.checks.laws import LAWS, Case, Verdict, case_on, check_laws, verdict
 from publius.errors import PolicyError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
-from publius.noise.randomness import seeded_rng
+from publius.noise.randomness import RunKey, seeded_rng, system_rng
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
@@ -31,32 +35,18 @@ def mechanism(request):
 
 
 @pytest.fixture
-def draw(mechanism):
-    words = seeded_rng(1).integers(0, 40, 300)
-    return words, mechanism.noise(300, seeded_rng(2))
+def case(mechanism):
+    world = World("duplicates", mechanism.embeddings, EPSILON)
+    return Case(lambda *given: made(mechanism.name, *given), world, mechanism, 2000, RunKey.seeded(1))
 
 
-def test_outputs_are_words_of_the_vocabulary(mechanism, draw):
-    found = mechanism.apply(*draw)
-    assert found.shape == (300,)
-    assert found.dtype == np.int64
-    assert ((found >= 0) & (found < 40)).all()
+def made(name, embeddings, epsilon):
+    return make_mechanism(name, embeddings, epsilon=epsilon)
 
 
-def test_order_and_batch_change_nothing(mechanism, draw):
-    words, noise = draw
-    whole = mechanism.apply(words, noise)
-    order = seeded_rng(3).permutation(300)
-    np.testing.assert_array_equal(mechanism.apply(words[order], noise[order]), whole[order])
-    parts = [mechanism.apply(words[a : a + 7], noise[a : a + 7]) for a in range(0, 300, 7)]
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
-def test_threads_and_pickling_change_nothing(mechanism, draw):
-    expected = mechanism.apply(*draw)
-    copy = pickle.loads(pickle.dumps(mechanism))
-    np.testing.assert_array_equal(copy.apply(*draw, threads=3), expected)
-    assert copy.guarantee == mechanism.guarantee
+@pytest.mark.parametrize("law", LAWS)
+def test_law(case, law):
+    assert verdict(law, case) == Verdict(law, "duplicates", None)
 
 
 def test_documents_are_drawn_together_and_each_as_if_alone(mechanism):
@@ -72,23 +62,17 @@ def test_documents_are_drawn_together_and_each_as_if_alone(mechanism):
     assert mechanism.draw([], []) == []
 
 
-def test_no_word_is_no_work(mechanism):
-    assert mechanism.apply(np.empty(0, np.int64), mechanism.noise(0, seeded_rng(0))).shape == (0,)
-
-
-def test_equal_vectors_have_the_same_law(mechanism, draw):
+def test_equal_vectors_have_the_same_law(mechanism):
     """Words at distance 0 must be indistinguishable: the same noise gives the same word."""
-    _, noise = draw
+    noise = mechanism.noise(300, seeded_rng(2))
     first, second = (mechanism.apply(np.full(300, word), noise) for word in (0, 1))
     np.testing.assert_array_equal(first, second)
 
 
-def test_the_guarantee_is_stated(mechanism):
+def test_the_guarantee_is_the_one_asked_for(mechanism):
     guarantee = mechanism.guarantee
-    assert guarantee.epsilon == mechanism.epsilon == EPSILON
-    assert guarantee.evidence in ("proven", "certified")
+    assert guarantee.epsilon == EPSILON
     assert 0 < guarantee.delta < 1e-11
-    assert guarantee.metric == mechanism.metric.name
     assert guarantee.lifted(400).epsilon_total == EPSILON * 400
 
 
@@ -211,6 +195,115 @@ def test_an_option_that_a_mechanism_does_not_take_is_refused():
         make_mechanism("laplace", vocabulary(), epsilon=1.0, floor=0.1)
     with pytest.raises(ValueError, match="takes no metric"):
         make_mechanism("mahalanobis", vocabulary(), epsilon=1.0, metric="manhattan")
+
+
+# The laws themselves -----------------------------------------------------------------------------------------------
+
+
+class Lawful(AbstractMechanism):
+    """The word itself with probability p, else a uniform one: ln(1 + p V / (1 - p)) is at most epsilon g."""
+
+    name = "lawful"
+
+    def _truth(self):
+        distances = self.metric.pairwise(self.embeddings.vectors, self.embeddings.vectors)
+        gap = distances[~np.eye(self.embeddings.size, dtype=bool)].min()
+        odds = np.expm1(0.999 * self.epsilon * gap) / self.embeddings.size
+        return odds / (1 + odds)
+
+    @property
+    def guarantee(self):
+        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-51)
+
+    def noise(self, count, rng):
+        return rng.random((count, 2))
+
+    def apply(self, words, noise, *, threads=1):
+        drawn = np.minimum((noise[:, 1] * self.embeddings.size).astype(np.int64), self.embeddings.size - 1)
+        return np.where(noise[:, 0] < self._truth(), words, drawn)
+
+
+class Boastful(Lawful):
+    def _truth(self):
+        return 0.8
+
+
+class Unproven(Lawful):
+    evidence = "none"
+
+    @property
+    def guarantee(self):
+        return Guarantee(self.epsilon, self.metric.name, "none")
+
+
+class OwnLots(Lawful):
+    def noise(self, count, rng):
+        return system_rng().random((count, 2))
+
+
+class OneLot(Lawful):
+    def noise(self, count, rng):
+        return seeded_rng(1).random((count, 2))
+
+
+class Outsider(Lawful):
+    def apply(self, words, noise, *, threads=1):
+        return super().apply(words, noise) + (noise[:, 1] > 0.5)
+
+
+class Batched(Lawful):
+    """Row by row but for the first, which stays."""
+
+    def apply(self, words, noise, *, threads=1):
+        outputs = super().apply(words, noise)
+        outputs[:1] = words[:1]
+        return outputs
+
+
+class Changeable(Lawful):
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+
+
+class Homebound(Lawful):
+    def __init__(self, embeddings, **given):
+        super().__init__(embeddings, **given)
+        self.helper = lambda: None
+
+
+class Trusting(Lawful):
+    def __init__(self, embeddings, *, epsilon, **given):
+        super().__init__(
+            embeddings, epsilon=epsilon if epsilon == epsilon and 0 < epsilon < 99 else 1.0, **given
+        )
+
+
+BROKEN = {
+    Boastful: "output probabilities differ by at most epsilon*d",
+    Unproven: "the guarantee is stated",
+    OwnLots: "noise does not depend on the words",
+    OneLot: "noise does not depend on the words",
+    Outsider: "outputs are words of the vocabulary",
+    Batched: "the same noise gives the same words, row by row",
+    Changeable: "what the guarantee was computed for cannot be changed",
+    Homebound: "it can be sent to a worker process",
+    Trusting: "a bad epsilon is refused",
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN, ids=lambda kind: kind.__name__)
+def test_a_class_that_breaks_a_law_is_caught_by_it(kind):
+    world = worlds(4)[1]
+    case = case_on(lambda embeddings, epsilon: kind(embeddings, epsilon=epsilon), world)
+    broken = [law for law in LAWS if not verdict(law, case).passed]
+    assert BROKEN[kind] in broken
+    assert len(broken) <= 2
+
+
+def test_a_lawful_class_passes_all_laws_on_all_vocabularies():
+    verdicts = list(check_laws(lambda embeddings, epsilon: Lawful(embeddings, epsilon=epsilon), samples=2000))
+    assert len(verdicts) == 8 * len(LAWS)
+    assert [each for each in verdicts if not each.passed] == []
 
 
 # Mutants ---------------------------------------------------------------------------------------------------------

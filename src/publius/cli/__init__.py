@@ -18,6 +18,7 @@ from publius.cli import (
     bench,
     calibrate,
     certify,
+    check_mechanism,
     compare,
     distance,
     doctor,
@@ -72,6 +73,7 @@ signoff.register(app)
 reconstruct.register(app)
 bench.register(app)
 audit.register(app)
+check_mechanism.register(app)
 doctor.register(app)
 
 
