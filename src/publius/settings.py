@@ -117,10 +117,11 @@ class Declared:
 
     def check(self, value: Any) -> None:
         """`UsageError`, with the choices or the bounds, when ``value`` is none of what is allowed; None always is."""
-        if self.choices and value is not None and value not in self.choices:
-            names = ", ".join(map(str, self.choices))
-            noun = self.option.noun or self.name.replace("_", " ")
-            raise UsageError(f"no {noun} is called {value!r}: choose one of {names}")
+        for one in value if isinstance(value, tuple) else (value,):
+            if self.choices and one is not None and one not in self.choices:
+                names = ", ".join(map(str, self.choices))
+                noun = self.option.noun or self.name.replace("_", " ")
+                raise UsageError(f"no {noun} is called {one!r}: choose one of {names}")
         if type(value) in (int, float) and not self.option.allows(value):
             raise UsageError(f"{self.name} must be {self.option.bounds or 'a finite number'}, not {value!r}")
 

@@ -71,10 +71,8 @@ def _show(name: str, verdicts: Sequence[Verdict]) -> None:
         found = [each for each in verdicts if each.law == law]
         broken = [each for each in found if not each.passed]
         typer.echo(f"{'FAIL' if broken else 'PASS'}  {law} ({len(found)} vocabularies)")
-        typer.echo(
-            "".join(f"      {printable(f'{each.vocabulary}: {each.reason}')}\n" for each in broken[:3]),
-            nl=False,
-        )
+        for each in broken[:3]:
+            typer.echo(printable(f"      {each.vocabulary}: {each.reason}"))
     failed = len({each.law for each in verdicts if not each.passed})
     typer.echo(f"\n{name}: " + (f"FAIL, {failed} laws are broken" if failed else "PASS; a pass is no proof"))
 

@@ -12,6 +12,7 @@ import publius.text.tokenizer
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.outside import origin
 from publius.mechanisms.registry import document_mechanism_of, mechanism_of
 from publius.noise.randomness import RunKey
 from publius.privacy.document_guarantee import DocumentGuarantee
@@ -274,6 +275,7 @@ class Plan:
             "delta": guarantee.delta,
             "evidence": guarantee.evidence,
             "mechanism": self.mechanism.name,
+            **({"mechanism_source": source} if (source := origin(type(self.mechanism))) else {}),
             "mechanism_parameters": self.mechanism.parameters,
             "metric": guarantee.metric,
             **self._public_inputs(),

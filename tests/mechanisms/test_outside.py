@@ -1,0 +1,269 @@
+"""A mechanism in a package that Publius has never heard of: listed, explained, checked, run, evaluated and drawn."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from publius.vectors.embeddings import Embeddings
+from source_imports import ROOT
+from toy import WORDS, sentence
+
+pytest.importorskip("fastapi", reason="the explorer needs publius[explorer]")
+
+_MODULE = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+import publius
+from publius.privacy.guarantee import Guarantee
+from publius.settings import Settings, option
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoinParameters(Settings):
+    """Of the coin."""
+
+    edge: float = option(0.5, help="Share of the truth that is told.", above=0, at_most=1)
+
+
+class Coin(publius.AbstractMechanism):
+    """Tells the word with some probability and any word of the vocabulary otherwise.
+
+    More is said here.
+    """
+
+    name = "coin"
+    Parameters = CoinParameters
+
+    @property
+    def guarantee(self):
+        return Guarantee(self.epsilon, self.metric.name, "proven", delta=2.0**-51)
+
+    def noise(self, count, rng):
+        return rng.random((count, 2))
+
+    def apply(self, words, noise, *, threads=1):
+        distances = self.metric.pairwise(self.embeddings.vectors, self.embeddings.vectors)
+        gap = distances[~np.eye(self.embeddings.size, dtype=bool)].min()
+        odds = np.expm1(0.999 * min(self.epsilon * gap, 30)) / self.embeddings.size
+        drawn = np.minimum((noise[:, 1] * self.embeddings.size).astype(np.int64), self.embeddings.size - 1)
+        return np.where(noise[:, 0] < self.chosen.edge * odds / (1 + odds), words, drawn)
+
+
+class Mute(Coin):
+    """Promises nothing."""
+
+    name = "mute"
+    evidence = "none"
+
+    @property
+    def guarantee(self):
+        return Guarantee(self.epsilon, self.metric.name, "none")
+
+
+class Torn(Coin):
+    """Cannot say what it promises."""
+
+    name = "torn"
+
+    @property
+    def guarantee(self):
+        return 1 / 0
+
+
+class Shapeless(Coin):
+    """Gives a number for a guarantee."""
+
+    name = "shapeless"
+
+    @property
+    def guarantee(self):
+        return 1.0
+
+
+class Liar(Coin):
+    """Tells the word nine times in ten, whatever it promises."""
+
+    name = "liar"
+
+    def apply(self, words, noise, *, threads=1):
+        return np.where(noise[:, 0] < 0.9, words, super().apply(words, noise))
+
+
+class Thief(Coin):
+    """Takes the verb that is Publius's."""
+
+    name = "thief"
+
+    def draw(self, batch, rngs, *, threads=None):
+        return list(batch)
+
+
+class Unfinished(publius.AbstractMechanism):
+    name = "unfinished"
+
+
+class Laplace(Coin):
+    name = "laplace"
+
+
+nothing = 3
+'''
+_POINTS = """[publius.mechanisms]
+coin = toypkg.coins:Coin
+laplace = toypkg.coins:Laplace
+gone = toypkg.coins:Gone
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with the package, its metadata, the toy vectors and a corpus of two authors."""
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "toypkg").mkdir()
+    (folder / "toypkg" / "__init__.py").touch()
+    (folder / "toypkg" / "coins.py").write_text(_MODULE)
+    about = folder / "toypkg-1.2.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toypkg\nVersion: 1.2\n")
+    (about / "entry_points.txt").write_text(_POINTS)
+    (about / "top_level.txt").write_text("toypkg\n")
+    vectors = np.stack([np.arange(len(WORDS)), np.arange(len(WORDS)) % 7], axis=1).astype(np.float32)
+    Embeddings.from_arrays(WORDS, vectors, name="toy").save(folder / "home" / "embeddings" / "toy")
+    texts = [
+        {"id": f"{author}{number}", "author": author, "topic": "a", "text": sentence(seed), "split": split}
+        for seed, (author, number, split) in enumerate(
+            (author, number, "known" if number else "unknown") for author in "AB" for number in range(3)
+        )
+    ]
+    (folder / "corpus.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
+    return folder
+
+
+@pytest.fixture
+def run(place):
+    def publius(*arguments, code=0):
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(place), str(ROOT / "src"), str(ROOT / "tests")]),
+            "PUBLIUS_HOME": str(place / "home"),
+        }
+        command = [sys.executable, *(("-m", "publius") if arguments[0] != "-c" else ()), *map(str, arguments)]
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, cwd=place, check=False
+        )
+        assert done.returncode == code, done.stderr
+        return done.stdout if code in (0, 1) else done.stderr
+
+    return publius
+
+
+VECTORS = ("--embeddings", "toy")
+
+
+def test_it_is_listed_with_its_parameters(run):
+    text = " ".join(run("obfuscate", "--help").split())
+    assert "coin Tells the word with some probability and any word of the vocabulary otherwise." in text
+    assert "--edge" in text
+    assert "Share of the truth that is told. (coin)" in text
+    assert "gone Cannot be used: importing it raised AttributeError." in text
+    assert "another mechanism has this name" in text
+
+
+@pytest.mark.parametrize("name", ["coin", "python:toypkg.coins:Coin"])
+def test_it_is_explained(run, name):
+    found = json.loads(run("words", "river", "--mechanism", name, "--epsilon", "3", *VECTORS, "--json"))
+    assert found["word"] == "river"
+    assert found["draws"]
+    rows = json.loads(
+        run("compare", "--mechanisms", f"laplace,{name}", "--unchanged", "0.3", *VECTORS, "--json")
+    )
+    assert [row["mechanism"] for row in rows["rows"]] == ["laplace", name]
+    assert rows["rows"][1]["unchanged"] == pytest.approx(0.3, abs=0.05)
+
+
+def test_it_is_certified_or_refused_by_the_laws(run):
+    report = json.loads(run("check-mechanism", "python:toypkg.coins:Coin", "--samples", "2000", "--json"))
+    assert report["passed"] is True
+    assert report["source"] == {
+        "module": "toypkg.coins", "class": "Coin", "distribution": "toypkg", "version": "1.2",
+    }  # fmt: skip
+    told = run("check-mechanism", "python:toypkg.coins:Liar", "--parameter", "edge=0.5", code=1)
+    assert "FAIL  output probabilities differ by at most epsilon*d" in told
+    assert "Clopper-Pearson" in told
+    assert "edge must be above 0" in run(
+        "check-mechanism", "python:toypkg.coins:Coin", "--parameter", "edge=7", code=2
+    )
+    assert "edge" in run("check-mechanism", "python:toypkg.coins:Coin", "--parameter", "rim=7", code=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "reason"),
+    [("Mute", 77, "no guarantee that can be stated"),
+     ("Torn", 77, "cannot state its guarantee: it raised ZeroDivisionError"),
+     ("Shapeless", 77, "it gives a float, not a publius.Guarantee"),
+     ("Unfinished", 77, "does not define apply, guarantee, noise"),
+     ("Thief", 77, "replaces draw"), ("nothing", 77, "is no mechanism"), ("Missing", 2, "is it on PYTHONPATH?")],
+)  # fmt: skip
+def test_it_is_refused_with_the_reason(run, place, name, code, reason):
+    text = run(
+        "obfuscate", "corpus.jsonl", "--epsilon", "3", "--output", f"no-{name}", "--mechanism",
+        f"python:toypkg.coins:{name}", *VECTORS, code=code,
+    )  # fmt: skip
+    assert reason in text
+    assert not (place / f"no-{name}").exists()
+
+
+def test_it_releases_in_worker_processes_and_the_manifest_says_where_it_comes_from(run, place):
+    run(
+        "obfuscate", "corpus.jsonl", "--epsilon", "3", "--length", "20", "--output", "out", "--mechanism", "coin",
+        "--edge", "0.9", "--workers", "2", "--batch-size", "2", *VECTORS,
+    )  # fmt: skip
+    manifest = json.loads(Path(place, "out", "manifest.json").read_text())
+    assert manifest["mechanism"] == "coin"
+    assert manifest["mechanism_parameters"] == {"edge": 0.9}
+    assert manifest["mechanism_source"]["distribution"] == "toypkg"
+    assert len(Path(place, "out", "bags.jsonl").read_text().splitlines()) == 6
+
+
+def test_it_is_evaluated(run, place):
+    run(
+        "evaluate", "corpus.jsonl", "--epsilon", "3", "--mechanism", "coin,laplace", "--output", "evaluation",
+        "--adversaries", "sr-nearest", "--tasks", "author", *VECTORS,
+    )  # fmt: skip
+    rows = [json.loads(line) for line in Path(place, "evaluation", "rows.jsonl").read_text().splitlines()]
+    assert {row["mechanism"] for row in rows} >= {"coin", "laplace"}
+
+
+_DRAWN = """
+import json, sys, tempfile
+from pathlib import Path
+from publius.vectors.embeddings import Embeddings
+from web_service import TEXT, service
+
+with tempfile.TemporaryDirectory() as folder, service(Embeddings.load("toy"), Path(folder)) as client:
+    listed = {row["name"]: row for row in client.get("/v1/mechanisms").json()["mechanisms"]}
+    asked = {"text": TEXT, "mechanism": "coin", "epsilon": 2.0, "length": 20}
+    drawn = client.post("/v1/draw", json=asked)
+    curve = client.post("/v1/curve", json={**asked, "mechanisms": ["coin"]})
+    promised = client.post("/v1/guarantee", json={"mechanism": "coin", "epsilon": 2.0, "length": 20, "distance": 1.0})
+    print(json.dumps([listed["coin"], drawn.json(), curve.json(), promised.json()]))
+"""
+
+
+def test_it_is_drawn_by_the_explorers_service(run):
+    listed, drawn, curve, promised = json.loads(run("-c", _DRAWN))
+    assert listed["summary"].startswith("Tells the word with some probability")
+    assert listed["available"] is listed["quick"] is True
+    assert listed["evidence"] == "proven"
+    assert drawn["size"] == 20
+    assert "promise" in drawn
+    assert curve["curves"][0]["mechanism"] == "coin"
+    assert len(curve["curves"][0]["points"]) == 12
+    assert promised["exponent"] == pytest.approx(40)
