@@ -137,7 +137,7 @@ def place(tmp_path_factory):
     vectors = np.stack([np.arange(len(WORDS)), np.arange(len(WORDS)) % 7], axis=1).astype(np.float32)
     Embeddings.from_arrays(WORDS, vectors, name="toy").save(folder / "home" / "embeddings" / "toy")
     texts = [
-        {"id": f"{author}{number}", "author": author, "topic": "a", "text": sentence(seed), "split": split}
+        {"id": f"{author}{number}", "author": author, "topic": "a", "text": sentence(seed), "role": split}
         for seed, (author, number, split) in enumerate(
             (author, number, "known" if number else "unknown") for author in "AB" for number in range(3)
         )
