@@ -7,7 +7,7 @@ file of kilobytes can hold gigabytes. The limits are those of gzip.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
 from publius.errors import DocumentError
 from publius.files import GZIP_FREE, GZIP_RATIO, shown
@@ -20,7 +20,6 @@ _AT_ONCE: Final = 16 * 2**20  # bytes
 _SHORT: Final = 256  # characters of a label; repeating those many times is what dictionaries are for
 
 
-@final
 class Allowance:
     """What one file may unpack to: 16 MiB or 200 times its size on the disk, whichever is more."""
 

@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self, final
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.documents.corpus import BadDocument, Document
+from publius.documents.parquet_limits import Allowance
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
@@ -40,6 +41,14 @@ class Search(Protocol):
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
         """Index of the nearest row for each point."""
+        ...
+
+
+class Taker(Protocol):
+    """What counts the rows of a file: what `publius.documents.parquet_limits.Allowance` offers."""
+
+    def take(self, values: dict[str, object], /) -> None:
+        """Count a row or refuse it."""
         ...
 
 
@@ -111,6 +120,7 @@ class Subject:
         noisy: adds noise to vectors that are to be seen.
         search: makes the search from vectors.
         normalize: text as its words are looked for in it.
+        allowance: how far a Parquet file may unpack.
         generator: a fresh generator for a release.
         plan: the public decisions of a release, refused where they break the promise.
         run_key: the key of a run of a plan.
@@ -129,6 +139,7 @@ class Subject:
     noisy: Callable[[AbstractNoise, FloatArray, FloatArray], Float64Array] = _noisy
     search: Callable[[FloatArray], Search] = NearestWords
     normalize: Callable[[str], str] = normalize
+    allowance: Callable[[Path, Any, tuple[str, ...]], Taker] = Allowance
     generator: Callable[[], Generator] = system_rng
     plan: Callable[..., Plan] = Plan
     run_key: Callable[[Plan], RunKey] = Plan.run_key

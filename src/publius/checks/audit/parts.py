@@ -16,7 +16,7 @@ from publius.checks.audit.documents import (
 )
 from publius.checks.audit.generators import check_entropy, check_key, check_sealed, check_streams
 from publius.checks.audit.given_vocabulary import check_own, check_own_timing
-from publius.checks.audit.hostile_texts import check_texts
+from publius.checks.audit.hostile_inputs import check_parquet, check_texts
 from publius.checks.audit.implementation import GENUINE, Subject
 from publius.checks.audit.ledgers import check_ledger
 from publius.checks.audit.levels import Level
@@ -167,7 +167,8 @@ def _generators(context: Context) -> Findings:
 
 def _vectors(context: Context) -> Findings:
     draws = 10 * context.level.search_points
-    return Findings((*check_vectors(GENUINE, draws, context.key), *check_texts(GENUINE)))
+    hostile = (*check_texts(GENUINE), *check_parquet(GENUINE))
+    return Findings((*check_vectors(GENUINE, draws, context.key), *hostile))
 
 
 def _release(context: Context) -> Findings:

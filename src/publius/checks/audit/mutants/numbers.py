@@ -1,19 +1,22 @@
-"""Noisy vectors that betray what they were made of, and texts that are normalized as they come."""
+"""Noisy vectors that betray what they were made of; texts and tables that are taken as they come."""
 
 from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
-from publius.checks.audit.hostile_texts import check_texts
+from publius.checks.audit.hostile_inputs import check_parquet, check_texts
 from publius.checks.audit.implementation import GENUINE, Subject
 from publius.checks.audit.mutants.mutant import Mutant
 from publius.checks.audit.outcomes import Check
 from publius.checks.audit.vectors import check_vectors
+from publius.documents.parquet_limits import Allowance
 from publius.noise.laplace import AbstractNoise
 from publius.noise.randomness import RunKey
 
@@ -48,6 +51,22 @@ def _cut_off(text: str) -> str:
     return "".join(character for character in _as_it_comes(text) if not unicodedata.combining(character))
 
 
+class _Trusting:
+    """Reads whatever comes."""
+
+    def __init__(self, path: Path, metadata: Any, columns: tuple[str, ...]) -> None: ...
+
+    def take(self, values: dict[str, object]) -> None:
+        """Let it pass."""
+
+
+class _Believing(Allowance):
+    """Reads what declares little, however much comes."""
+
+    def take(self, values: dict[str, object]) -> None:
+        """Let it pass."""
+
+
 def probe_vectors(subject: Subject, key: RunKey) -> Sequence[Check]:
     """Noisy vectors."""
     return check_vectors(subject, _DRAWS, key)
@@ -58,8 +77,13 @@ def probe_texts(subject: Subject, key: RunKey) -> Sequence[Check]:
     return check_texts(subject)
 
 
+def probe_parquet(subject: Subject, key: RunKey) -> Sequence[Check]:
+    """Bombs."""
+    return check_parquet(subject)
+
+
 def number_mutants() -> list[Mutant]:
-    """Three ways to add noise in floats, and two to normalize."""
+    """Three ways to add noise in floats, two to normalize, two to read Parquet."""
     vectors = (
         ("no grid", _no_grid, _EXCLUDED),
         ("rounded to float32", _single, _OUTSIDE),
