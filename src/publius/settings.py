@@ -207,6 +207,10 @@ class InputSettings(Settings):
     subject_field: str | None = option(
         None, help="Field with whom to charge beside the document, such as author."
     )
+    delimiter: str | None = option(
+        None, help="What separates the fields of a .csv: one character, or tab. Default: found in the file."
+    )
+    encoding: str = option("utf-8", help="Encoding of separated values, such as iso-8859-1.")
 
 
 @dataclass(frozen=True, kw_only=True)

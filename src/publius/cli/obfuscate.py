@@ -54,8 +54,8 @@ def obfuscate(
     book = _ledger(ledger, fields.subject_field)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
-    run = asdict(replace(work, workers=work.workers or os.cpu_count()))
-    _run(corpus, plan, output, json=json, ledger=book, **run)
+    run = replace(work, workers=work.workers or os.cpu_count())
+    _run(corpus, plan, output, json=json, ledger=book, run=run)
 
 
 def demo(

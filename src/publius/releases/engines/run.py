@@ -31,6 +31,7 @@ from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout
+from publius.settings import RunSettings
 from publius.text.bag import Encoding, words_of
 
 ENGINES: Final = ("local", "spark")
@@ -70,27 +71,23 @@ def protect_corpus(
     corpus: Corpus,
     plan: Plan,
     output: Path,
+    run: RunSettings = RunSettings(),  # frozen
     *,
-    format: str | None = None,
-    engine: str | AbstractEngine = "local",
-    master: str | None = None,
-    workers: int | None = None,
     runner: LocalRunner | None = None,
-    batch_size: int | None = None,
-    skip_bad: bool = False,
-    resume: bool = False,
     ledger: Ledger | None = None,
     progress: Progress = lambda done: None,
     notice: Callable[[str], None] = lambda text: None,
+    **options: Any,
 ) -> Summary:
     """Release every document of ``corpus`` into the new folder ``output``: bags and manifest, or nothing.
 
-    The folder appears at once, complete and flushed to the disk, or not at all. The ``engine`` "local" writes
-    ``format`` (default: jsonl) in this process, or in ``workers`` processes unless the corpus is small, or with a
-    ``runner`` that was started before with the same plan. (Worker processes import the main script again: guard it
-    with ``if __name__ == "__main__"``.) The ``engine`` "spark" writes Parquet through the cluster at ``master``
-    (default: this machine). It may also be an `AbstractEngine` of your own. ``batch_size`` documents are searched
-    together (default: as many as suit the mechanism).
+    ``options`` are those of `publius.settings.RunSettings`, by name, on top of ``run``. The folder appears at once,
+    complete and flushed to the disk, or not at all. The ``engine`` "local" writes ``format`` (default: jsonl) in this
+    process, or in ``workers`` processes unless the corpus is small, or with a ``runner`` that was started before with
+    the same plan. (Worker processes import the main script again: guard it with ``if __name__ == "__main__"``.) The
+    ``engine`` "spark" writes Parquet through the cluster at ``master`` (default: this machine). It may also be an
+    `AbstractEngine` of your own. ``batch_size`` documents are searched together (default: as many as suit the
+    mechanism).
 
     With ``resume`` what is finished is kept in a working folder beside the output, so that the same call goes on
     after a kill. What a killed run left otherwise is removed. ``notice`` is told of both in a sentence. A ``ledger``
@@ -99,23 +96,22 @@ def protect_corpus(
     `BudgetError` when a budget would be overspent; `PolicyError` for ``skip_bad`` where a document's words would
     decide whether it is released.
     """
-    check_presence(plan, skip_bad=skip_bad)
+    run = replace(run, **options)
+    check_presence(plan, skip_bad=run.skip_bad)
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
-    chosen = _engine(engine, master, workers, runner)
-    if format is not None and format not in WRITERS:
-        raise UsageError(f"no format is called {format!r}: choose one of {', '.join(WRITERS)}")
-    if format not in (None, *chosen.formats):
+    chosen = _engine(run.engine, run.master, run.workers, runner)
+    if run.format not in (None, *chosen.formats):
         raise UsageError(
-            f"this engine writes {', '.join(chosen.formats)}, not {format}: leave out the format, or choose the "
+            f"this engine writes {', '.join(chosen.formats)}, not {run.format}: leave out the format, or choose the "
             "engine local"
         )
     job = Job(
-        corpus, plan, format or chosen.formats[0], batch_size or default_batch_size(plan), skip_bad,
+        corpus, plan, run.format or chosen.formats[0], run.batch_size or default_batch_size(plan), run.skip_bad,
         Charges(ledger, plan), progress, notice,
     )  # fmt: skip
     WRITERS[job.format].check(Layout.of(plan))  # names that clash, order without room: before any work
-    if resume:
+    if run.resume:
         with working_folder(output, plan, corpus) as work:
             return _resumed(chosen, job, work) if work.placed is None else _already_placed(work, plan)
     refuse_unfinished(output)
