@@ -28,6 +28,7 @@ class Rewired(AbstractMechanism):
 
     def __init__(self, inner: Laplace, draw: Draw = Laplace.noise, map: Map = Laplace.apply) -> None:
         self.embeddings, self.metric, self.epsilon = inner.embeddings, inner.metric, inner.epsilon
+        self.chosen = inner.chosen
         self._inner, self._draw, self._map = inner, draw, map
 
     @property
