@@ -7,16 +7,19 @@ import pytest
 
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import PolicyError, UsageError
+from publius.mechanisms.documents.registry import make_document_mechanism
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of
 from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan
-from publius.releases.protect import protect
+from publius.releases.protect import protect, release
+from publius.releases.tables import protect_table
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.topic_metric import files_sha256
 
 TOPICS = {
     "sea": "ship wave harbour sail storm anchor".split(),
@@ -155,3 +158,41 @@ def test_a_release_pickles_with_its_prototype(reference):
         results[0].bag,
     )
     assert isinstance(again.bag, Bag)
+
+
+def test_one_document_and_a_table_are_released_by_a_mechanism_that_is_made(reference):
+    pa = pytest.importorskip("pyarrow")
+    mechanism = make_document_mechanism("prototype", Reference.load(reference), bound=5.0, length=9)
+    for given in ("ship storm", "", Bag(["ship", "cow"]), Bag()):
+        found = release(given, mechanism)
+        assert (found.bag.size, found.label in TOPICS, found.guarantee.bound) == (9, True, 5.0)
+    table = protect_table({"id": ["a", "b"], "text": ["ship", "zzzz"]}, mechanism)
+    assert table.schema.field("prototype").type == pa.int64()
+    assert json.loads(table.schema.metadata[b"publius"])["level"] == "document"
+    with pytest.raises(UsageError, match="leave out the length"):
+        release("ship", mechanism, length=4)
+
+
+def test_the_estimator_makes_counts_of_the_public_size(reference):
+    pytest.importorskip("sklearn")
+    from publius.sklearn import DocumentPrivatizer
+
+    made = DocumentPrivatizer(reference, bound=5.0, length=11).fit(TEXTS)
+    counts = made.transform(TEXTS)
+    assert counts.shape == (len(TEXTS), len(made.get_feature_names_out()))
+    assert set(np.asarray(counts.sum(axis=1)).ravel().tolist()) == {11}
+    assert made.guarantee_.bound == 5.0
+    assert (made.transform(["ship"] * 50) != made.transform(["ship"] * 50)).nnz
+    with pytest.raises(UsageError, match="reference"):
+        DocumentPrivatizer().fit(TEXTS)
+
+
+def test_the_texts_that_a_reference_was_learned_from_are_not_released(reference, tmp_path):
+    rows = tmp_path / "public.jsonl"
+    rows.write_text('{"id": "a", "text": "ship"}\n')
+    facts = {"corpus_sha256": files_sha256([str(rows)])}
+    learned = fit_reference(list(public_texts()), name="own", facts=facts)
+    plan = Plan.of(ReleaseSettings(), make_document_mechanism("prototype", learned, bound=5.0))
+    with pytest.raises(PolicyError, match="learned from these very documents"):
+        protect_corpus(open_corpus(rows), plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -299,7 +299,8 @@ def test_manifest_says_everything_and_nothing_else(embeddings):
     assert manifest["vocabulary_sha256"] == embeddings.sha256
     assert manifest["size_from"] == "given"
     assert set(manifest) == set(
-        "manifest_version publius_version kind private promise documents missing size size_from epsilon "
+        "manifest_version publius_version kind private promise documents missing size size_from epsilon level bound "
+        "preserve reference reference_sha256 "
         "epsilon_total delta evidence mechanism mechanism_parameters metric embeddings dimension vocabulary_size "
         "vocabulary_sha256 tokenizer stop_words stop_words_sha256 unknown unknown_token labels ordered randomness "
         "versions".split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, final
+from typing import Any, Final, cast, final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
-from publius.settings import Between, ReleaseSettings, TextSettings, check
+from publius.settings import Between, Preserve, ReleaseSettings, TextSettings, check
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -114,7 +114,7 @@ class Plan:
     def of(
         cls,
         settings: ReleaseSettings,
-        mechanism: AbstractMechanism | None = None,
+        mechanism: AbstractMechanism | AbstractDocumentMechanism | None = None,
         *,
         labels: Sequence[str] = (),
         shortest: Callable[[Encoding, Embeddings], int] | None = None,
@@ -127,8 +127,10 @@ class Plan:
             raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
         if settings.keep_between is not None and not settings.order:
             raise UsageError("--keep-between says what stands between ordered words: give --order too")
-        settings = settings.resolved()
         experiment = Experiment(settings.seed) if settings.experiment else None
+        if isinstance(mechanism, AbstractDocumentMechanism):
+            return cls._with(mechanism, settings, experiment, tuple(labels))
+        settings = settings.resolved()
         if settings.level == "document":
             return cls._of_documents(settings, experiment, tuple(labels))
         if given := [name for name in ("reference", "bound", "first") if getattr(settings, name) is not None]:
@@ -167,14 +169,28 @@ class Plan:
                 "packaged vectors, and 'publius reference fit' makes one of your own public texts"
             )
         mechanism = document_mechanism_of(settings, Reference.load(settings.reference))
+        return cls._with(mechanism, settings, experiment, labels)
+
+    @classmethod
+    def _with(
+        cls, mechanism: AbstractDocumentMechanism, settings: ReleaseSettings, experiment: Experiment | None,
+        labels: tuple[str, ...],
+    ) -> Plan:  # fmt: skip
+        """A plan with a document mechanism that is made already, which says what is kept."""
+        chosen = replace(settings, preserve=cast(Preserve, mechanism.preserve)).resolved()
+        if settings.length not in (None, mechanism.length):
+            raise UsageError(
+                f"the mechanism makes bags of {mechanism.length} words, not {settings.length}: leave out the length"
+            )
         encoding = Encoding.of(
             mechanism.reference.tokenizer,
-            length=settings.first,
-            unknown=settings.unknown or TextSettings.unknown,
+            length=chosen.first,
+            unknown=chosen.unknown or TextSettings.unknown,
             stop_words=mechanism.reference.stop_words,
             padded=False,
         )
-        return cls(mechanism, encoding, False, experiment, labels)
+        ordered = OrderedText(settings.keep_between or "none") if settings.order else None
+        return cls(mechanism, encoding, False, experiment, labels, ordered)
 
     @property
     def level(self) -> str:

@@ -16,7 +16,7 @@ from publius.arrays import IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import DocumentOutcome
+from publius.mechanisms.documents.base import AbstractDocumentMechanism, DocumentOutcome
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Experiment, OrderedText, Plan
@@ -65,11 +65,11 @@ def protect(
 
 def release(
     document: str | Bag,
-    mechanism: AbstractMechanism,
+    mechanism: AbstractMechanism | AbstractDocumentMechanism,
     *,
     length: int | None = None,
     id: str = "document",
-    unknown: UnknownPolicy = TextSettings.unknown,
+    unknown: UnknownPolicy | None = None,
     stop_words: str = TextSettings.stop_words,
     experiment: Experiment | None = None,
     ordered: OrderedText | None = None,
@@ -78,16 +78,18 @@ def release(
 ) -> Release:
     """Release one document: a text of which the first ``length`` words count, or a `Bag` of known size.
 
+    With a document mechanism all words count, a bag may have any size, and the mechanism says how many words leave.
     With ``ordered`` a text's words keep their order, under a weaker guarantee. A bag's own size is N; it is
     public, so choose it without looking at the document. A ``ledger`` is debited for ``id``, and for its
     ``subject``, before anything is drawn. Raises `PolicyError` where the promise would break, `BudgetError` when
     the budget is spent, `UsageError` for a text without length, `DataError` for unknown words under "reject".
     """
-    size = length if isinstance(document, str) else document.size
+    whole = isinstance(mechanism, AbstractDocumentMechanism)
+    size = length if isinstance(document, str) or whole else document.size
     if isinstance(document, Bag):
-        _check_bag(document, length, ordered)
+        _check_bag(document, None if whole else length, ordered)
     settings = ReleaseSettings(
-        length=SHORTEST if size is None else size,
+        length=SHORTEST if size is None and not whole else size,
         unknown=unknown,
         stop_words=stop_words,
         experiment=experiment is not None,
@@ -101,8 +103,11 @@ def release(
     if ledger is not None:
         ledger.spend(plan.charges(ledger, [(id, subject)]))
     if isinstance(document, Bag):
-        bag = mechanism.randomize(document, rng)
-        return Release(id, bag, None if experiment else plan.guarantee, warning=plan.warning)
+        drawn = mechanism.randomize(document, rng)
+        promised = None if experiment else plan.guarantee
+        if isinstance(drawn, Bag):
+            return Release(id, drawn, promised, warning=plan.warning)
+        return Release(id, drawn.bag, promised, {}, plan.warning, None, (), drawn.prototype, drawn.label)
     results, _ = protect([Document(id, document, {}, 1)], plan, key)
     if isinstance(results[0], BadDocument):
         raise DataError(results[0].reason)

@@ -10,13 +10,14 @@ from publius.documents.corpus import BadDocument, Document, documents_of
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import OrderedText, Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release
 from publius.releases.writers import Layout
-from publius.settings import InputSettings, ReleaseSettings, TextSettings, UnknownPolicy
+from publius.settings import InputSettings, ReleaseSettings, UnknownPolicy
 
 if TYPE_CHECKING:
     import pyarrow
@@ -27,15 +28,15 @@ MANIFEST = b"publius"
 
 def protect_table(
     table: Any,
-    mechanism: AbstractMechanism,
+    mechanism: AbstractMechanism | AbstractDocumentMechanism,
     *,
-    length: int,
+    length: int | None = None,
     id_field: str = InputSettings.id_field,
     text_field: str = InputSettings.text_field,
     keep: Sequence[str] = (),
     number: bool = False,
     subject_field: str | None = None,
-    unknown: UnknownPolicy = TextSettings.unknown,
+    unknown: UnknownPolicy | None = None,
     stop_words: str = ReleaseSettings.stop_words,
     ordered: OrderedText | None = None,
     ledger: Ledger | None = None,
@@ -46,10 +47,13 @@ def protect_table(
     reads (polars, DuckDB). The result has id, size, the columns in ``keep``, words and counts (lists), as the
     Parquet files of `protect_corpus` have; ``.to_pandas()`` makes a data frame of it. The other arguments are those
     of `open_corpus` and `release`. Every call draws anew: it is one more release of its rows.
+    A word mechanism needs a ``length``; a document mechanism has one, and says the prototype and its label too.
 
     Raises `DocumentError` for the first row that cannot be read, `UsageError` for what is no table or lacks a
     column, `BudgetError` when the ``ledger`` has not enough left for all rows, which are debited before any draw.
     """
+    if length is None and isinstance(mechanism, AbstractMechanism):
+        raise UsageError("a release of words needs a public length N: give length=N")
     settings = ReleaseSettings(
         length=length,
         unknown=unknown,

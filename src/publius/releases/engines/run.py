@@ -15,6 +15,7 @@ from typing import Any, Final
 from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.errors import DocumentError, PolicyError, UnknownWordError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.engine import (
@@ -33,6 +34,7 @@ from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout
 from publius.settings import RunSettings
 from publius.text.bag import Encoding, words_of
+from publius.vectors.learning.topic_metric import files_sha256
 
 ENGINES: Final = ("local", "spark")
 
@@ -98,6 +100,8 @@ def protect_corpus(
     """
     run = replace(run, **options)
     check_presence(plan, skip_bad=run.skip_bad)
+    if isinstance(plan.mechanism, AbstractDocumentMechanism):
+        plan.mechanism.reference.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
     chosen = _engine(run.engine, run.master, run.workers, runner)
