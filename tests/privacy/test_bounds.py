@@ -1,4 +1,4 @@
-"""The bounds of theory.md section 4: against exact sums, and which of them a simulation bears out."""
+"""The bounds of docs/theory.md section 4: against exact sums, and which of them a simulation bears out."""
 
 import math
 from decimal import Decimal, getcontext

@@ -25,20 +25,57 @@ def _room(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+def _breaches(room: str, tree: ast.AST) -> list[str]:
+    """What a module of ``room`` imports that stands no lower than it."""
+    found = []
+    for name in imports_of(tree):
+        if not name.startswith("publius"):
+            continue
+        if name == "publius" and room != "cli":
+            found.append("imports the package: absolute imports of modules, never of the package")
+        other = [*name.split("."), ""][1]
+        if (
+            other in RANKS and other != room and RANKS[other] >= RANKS[room]
+        ):  # else the package, or a name in it
+            found.append(f"{room} (rank {RANKS[room]}) imports {other} (rank {RANKS[other]})")
+    return found
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_imports_only_lower_ranks(path):
     room = _room(path)
     if room in ("__init__", "__main__"):
         return
     assert room in RANKS, f"{room} has no rank in docs/design.md"
-    for name in imports_of(ast.parse(path.read_text(encoding="utf-8"))):
-        if not name.startswith("publius"):
-            continue
-        assert name != "publius" or room == "cli", "absolute imports of modules, never of the package"
-        other = [*name.split("."), ""][1]
-        if other not in RANKS:  # the package itself, or a name in it
-            continue
-        assert other == room or RANKS[other] < RANKS[room], f"{room} (rank {RANKS[room]}) imports {other}"
+    assert _breaches(room, ast.parse(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    ("room", "line"),
+    [("documents", "from publius.vectors import embeddings"), ("noise", "import publius.mechanisms.base"),
+     ("privacy", "def f():\n    from publius.mechanisms.base import AbstractMechanism"), ("text", "import publius"),
+     ("mechanisms", "from publius.releases.plan import Plan"), ("web", "from publius.cli.console import print_json"),
+     ("sklearn", "from publius.web.state import State")],
+)  # fmt: skip
+def test_a_bad_import_is_found(room, line):
+    """The rule bites: upwards, sideways, inside a function, and of the package itself."""
+    assert _breaches(room, ast.parse(line))
+    assert not _breaches(room, ast.parse("from publius.errors import PubliusError\nimport numpy"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_is_cited_stands_in_the_docs(path):
+    """A page that the code cites is in docs/, and so is the section it names."""
+    for page, section in re.findall(
+        r"(\w[\w/-]*\.md)(?:\s+sections?\s+(\d+))?", path.read_text(encoding="utf-8")
+    ):
+        place = ROOT / page if page.startswith("docs/") else ROOT / "docs" / page
+        if page == "docs/documents.md" and not place.exists():
+            pytest.skip("docs/documents.md is not written yet")
+        assert place.exists() or (ROOT / page).exists(), f"{path.name} cites {page}, which is not there"
+        if section:
+            headings = re.findall(r"^## (\d+)\.", place.read_text(encoding="utf-8"), re.MULTILINE)
+            assert section in headings, f"{path.name} cites section {section} of {page}"
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def finite():
 
 
 def test_the_bound_holds_for_all_sequences_and_outputs(finite):
-    """theory.md section 2, vectors: epsilon times the sum of the distances, for every pair, exactly."""
+    """docs/theory.md section 2, vectors: epsilon times the sum of the distances, for every pair, exactly."""
     guarantee = finite.guarantee.lifted(2).in_order()
     vectors = finite.embeddings.vectors
     distances = finite.metric.pairwise(vectors, vectors)

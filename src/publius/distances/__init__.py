@@ -1,4 +1,4 @@
-"""Earth Mover's distance between documents: the ``E_d`` of epsilon*N*E_d-privacy (theory.md section 1)."""
+"""Earth Mover's distance between documents: the ``E_d`` of epsilon*N*E_d-privacy (docs/theory.md section 1)."""
 
 from publius.distances.earth_mover import (
     Move,

@@ -62,7 +62,7 @@ class TransportPlan:
 def earth_movers_distance(
     a: Bag, b: Bag, embeddings: Embeddings, metric: str | Ground = VectorSettings.metric
 ) -> float:
-    """Least mean distance to move the words of ``a`` to those of ``b`` (theory.md section 1).
+    """Least mean distance to move the words of ``a`` to those of ``b`` (docs/theory.md section 1).
 
     Bags of any sizes, each normalised to unit mass; for equal sizes it is a pseudometric. Raises `DataError` for
     an empty bag or words outside the vocabulary.

@@ -23,7 +23,7 @@ def word_by_word_distance(
 ) -> float:
     """The sum of d(a_i, b_i) over the positions of two sequences of N words, rounded up (R19).
 
-    Epsilon times it bounds what ordered text tells of which of the two it was made from (theory.md section 2,
+    Epsilon times it bounds what ordered text tells of which of the two it was made from (docs/theory.md section 2,
     vectors); it is at least N times the Earth Mover's distance of their bags. Raises `PolicyError` for sequences of
     different lengths, `DataError` for words outside the vocabulary.
     """

@@ -1,6 +1,6 @@
 """Distances on word vectors: the ``d`` of epsilon*d-privacy.
 
-The theorem holds for any pseudometric on the vocabulary (theory.md sections 1 and 7). Two come with Publius;
+The theorem holds for any pseudometric on the vocabulary (docs/theory.md sections 1 and 7). Two come with Publius;
 ``Euclidean`` is the default because the n-dimensional Laplace mechanism satisfies epsilon*Euclidean-privacy
 and, by Corollary 1, also epsilon*Manhattan-privacy (Euclidean <= Manhattan).
 """

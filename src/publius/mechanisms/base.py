@@ -1,6 +1,6 @@
 """What every word mechanism is: a random draw and a deterministic map.
 
-By the lifting theorem (theory.md section 2) any mechanism that is epsilon*d-private on single words makes bags of
+By the lifting theorem (docs/theory.md section 2) any mechanism that is epsilon*d-private on single words makes bags of
 N words (epsilon*N)*E_d-private when it is applied to each word independently.
 """
 

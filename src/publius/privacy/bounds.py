@@ -1,4 +1,4 @@
-"""How far a release lies from its document: the bounds of theory.md section 4.
+"""How far a release lies from its document: the bounds of docs/theory.md section 4.
 
 All are about the distance E between a bag of N words and its release by the n-dimensional Laplace mechanism with
 Euclidean distance. The noise of one word has a Gamma(n, 1/epsilon) length, so that of all words together is

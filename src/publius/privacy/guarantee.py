@@ -28,7 +28,7 @@ _INACCURACY = 1 + 1e-9  # more than the incomplete gamma function's relative err
 @final
 @dataclass(frozen=True)
 class Guarantee:
-    """epsilon*d-privacy of one word, or of a bag of ``size`` words by the lifting theorem (theory.md section 2).
+    """epsilon*d-privacy of one word, or of a bag of ``size`` words by the lifting theorem (docs/theory.md section 2).
 
     Attributes:
         epsilon: per unit of word distance.
@@ -64,9 +64,10 @@ class Guarantee:
         return _written(exact_epsilon(self.epsilon) * (self.size or 1))
 
     def in_order(self, kept: Between = "none") -> Guarantee:
-        """What holds when the words are released in order, with ``kept`` between them (theory.md section 2, vectors).
+        """What holds when the words are released in order, with ``kept`` between them.
 
-        Each word's output depends on that word alone, so the exponents add up position by position.
+        The theorem on vectors (docs/theory.md section 2): each word's output depends on that word alone, so the
+        exponents add up position by position.
         """
         return replace(self, ordered=True, kept=kept)
 

@@ -49,7 +49,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     at most one word when one word of the row changes, and not with the order of the columns. A row with fewer is
     filled up with the public unknown token, as a text is; unknown words come last, so they only fill up too.
     Stop words are left out. The guarantee is that of a release: for any two documents, epsilon*N times the Earth
-    Mover's distance of what they are encoded as (the lifting theorem, theory.md section 2).
+    Mover's distance of what they are encoded as (the lifting theorem, docs/theory.md section 2).
 
     Output is a CSR matrix of counts, one column for each word of the vocabulary; its rows add up to N.
 

@@ -1,7 +1,7 @@
 """The lifting theorem, cell by cell: every pair of bags and every output bag, exactly.
 
 ln P(c|b) - ln P(c|b') <= epsilon * assignment(b, b') for all bags b, b', c of N words, where the assignment is N
-times the Earth Mover's distance (theory.md sections 1 and 2). Bags are formed by exact convolution of the kernel's
+times the Earth Mover's distance (docs/theory.md sections 1 and 2). Bags are formed by exact convolution of the kernel's
 rows: sums of products of positive numbers, so nothing cancels.
 """
 

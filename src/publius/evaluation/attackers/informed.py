@@ -25,7 +25,7 @@ class Informed(AbstractAttacker):
     """Likelihood of a released bag under each label's word distribution pushed through the mechanism.
 
     Fitted on clean texts, it computes what no adversary that only looks at releases can: for a label with the word
-    distribution p, the distribution sum_x p(x) K(x) of a released word (theory.md section 6). Words that an
+    distribution p, the distribution sum_x p(x) K(x) of a released word (docs/theory.md section 6). Words that an
     experiment lets through unchanged are compared as they stand.
     """
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism over the whole vocabulary (McSherry and Talwar 2007; theory.md section 5)."""
+"""The exponential mechanism over the whole vocabulary (McSherry and Talwar 2007; docs/theory.md section 5)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ A ledger is a SQLite file. A release is debited durably before it is made and ne
 cost budget but never privacy (R16). Amounts are exact rationals: sums have no rounding error, and a float counts
 as the exact number it is.
 
-Releases of one document add up, and so do those of an author's documents (theory.md section 2). The unit is
+Releases of one document add up, and so do those of an author's documents (docs/theory.md section 2). The unit is
 epsilon*N (nats per unit of Earth Mover's distance) or epsilon. Releases in different metrics or embeddings are
 charged to one sum: for each of them the budget then holds all the more.
 """

@@ -1,7 +1,8 @@
 """A released bag as a line to read: its words in the order that a language model finds likeliest.
 
 This is post-processing: it sees a release and public text, never a document, so the guarantee of the release holds
-unchanged (theory.md section 2). It imports nothing that reads documents. The order is the model's, not the author's.
+unchanged (docs/theory.md section 2). It imports nothing that reads documents. The order is the model's, not the
+author's.
 """
 
 from __future__ import annotations

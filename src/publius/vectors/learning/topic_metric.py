@@ -1,7 +1,7 @@
 """A metric made for the task: word vectors that hold what a word says of the topic, and nothing else.
 
 The theorem holds for any pseudometric on the vocabulary, so the metric says what a release may reveal. Here two
-words are as far apart as the odds they give for the topics, learned from *public* labelled text (theory.md section
+words are as far apart as the odds they give for the topics, learned from *public* labelled text (docs/theory.md section
 7). Words that say the same of the topic are at distance 0 and become indistinguishable.
 """
 

@@ -1,1 +1,1 @@
-"""Exact constants of finite word mechanisms, certified on the vocabulary at hand (theory.md section 5)."""
+"""Exact constants of finite word mechanisms, certified on the vocabulary at hand (docs/theory.md section 5)."""

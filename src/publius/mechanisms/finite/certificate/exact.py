@@ -1,4 +1,4 @@
-"""The exact constant of an exponential mechanism on a vocabulary, and its inverse (theory.md section 5).
+"""The exact constant of an exponential mechanism on a vocabulary, and its inverse (docs/theory.md section 5).
 
 K(x){w} is proportional to weights_w exp(-min(s delta(x, w), tau)), mixed with a floor f: with probability f the
 output is drawn from the weights alone. delta (``inner``) is a pseudometric, d (``outer``) the metric of the

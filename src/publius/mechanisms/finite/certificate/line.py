@@ -1,4 +1,4 @@
-"""One dimension: everything exact in linear time (theory.md section 7).
+"""One dimension: everything exact in linear time (docs/theory.md section 7).
 
 On a line distances add up, so the largest slope over all pairs is that over neighbours, normalizing constants come
 from two recurrences, and the tight mechanism's weights have a closed form.
