@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from publius.errors import DataError, StorageError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.text import tokenizer as module
-from publius.text.tokenizer import PROFILES, StopWords, normalize, profile_named, resolve, tokenize
+from publius.text.tokenizer import PROFILES, StopWords, lookup, normalize, profile_named, resolve, tokenize
 
 NONE = StopWords.load("none")
 ENGLISH = StopWords.load()
@@ -216,6 +216,18 @@ def test_nothing_is_cut_before_what_joins_the_character_before_it():
     joining = {parts[1] for code in range(0x110000) if len(parts := NORMALIZE("NFD", chr(code))) > 1}
     assert len(joining) > 60
     assert not [part for part in joining if module._STARTER.match(part)]
+
+
+@pytest.mark.parametrize("joint", ["-", "'", "\u200d", "\u2019"])
+def test_a_word_of_a_million_parts_is_one_word(joint):
+    """The parts are remembered while a word is looked for, so not too many at once; and no part is lost."""
+    long = joint.join("ab" for _ in range(300_000))
+    text = f"before {long} {long}, -{joint}after"
+    spelt = long.replace("\u2019", "'")
+    assert words(text) == ["before", spelt, spelt, "after"]
+    found = list(lookup(text, {"before"}, profile="word2vec", stop_words=NONE, keep="all"))
+    assert [word for word in found if len(word) > 5] == ["before", spelt, spelt]
+    assert [len(word) for word in words("1." * 100_000 + "1")] == [200_001]
 
 
 def test_a_run_of_marks_is_broken_as_unicode_says():

@@ -35,9 +35,12 @@ _SPELLINGS = (("\u2019", "'"), ("\u02bc", "'"), ("\u2010", "-"), ("\u2011", "-")
 
 # A letter or digit and what follows it; an apostrophe, a hyphen or a zero-width joiner only between two of
 # these, a point or a comma only between digits. Possessive, so that time is linear in the length of any text.
+# So many parts at once: what is remembered of each would fill the memory; `_spans` puts longer words together again.
+_MOST_PARTS = 2**16
+_JOINT = regex.compile(r"(?:['\-\u200c\u200d]|(?<=\p{Nd})[.,](?=\p{Nd}))(?=[\p{L}\p{N}])")
 _WORD = regex.compile(
     r"[\p{L}\p{N}][\p{L}\p{N}\p{M}]*+"
-    r"(?:(?:['\-\u200c\u200d]|(?<=\p{Nd})[.,](?=\p{Nd}))[\p{L}\p{N}][\p{L}\p{N}\p{M}]*+)*+"
+    rf"(?:{_JOINT.pattern}[\p{{L}}\p{{N}}][\p{{L}}\p{{N}}\p{{M}}]*+){{0,{_MOST_PARTS}}}+"
 )
 # Marks of sentences and phrases, in their plain form; any other character between words is never kept.
 _MARKS = {**{mark: mark for mark in ".,;:!?()-\"'"}, "\u2026": "...", "\u2013": "-", "\u2014": "-", "\u201c": '"',
@@ -127,13 +130,33 @@ def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
 
 def found_words(normalized: str) -> Iterator[tuple[int, int]]:
     """Where the words stand in a text that was put through `normalize`, clitics and hyphens uncut."""
-    return (found.span() for found in _WORD.finditer(normalized))
+    return _spans(normalized, _WORD)
+
+
+def _spans(text: str, pattern: regex.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Where ``pattern`` is found, a word of more parts than it takes at once in one piece."""
+    start = end = 0
+    for found in pattern.finditer(text):
+        if end - start > _MOST_PARTS and _JOINT.match(text, end):
+            end = (
+                max(end, found.end()) if found.start() > end else end
+            )  # the joint itself may be found as a mark
+            continue
+        if end:
+            yield start, end
+        start, end = found.span()
+    if end:
+        yield start, end
 
 
 def surface(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[str]:
     """Words as they stand, clitics and hyphens uncut."""
     for chunk in chunks_of(text):
-        yield from pattern.findall(normalize(chunk))
+        text = normalize(chunk)
+        if len(text) <= _MOST_PARTS:
+            yield from pattern.findall(text)
+        else:
+            yield from (text[start:end] for start, end in _spans(text, pattern))
 
 
 def chunks_of(text: str, size: int = _CHUNK) -> Iterator[str]:
