@@ -27,6 +27,7 @@ from publius.documents.row_readers import (
     kind_of,
 )
 from publius.documents.seen_ids import IdSet
+from publius.documents.standard_input import DASH, held_input
 from publius.documents.table_form import TableForm, find_form
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
@@ -262,14 +263,14 @@ def open_corpus(
     delimiter: str | None = None,
     encoding: str | None = "utf-8",
 ) -> Corpus:
-    """The corpus at ``path``: a file, or a folder of files, read in the order of their names.
+    """The corpus at ``path``: a file, a folder of files, read in the order of their names, or "-": standard input.
 
     A ``.txt``, ``.docx``, ``.pdf``, ``.html`` or ``.eml`` file is one document, an ``.mbox`` one a message; a folder
     may mix them. ``.jsonl`` or ``.ndjson`` has an object a line, ``.csv``, ``.tsv`` and ``.xlsx`` a header and a
     record a row, ``.parquet`` a row a document; a folder has one kind of these. Text may be ``.gz``. ``id_field``,
     ``text_field`` and the public labels ``keep`` name their fields. With ``number``, and always where there are no
     fields, the id is the position "1", "2", ...: a file name may say too much to be released. ``subject_field``
-    names whom a ledger charges, the author say; it is not released. ``delimiter`` and ``encoding`` are those of
+    names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter`` and ``encoding`` are those of
     separated values; None looks at the first file and finds them (`publius.documents.table_form`).
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
@@ -326,7 +327,9 @@ def _check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) ->
 
 
 def _files(path: Path) -> tuple[tuple[Path, ...], str]:
-    """The files of a corpus in order, and their one kind."""
+    """The files of a corpus in order, and the kind of the first."""
+    if str(path) == DASH:
+        return (held_input(),), ".jsonl"
     try:
         mode = path.stat().st_mode
         paths = _parts(path) if stat.S_ISDIR(mode) else (path,)
