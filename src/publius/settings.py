@@ -208,9 +208,11 @@ class InputSettings(Settings):
         None, help="Field with whom to charge beside the document, such as author."
     )
     delimiter: str | None = option(
-        None, help="What separates the fields of a .csv: one character, or tab. Default: found in the file."
+        None, help="What separates fields of a table: one character, or tab. Default: found, and said."
     )
-    encoding: str = option("utf-8", help="Encoding of separated values, such as iso-8859-1.")
+    encoding: str | None = option(
+        None, help="Encoding of a table, such as iso-8859-1. Default: found, and said."
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

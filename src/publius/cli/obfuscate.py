@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from publius.cli.before import check_input, every_bad_document, look_first, say_first
 from publius.cli.console import print_json, printable, standard_output, waiting
 from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.errors import UsageError
@@ -37,7 +38,8 @@ def register(app: typer.Typer) -> None:
 @options()
 def obfuscate(
     input: Annotated[
-        Path, typer.Argument(help="A .txt, .jsonl(.gz), .csv(.gz) or .parquet file, or a folder.")
+        Path,
+        typer.Argument(help="A file or folder: text, tables, Word, PDF, HTML, e-mail; - is standard input."),
     ],
     settings: ReleaseSettings,
     output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")],
@@ -46,14 +48,23 @@ def obfuscate(
     ledger: Annotated[
         Path | None, typer.Option(help="Budget to debit before the release; see publius ledger.")
     ] = None,
+    allow_padding: Annotated[
+        bool,
+        typer.Option("--allow-padding", help="Release even where more than 30 % of the words are padding."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Turn documents into protected bags-of-words: keep their topic or meaning, or their words."""
     from publius.documents.corpus import open_corpus
 
     book = _ledger(ledger, fields.subject_field)
+    check_input(input, work.engine)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
+    allowed = allow_padding or settings.experiment
+    warnings = look_first(corpus, plan, allow_padding=allowed, skip_bad=work.skip_bad)
+    if not json:
+        say_first(corpus, warnings)
     run = replace(work, workers=work.workers or os.cpu_count())
     _run(corpus, plan, output, json=json, ledger=book, run=run)
 
@@ -101,11 +112,11 @@ def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any
     """``options`` are those of `publius.releases.engines.protect_corpus`."""
     from publius.releases.engines import protect_corpus
 
-    with _progress_bar(corpus) as progress:
+    with _progress_bar(corpus) as progress, every_bad_document(corpus):
         summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say, **options)
     with standard_output(f"the release in {output} is complete"):
         if json:
-            print_json(_as_json(summary, output))
+            print_json(_as_json(summary, output, corpus))
         else:
             _print_summary(summary, output)
 
@@ -142,10 +153,11 @@ def _progress_bar(corpus: Corpus) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
-def _as_json(summary: Summary, output: Path) -> dict[str, Any]:
+def _as_json(summary: Summary, output: Path, corpus: Corpus) -> dict[str, Any]:
     tally = summary.tally
     return {
         "output": str(output),
+        "ids": "given" if corpus.id_field else "numbers",
         "documents": tally.documents,
         "words": tally.words,
         "unknown_share": round(tally.unknown_share, 6),

@@ -270,8 +270,9 @@ def open_corpus(
     record a row, ``.parquet`` a row a document; a folder has one kind of these. Text may be ``.gz``. ``id_field``,
     ``text_field`` and the public labels ``keep`` name their fields. With ``number``, and always where there are no
     fields, the id is the position "1", "2", ...: a file name may say too much to be released. ``subject_field``
-    names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter`` and ``encoding`` are those of
-    separated values; None looks at the first file and finds them (`publius.documents.table_form`).
+    names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter``
+    and ``encoding`` are those of separated values; None looks at the first file and finds them
+    (`publius.documents.table_form`).
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
     that do not fit, `PolicyError` when the text itself would be released as an id or a label.

@@ -42,6 +42,7 @@ class Preflight:
         left_out: words beyond the first N.
         cut: documents that have such words.
         foreign: positions of documents of which at least half of the words are unknown.
+        bad: how many could not be used.
 
     """
 
@@ -52,6 +53,7 @@ class Preflight:
     left_out: int
     cut: int
     foreign: tuple[int, ...]
+    bad: int = 0
 
     @property
     def padding_share(self) -> float:
@@ -81,8 +83,8 @@ class Preflight:
             )
         if self.cut:
             yield (
-                f"{self.left_out_share:.0%} of the words stand after the first {self.size:,} of their text and are left "
-                f"out ({self.cut:,} of {self.documents:,} documents)"
+                f"{self.left_out_share:.0%} of the words stand after the first {self.size:,} of their text and are "
+                f"left out ({self.cut:,} of {self.documents:,} documents)"
             )
         if self.foreign:
             more = len(self.foreign) - _SHOWN
@@ -97,14 +99,16 @@ def look(corpus: Corpus, encoding: Encoding, vocabulary: Any, count: int = LOOKE
     """What ``encoding`` makes of the first ``count`` documents that can be read."""
     whole = replace(encoding, length=None, unknown="unk")
     size = encoding.length or 1
-    documents = words = padding = left_out = cut = 0
+    documents = words = padding = left_out = cut = bad = 0
     foreign: list[int] = []
     for item in islice(corpus, count):
         if isinstance(item, BadDocument):
+            bad += 1
             continue
         found = words_of(item.text, vocabulary, whole)
         taken = found.seen - found.unknown if encoding.unknown == "drop" else found.seen
-        if not taken:
+        if not taken or (found.unknown and encoding.unknown == "reject"):
+            bad += 1
             continue
         documents += 1
         words += taken
@@ -113,10 +117,9 @@ def look(corpus: Corpus, encoding: Encoding, vocabulary: Any, count: int = LOOKE
         cut += taken > size
         if found.unknown >= FOREIGN * found.seen:
             foreign.append(item.position)
-    return Preflight(documents, size, words, padding, left_out, cut, tuple(foreign))
+    return Preflight(documents, size, words, padding, left_out, cut, tuple(foreign), bad)
 
 
 def unusable(corpus: Corpus) -> list[BadDocument]:
     """Every document of the corpus that cannot be read, or has an id that was there before."""
     return [item for item in corpus if isinstance(item, BadDocument)]
-

@@ -54,13 +54,16 @@ class Pair:
 
 
 def word_pairs(
-    embeddings: Embeddings, metric: AbstractMetric, exponent: Callable[[float], float], words: Sequence[str] = WORDS
+    embeddings: Embeddings,
+    metric: AbstractMetric,
+    exponent: Callable[[float], float],
+    words: Sequence[str] = WORDS,
 ) -> list[Pair]:
     """For each of the first words that the vocabulary has, its nearest neighbor, and what replacing one by it costs.
 
     ``exponent`` is that of a document in which one word of N is replaced: of epsilon times the distance.
     """
-    pairs = []
+    pairs: list[Pair] = []
     for word in words:
         place = embeddings.index(word)
         if place is None or len(pairs) == EXAMPLES:

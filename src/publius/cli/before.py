@@ -1,0 +1,94 @@
+"""What ``publius obfuscate`` says before anything is drawn: whose ids leave, how the file is read, what is odd."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from publius.cli.console import printable
+from publius.errors import DocumentError, UsageError
+
+if TYPE_CHECKING:
+    from publius.documents.corpus import Corpus
+    from publius.releases.plan import Plan
+
+_SHOWN = 20
+
+
+def check_input(path: Path, engine: str) -> None:
+    """`UsageError` for standard input where the engine's workers cannot read it."""
+    if str(path) == "-" and engine != "local":
+        raise UsageError(
+            f"the engine {engine} cannot read standard input: name a file, or choose --engine local"
+        )
+
+
+def say_first(corpus: Corpus, warnings: Iterable[str]) -> None:
+    """Whose ids are published, how a table is read, and what to warn of: the first lines, on standard error."""
+    typer.echo(printable(_ids(corpus)), err=True)
+    if (form := _form(corpus)) is not None:
+        typer.echo(form, err=True)
+    for warning in warnings:
+        typer.echo(f"publius: {warning}", err=True)
+
+
+def _ids(corpus: Corpus) -> str:
+    if corpus.id_field is None:
+        return "Documents are published under numbers, in the order in which they are read, not under names of yours."
+    return (
+        f"Documents are published under the ids in your field {corpus.id_field!r}: whoever knows an id knows whose bag "
+        "it is. With --number they get numbers instead."
+    )
+
+
+def _form(corpus: Corpus) -> str | None:
+    from publius.documents.readers import SEPARATED
+    from publius.documents.table_form import TableForm
+
+    if corpus.kind not in SEPARATED:
+        return None
+    return f"Read as {TableForm(corpus.delimiter, corpus.encoding)}."
+
+
+def look_first(corpus: Corpus, plan: Plan, *, allow_padding: bool, skip_bad: bool) -> list[str]:
+    """What to warn of: padding, words left out, documents hardly known; too much padding is refused. See `Preflight`.
+
+    Where a document is to stop the run anyway nothing is said: its own error will be.
+    """
+    from publius.releases.preflight import look
+
+    found = look(corpus, plan.encoding, plan.mechanism.embeddings)
+    if found.bad and not skip_bad:
+        return []
+    found.check(allowed=allow_padding)
+    return list(found.warnings())
+
+
+@contextmanager
+def every_bad_document(corpus: Corpus) -> Iterator[None]:
+    """When the run stops at a document that cannot be read, say first which others cannot."""
+    try:
+        yield
+    except DocumentError:
+        _list(corpus)
+        raise
+
+
+def _list(corpus: Corpus) -> None:
+    from publius.releases.preflight import unusable
+
+    try:
+        bad = unusable(corpus)
+    except DocumentError:  # the file cannot be read on: its error says where
+        return
+    if len(bad) < 2:
+        return
+    typer.echo(f"publius: {len(bad):,} documents cannot be used:", err=True)
+    for each in bad[:_SHOWN]:
+        typer.echo(f"  {printable(str(each.error()))}", err=True)
+    if len(bad) > _SHOWN:
+        typer.echo(f"  and {len(bad) - _SHOWN:,} more", err=True)
