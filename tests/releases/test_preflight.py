@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import publius
 from publius.documents.corpus import open_corpus
 from publius.errors import PolicyError
 from publius.releases.preflight import look, unusable
@@ -19,16 +20,17 @@ def corpus_of(tmp_path, *texts):
 
 def looked_at(tmp_path, embeddings, length, *texts, unknown="unk"):
     encoding = Encoding(length, unknown, StopWords.load("none"), embeddings.tokenizer)
-    return look(corpus_of(tmp_path, *texts), encoding, embeddings)
+    plan = publius.Plan(publius.Laplace(embeddings, epsilon=1.0), encoding)
+    return look(corpus_of(tmp_path, *texts), plan)
 
 
 def test_padding_and_words_left_out_are_counted(tmp_path, embeddings):
-    found = looked_at(tmp_path, embeddings, 4, "river bridge", "river bridge judge nurse doctor storm", "")
+    found = looked_at(tmp_path, embeddings, 4, "river bridge", "river bridge judge nurse doctor storm")
     assert (found.documents, found.padding, found.left_out, found.cut) == (2, 2, 2, 1)
     assert (found.padding_share, found.left_out_share) == (0.25, 0.25)
     warnings = list(found.warnings())
     assert warnings[0].startswith("25% of the words will be padding")
-    assert warnings[1].startswith("25% of the words stand after the first 4")
+    assert warnings[1].startswith("25% of the words stand after the first that count")
     found.check(allowed=False)
 
 
@@ -57,4 +59,4 @@ def test_dropped_words_do_not_count(tmp_path, embeddings):
 
 
 def test_every_document_that_cannot_be_read_is_listed_at_once(tmp_path):
-    assert [bad.position for bad in unusable(corpus_of(tmp_path, "river", "", "bridge", " "))] == [2, 4]
+    assert [bad.position for bad in unusable(corpus_of(tmp_path, "river", None, "bridge", 7))] == [2, 4]

@@ -61,7 +61,7 @@ def look_first(corpus: Corpus, plan: Plan, *, allow_padding: bool, skip_bad: boo
     """
     from publius.releases.preflight import look
 
-    found = look(corpus, plan.encoding, plan.mechanism.embeddings)
+    found = look(corpus, plan)
     if found.bad and not skip_bad:
         return []
     found.check(allowed=allow_padding)

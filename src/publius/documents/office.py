@@ -48,7 +48,7 @@ _CLOSE_THEMSELVES: Final = frozenset(
 )
 _UNSEEN: Final = "script,style,template,noscript"
 _CHARSET: Final = re.compile(rb"""charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{1,40})""")
-_SKIPPED_WHEN_EMPTY: Final = "there is no text in it: a scan, perhaps, whose text must be recognised first"
+_SCAN: Final = "there is no text in it: a scan, perhaps, whose text must be recognised first"
 
 
 def _library(module: str, name: str) -> Any:
@@ -106,10 +106,8 @@ def whole_text(
         return bad_row("", f"it cannot be read as {kind}: save it again, whole and not encrypted")
     if len(text) > RECORD_LIMIT:
         return bad_row("", TOO_LONG)
-    if not text.strip():
-        return bad_row(
-            "", _SKIPPED_WHEN_EMPTY if kind == "PDF" else "the text is empty: leave such documents out"
-        )
+    if kind == "PDF" and not text.strip():
+        return bad_row("", _SCAN)
     return Row("", {column: _without_controls(text)})
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Final, final
+from typing import Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import PolicyError
-from publius.text.bag import Encoding, words_of
+from publius.releases.plan import Plan
+from publius.text.bag import words_of
 
 LOOKED_AT: Final = 1_000
 """Documents that are looked at."""
@@ -23,8 +24,8 @@ WARNED: Final = 0.10
 REFUSED: Final = 0.30
 """Share of padding above which nothing is released unless it is allowed."""
 
-FOREIGN: Final = 0.5
-"""Share of unknown words from which on a document is said to be hardly known."""
+FOREIGN: Final = {"word": 0.5, "document": 0.8}
+"""Share of unknown words from which on a document is said to be hardly known; a reference has fewer words."""
 
 _SHOWN: Final = 5
 
@@ -36,7 +37,7 @@ class Preflight:
 
     Attributes:
         documents: how many were looked at.
-        size: N.
+        size: N; None where whole documents are protected, which are not filled up.
         words: words that they have, known and unknown, stop words left out.
         padding: words that fill short documents up to N.
         left_out: words beyond the first N.
@@ -47,7 +48,7 @@ class Preflight:
     """
 
     documents: int
-    size: int
+    size: int | None
     words: int
     padding: int
     left_out: int
@@ -58,7 +59,7 @@ class Preflight:
     @property
     def padding_share(self) -> float:
         """Share of the words released that are padding."""
-        return self.padding / (self.documents * self.size) if self.documents else 0.0
+        return self.padding / (self.documents * self.size) if self.documents and self.size else 0.0
 
     @property
     def left_out_share(self) -> float:
@@ -70,7 +71,7 @@ class Preflight:
         if self.padding_share > REFUSED and not allowed:
             raise PolicyError(
                 f"{self.padding_share:.0%} of the words released would be padding, whose number tells how long a text "
-                f"is: choose a smaller --length than {self.size:,} from public or older texts, keep the topic or the "
+                f"is: choose a smaller --length from public or older texts, keep the topic or the "
                 "meaning instead (--preserve topic), or say --allow-padding. Nothing was released"
             )
 
@@ -78,12 +79,12 @@ class Preflight:
         """What the curator should know before anything leaves, in sentences."""
         if self.padding_share > WARNED:
             yield (
-                f"{self.padding_share:.0%} of the words will be padding, which fills short texts up to {self.size:,} "
+                f"{self.padding_share:.0%} of the words will be padding, which fills short texts up to {self.size} "
                 "words; its number tells how long a text is, as the promise allows"
             )
         if self.cut:
             yield (
-                f"{self.left_out_share:.0%} of the words stand after the first {self.size:,} of their text and are "
+                f"{self.left_out_share:.0%} of the words stand after the first that count and are "
                 f"left out ({self.cut:,} of {self.documents:,} documents)"
             )
         if self.foreign:
@@ -95,27 +96,28 @@ class Preflight:
             )
 
 
-def look(corpus: Corpus, encoding: Encoding, vocabulary: Any, count: int = LOOKED_AT) -> Preflight:
-    """What ``encoding`` makes of the first ``count`` documents that can be read."""
+def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
+    """What ``plan`` makes of the first ``count`` documents that can be read."""
+    encoding = plan.encoding
     whole = replace(encoding, length=None, unknown="unk")
-    size = encoding.length or 1
+    size = plan.size if plan.level == "word" else None
     documents = words = padding = left_out = cut = bad = 0
     foreign: list[int] = []
     for item in islice(corpus, count):
         if isinstance(item, BadDocument):
             bad += 1
             continue
-        found = words_of(item.text, vocabulary, whole)
+        found = words_of(item.text, plan.vocabulary, whole)
         taken = found.seen - found.unknown if encoding.unknown == "drop" else found.seen
-        if not taken or (found.unknown and encoding.unknown == "reject"):
+        if found.unknown and encoding.unknown == "reject":
             bad += 1
             continue
         documents += 1
         words += taken
-        padding += max(0, size - taken)
-        left_out += max(0, taken - size)
-        cut += taken > size
-        if found.unknown >= FOREIGN * found.seen:
+        padding += max(0, (size or 0) - taken)
+        left_out += max(0, taken - (encoding.length or taken))
+        cut += taken > (encoding.length or taken)
+        if found.seen and found.unknown >= FOREIGN[plan.level] * found.seen:
             foreign.append(item.position)
     return Preflight(documents, size, words, padding, left_out, cut, tuple(foreign), bad)
 
