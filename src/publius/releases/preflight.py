@@ -13,6 +13,7 @@ from typing import Final, final
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import PolicyError
 from publius.releases.plan import Plan
+from publius.settings import TextSettings
 from publius.text.bag import words_of
 
 LOOKED_AT: Final = 1_000
@@ -99,7 +100,7 @@ class Preflight:
 def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     """What ``plan`` makes of the first ``count`` documents that can be read."""
     encoding = plan.encoding
-    whole = replace(encoding, length=None, unknown="unk")
+    whole = replace(encoding, length=None, unknown=TextSettings.unknown)
     size = plan.size if plan.level == "word" else None
     documents = words = padding = left_out = cut = bad = 0
     foreign: list[int] = []
