@@ -140,6 +140,7 @@ class Prototype(AbstractDocumentMechanism):
             bound = _bound_for(epsilon * gamma / (2 * lipschitz))
         else:
             gamma = 2 * bound * lipschitz * math.tanh(bound / 4) / epsilon * (1 + 1e-12)
+            gamma = max(gamma, SMALLEST_GAMMA)
         self._asked_bound, self.gamma = bound, gamma
 
     def _certified(self) -> DocumentGuarantee:
