@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from publius.documents.corpus import open_corpus
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.mechanisms.documents.prototype import Prototype, fidelity

@@ -16,7 +16,7 @@ import hashlib
 import hmac
 import os
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn, final
 
 import numpy as np
@@ -44,6 +44,10 @@ class _SealedChaCha(ChaCha):  # type: ignore[misc]  # randomgen has no type info
         if self._sealed:
             raise PolicyError("a release generator has no seed")
         super().seed(*arguments, **named)
+
+    def rekey(self, key: bytes) -> None:
+        """Start anew under another key, as if made with it."""
+        super().seed(key=int.from_bytes(key, "little"))
 
     def take_fresh_key(self) -> None:
         """Start anew under fresh entropy: what a child process must do with a generator of its parent."""
@@ -167,11 +171,14 @@ class RunKey:
 
     def rng(self, document_id: str) -> Generator:
         """The generator of one document: the same for the same run key and id, independent otherwise."""
+        return _generator(self._document_key(document_id))
+
+    def _document_key(self, document_id: str) -> bytes:
         try:
             name = document_id.encode()
         except UnicodeEncodeError:
             raise UsageError("a document's id must be text that UTF-8 can hold") from None
-        return _generator(hmac.digest(self._key, b"publius/document/v1\0" + name, "sha256"))
+        return hmac.digest(self._key, b"publius/document/v1\0" + name, "sha256")
 
     def claim(self, ids: Sequence[str]) -> None:
         """Note that documents of these ``ids`` are released under this key; `UsageError` for one that was before.
@@ -191,6 +198,19 @@ class RunKey:
                 "run's, so take a fresh one"
             )
         self._claimed.update(ids)
+
+    def bits(self, document_ids: Iterable[str], size: int) -> list[bytes]:
+        """The first ``size`` bytes of each document's generator: what `rng` would give, several times quicker.
+
+        One generator is keyed anew for each document and never leaves.
+        """
+        stream = _SealedChaCha(self._key)
+        count = -(-size // 8)
+        found = []
+        for document_id in document_ids:
+            stream.rekey(self._document_key(document_id))
+            found.append(bytes(stream.random_raw(count).tobytes()[:size]))
+        return found
 
     def derive(self, purpose: str) -> bytes:
         """32 bytes for another ``purpose`` of the same run, which tell nothing of any document's noise."""

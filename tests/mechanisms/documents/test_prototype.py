@@ -181,13 +181,20 @@ def test_words_outside_the_reference_are_refused_without_being_named():
     assert "secret" not in str(caught.value)
 
 
-def test_the_largest_set_that_the_bound_allows_is_taken():
+def test_the_set_that_keeps_most_at_the_bound_is_taken():
     reference = fitted()
-    sizes = [found.size for found in reference.aspect("meaning").sets]
+    sets = reference.aspect("meaning").sets
     for bound in (0.5, 3.0, 8.0):
-        taken = Prototype(reference, preserve="meaning", bound=bound).prototypes.size
-        allowed = [size for size in sizes if fidelity(bound, size) >= 0.9]
-        assert taken == (max(allowed) if allowed else sizes[0])
+        taken = Prototype(reference, preserve="meaning", bound=bound).prototypes
+        kept = {found.size: fidelity(bound, found.size) * found.quality for found in sets}
+        assert kept[taken.size] == max(kept.values())
+
+
+@pytest.mark.parametrize("name", ["prototype", "position"])
+def test_drawing_by_key_is_drawing_with_its_generators(name):
+    mechanism = make_document_mechanism(name, made(FEATURES, POINTS), bound=2.0)
+    documents, ids, key = [np.array([i]) for i in range(6)], [f"d{i}" for i in range(6)], RunKey.seeded(8)
+    assert mechanism.draw_keyed(documents, ids, key) == mechanism.draw(documents, [key.rng(i) for i in ids])
 
 
 def test_the_choice_reaches_the_limit_of_any_mechanism():

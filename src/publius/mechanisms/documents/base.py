@@ -18,7 +18,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
-from publius.noise.randomness import Generator, system_rng
+from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.settings import DOCUMENT_LENGTH, Settings
 from publius.text.bag import UNKNOWN, Bag
@@ -82,6 +82,10 @@ class Comparison:
     exact: float | None
 
 
+NO_VALUES = np.zeros(0)
+
+
+@final
 @dataclass(frozen=True)
 class Noise:
     """The randomness of one document, of public size: what the mechanism draws, and bytes for the words."""
@@ -156,6 +160,11 @@ class AbstractDocumentMechanism(ABC):
         """What a document may become, where the mechanism names it."""
         return []
 
+    @property
+    def noise_bytes(self) -> int | None:
+        """How many bits, in bytes, are all the noise of a document; None where it is more than bits."""
+        return None
+
     @abstractmethod
     def noise(self, rng: Generator) -> Noise:
         """Randomness for one document; its size is public and it does not depend on the document."""
@@ -177,6 +186,16 @@ class AbstractDocumentMechanism(ABC):
         if len(documents) != len(noise):
             raise UsageError(f"{len(documents)} documents need as many generators, not {len(noise)}")
         return self.apply(documents, noise) if noise else []
+
+    @final
+    def draw_keyed(
+        self, documents: Sequence[IndexArray], document_ids: Sequence[str], key: RunKey
+    ) -> list[DocumentOutcome]:
+        """As `draw` with the generators ``key.rng(id)``: the same outcomes, quicker for many short documents."""
+        size = self.noise_bytes
+        if size is None:
+            return self.draw(documents, [key.rng(document_id) for document_id in document_ids])
+        return self.apply(documents, [Noise(NO_VALUES, bits) for bits in key.bits(document_ids, size)])
 
     @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> DocumentOutcome:

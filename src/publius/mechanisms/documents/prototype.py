@@ -29,6 +29,7 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.documents.base import (
     LENGTH,
+    NO_VALUES,
     NUMBER_BYTES,
     WORD_BYTES,
     AbstractDocumentMechanism,
@@ -53,16 +54,12 @@ LARGEST_BOUND: Final = 30.0
 SMALLEST_BOUND: Final = 1e-6
 SMALLEST_GAMMA: Final = 1e-6
 
-FIDELITY: Final = 0.9
-"""The largest set of prototypes is taken of which the right one comes out at least so often."""
-
 MARGIN_SHARE: Final = 0.25
 """Of the public margin: within it the choice of a prototype is soft. Costs a few thousandths of the topics."""
 
 _TYPICAL: Final = 8
 _DIGITS: Final = 50
 _UNIT: Final = 2.0**-52
-_NO_VALUES: Final = np.zeros(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +105,7 @@ class Prototype(AbstractDocumentMechanism):
 
         Where gamma does not follow it is a quarter of the reference's margin, and 0 where prototypes are chosen by
         cosine and no epsilon is asked for. ``prototypes`` is the size of the set to use where the reference has
-        several; by default the largest that the bound allows. `UsageError` for values that do not exist.
+        several; by default the one that keeps most at the bound. `UsageError` for values that do not exist.
         """
         self._take(reference, preserve, length)
         if epsilon is None and bound is None:
@@ -188,9 +185,14 @@ class Prototype(AbstractDocumentMechanism):
             for k, label in enumerate(found.labels)
         ]
 
+    @property
+    def noise_bytes(self) -> int:
+        """See `AbstractDocumentMechanism.noise_bytes`: 64 bits for the prototype and 32 for each word."""
+        return NUMBER_BYTES + WORD_BYTES * self.length
+
     def noise(self, rng: Generator) -> Noise:
-        """See `AbstractDocumentMechanism.noise`: 62 bits for the prototype and 32 for each word."""
-        return Noise(_NO_VALUES, random_bits(rng, NUMBER_BYTES + WORD_BYTES * self.length))
+        """See `AbstractDocumentMechanism.noise`."""
+        return Noise(NO_VALUES, random_bits(rng, self.noise_bytes))
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
         """See `AbstractDocumentMechanism.apply`."""
@@ -276,13 +278,12 @@ def _check(**given: float | None) -> None:
 
 
 def _chosen(aspect: Aspect, bound: float | None, asked: int | None) -> Prototypes:
-    """The set asked for, or the largest of which the right prototype comes out with the `FIDELITY`."""
+    """The set asked for, or the one that keeps most at this bound: fidelity times its public quality."""
     if asked is not None:
         return aspect.prototypes(asked)
     if bound is None:
         return aspect.sets[-1]
-    fitting = [found for found in aspect.sets if fidelity(bound, found.size) >= FIDELITY]
-    return fitting[-1] if fitting else aspect.sets[0]
+    return max(aspect.sets, key=lambda found: fidelity(bound, found.size) * found.quality)
 
 
 def _usual_gamma(prototypes: Prototypes) -> float:

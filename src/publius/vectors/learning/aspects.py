@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, final
@@ -28,6 +27,7 @@ _DOCUMENTS_A_CLUSTER: Final = 8  # on average, at least
 _EMBEDDING_DIMENSION: Final = 20
 _FEW_TOPICS: Final = 9  # with fewer, the topics say too little of the meaning
 _WIDTHS: Final = (0.25, 0.5, 1.0, 2.0)
+_FEWEST_FOR_RECALL: Final = 100
 _CHOSEN_AT: Final = 5.0  # nats at which the box is chosen
 
 
@@ -102,7 +102,9 @@ def topic_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect, d
     right = distances_to(held_out, points).argmin(axis=1) == public.topics
     facts["nearest_is_its_topic"] = round(float(right.mean()), 4)
     words, weights = drawable(excess_words(public.present, public.topics, count))
-    prototypes = Prototypes(points, public.labels, words, weights, _margin(held_out, points))
+    prototypes = Prototypes(
+        points, public.labels, words, weights, _margin(held_out, points), float(right.mean())
+    )
     middle = points.mean(axis=0)
     low, high, facts["saturation"] = _box(held_out, public.topics, points, settings.saturation)
     return Aspect("topic", kind, _with_empty(grid, middle), "nearest", low, high, (prototypes,)), facts
@@ -130,8 +132,9 @@ def meaning_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect,
         drawn = tilted_words(shares, members, size, grid, public.background)
         words, weights = drawable(drawn)
         labels = _cluster_labels(public, members, size, words)
-        sets.append(Prototypes(points, labels, words, weights, _margin(positions, points)))
-        recalls[str(size)] = round(recall(positions, points, "cosine"), 4)
+        quality = round(recall(positions, points, "cosine"), 4)
+        sets.append(Prototypes(points, labels, words, weights, _margin(positions, points), quality))
+        recalls[str(size)] = quality
     low, high, saturation = _box(positions, None, sets[-1].points, settings.saturation)
     facts = {"features": kind, "recall_without_noise": recalls, "saturation": saturation}
     aspect = Aspect(
@@ -144,11 +147,11 @@ def recall(positions: Float64Array, points: Float64Array, rule: Rule, sample: in
     """How many of the ten public documents nearest to one are among the 2 % nearest to its prototype.
 
     By cosine, without noise, over a sample of the public documents spread evenly; a document is not its own
-    neighbour.
+    neighbour. Below a hundred documents there is too little to tell by, and it is 1.
     """
     n = len(positions)
-    if n < 100:
-        return math.nan if n < 12 else 0.0
+    if n < _FEWEST_FOR_RECALL:
+        return 1.0  # too few to tell
     asked = np.linspace(0, n - 1, min(sample, n)).astype(np.int64)
     units = directions(positions)
     nearness = units[asked] @ units.T

@@ -45,6 +45,7 @@ class Prototypes:
         words: indices of the words that may be drawn for each, the likeliest first, shape (M, W).
         weights: how likely each of them is, out of `WORD_DRAWS`, whole numbers of shape (M, W).
         margin: half the gap between the nearest and the second nearest prototype, the median over public documents.
+        quality: how much of the aspect the right prototype keeps, from 0 to 1, measured on the public documents.
     """
 
     points: Float64Array
@@ -52,6 +53,7 @@ class Prototypes:
     words: IndexArray
     weights: IndexArray
     margin: float
+    quality: float = 1.0
 
     def __post_init__(self) -> None:
         """Refuse what is no set of prototypes: `DataError`."""
@@ -66,6 +68,8 @@ class Prototypes:
             )
         if not (math.isfinite(self.margin) and self.margin >= 0):
             raise DataError(f"the margin of prototypes must be a number from 0, not {self.margin!r}")
+        if not 0 <= self.quality <= 1:
+            raise DataError(f"the quality of prototypes must be from 0 to 1, not {self.quality!r}")
 
     @property
     def size(self) -> int:

@@ -105,7 +105,12 @@ def _decisions(reference: Reference) -> dict[str, Any]:
                 "rule": aspect.rule,
                 "lipschitz": aspect.lipschitz,
                 "sets": [
-                    {"size": found.size, "labels": list(found.labels), "margin": found.margin}
+                    {
+                        "size": found.size,
+                        "labels": list(found.labels),
+                        "margin": found.margin,
+                        "quality": found.quality,
+                    }
                     for found in aspect.sets
                 ],
             }
@@ -207,6 +212,7 @@ def _prototypes(place: Path, aspect: str, facts: Mapping[str, Any]) -> Prototype
         _array(place, f"{start}.words", "<i8", 2),
         _array(place, f"{start}.weights", "<i8", 2),
         float(facts["margin"]),
+        float(facts["quality"]),
     )
 
 

@@ -16,6 +16,7 @@ from publius.errors import StorageError, UsageError
 from publius.settings import StopWordSettings
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.aspects import recall
 from publius.vectors.learning.clusters import clusters, directions
 from publius.vectors.learning.reference import Aspect, Prototypes, Reference, distances_to, on_grid
 from publius.vectors.learning.typical_words import drawable
@@ -28,7 +29,7 @@ _SHARED_RANK: Final = 300.0
 _SIZES: Final = MappingProxyType({"topic": (10, 25, 50), "meaning": (50, 100, 150)})
 _DIMENSION: Final = 30
 _DRAWN: Final = 100
-_VERSION: Final = 1
+_VERSION: Final = 2
 
 
 def themes() -> Reference:
@@ -107,7 +108,8 @@ def _aspect(
         labels = tuple(", ".join(vocabulary[int(word)] for word in row[:3]) for row in words)
         two = np.partition(distances_to(clustered, points), min(1, size - 1), axis=1)[:, :2]
         margin = float(np.median(two.max(axis=1) - two.min(axis=1)) / 2)
-        sets.append(Prototypes(points, labels, words, weights, margin))
+        quality = recall(clustered, points, "cosine")
+        sets.append(Prototypes(points, labels, words, weights, margin, quality))
     spread = features.std(axis=0)
     whole = np.concatenate([features, np.zeros((1, features.shape[1]))])
     return Aspect(name, "embedding", whole, "cosine", -spread, spread, tuple(sets))
