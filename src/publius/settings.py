@@ -24,6 +24,7 @@ Between = Literal["none", "stop-words", "punctuation", "all"]
 """What of a text may stand unchanged between its protected words."""
 Training = Literal["same", "all"]
 Task = Literal["author", "topic"]
+Preset = Literal["quick", "thorough"]
 Format = Literal["jsonl", "csv", "parquet", "mtx"]
 
 EUCLIDEAN: Final = "euclidean"
@@ -362,28 +363,81 @@ class RunSettings(WorkerSettings):
     skip_bad: bool = option(False, help="Leave out documents that cannot be read.")
 
 
+_FIELD: Final = "Field that holds"
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictSettings(Settings):
+    """What is to hold for a verdict of PASS, on the safe side of the intervals."""
+
+    author_at_most: float | None = option(
+        None, help="FAIL when more of the authors may be named: a share.", at_least=0, at_most=1
+    )
+    topic_at_least: float | None = option(
+        None, help="FAIL when fewer of the topics may be named: a share.", at_least=0, at_most=1
+    )
+    bound_at_most: float | None = option(
+        None, help="FAIL when more nats may tell any two documents apart.", at_least=0
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class EvaluationSettings(TextSettings, VectorSettings):
     """What an evaluation tries, and what its adversaries are asked."""
 
     mechanisms: tuple[str, ...] = option(
-        (MechanismSettings.mechanism,), help="Mechanisms, separated by commas.",
+        (), help="Mechanisms, separated by commas. Default: laplace, or prototype where a bound is given.",
         public=True, flag="--mechanism", parse=names,
     )  # fmt: skip
     epsilons: tuple[float, ...] = option(
         (), help="Epsilons, separated by commas; 'none' is always run.",
         public=True, flag="--epsilon", parse=numbers,
     )  # fmt: skip
-    repeats: int = option(1, help="Runs with other noise.", public=True, at_least=1)
+    bounds: tuple[float, ...] = option(
+        (), help="Nats between any two documents, separated by commas: for document mechanisms.",
+        public=True, flag="--bound", parse=numbers,
+    )  # fmt: skip
+    reference: str | None = option(
+        None, help="Public reference of document mechanisms: a stored name or a folder.", public=True
+    )
+    preserve: Preserve = option(
+        "topic", help="What a document mechanism keeps: topic or meaning.", public=True
+    )
+    first: int | None = option(
+        None, help="With document mechanisms: only the first so many words of a text count. Default: all.",
+        public=True, at_least=1,
+    )  # fmt: skip
+    preset: Preset | None = option(
+        None, help="quick: few adversaries, once; thorough: every one, ten times. What else is given counts.",
+        public=True,
+    )  # fmt: skip
+    repeats: int | None = option(
+        None, help="Runs with other noise. Default: 1, or what the preset says.", public=True, at_least=1
+    )
     adversaries: tuple[str, ...] = option(
-        ("all",), help="Adversaries, separated by commas, or all.", public=True, parse=names
-    )
+        (), help="Adversaries, separated by commas, or all. Default: all, or what the preset says.",
+        public=True, parse=names,
+    )  # fmt: skip
     tasks: tuple[Task, ...] = option(
-        ("author", "topic"), help="What to name: author,topic or one of them.", public=True, parse=names
+        (), help="What to name: author,topic or one of them. Default: what the texts are labelled with.",
+        public=True, parse=names,
+    )  # fmt: skip
+    sensitive: str | None = option(
+        None, help=f"{_FIELD} what an adversary is to infer, such as gender or age group.", public=True
     )
-    length: int | str = option(
-        SHORTEST, help="Words a bag: a number, or 'shortest'.", public=True, parse=parsed_length
+    id_field: str = option(InputSettings.id_field, help=f"{_FIELD} an id; numbered without.", public=True)
+    text_field: str = option(InputSettings.text_field, help=f"{_FIELD} the text.", public=True)
+    author_field: str | None = option(
+        None, help=f"{_FIELD} the author. Default: author, if there is one.", public=True
     )
+    topic_field: str | None = option(
+        None, help=f"{_FIELD} the topic. Default: topic, if there is one.", public=True
+    )
+    length: int | str | None = option(  # type: ignore[assignment]  # None until the level is known
+        None, help="Words a bag: a number, or 'shortest' (the paper's way). Default: that of a release, 400 for words, "
+        "40 for document mechanisms.",
+        public=True, parse=parsed_length,
+    )  # fmt: skip
     unknown: UnknownPolicy = option(
         TextSettings.unknown, public=True, noun="policy for unknown words",
         help="Words outside the vocabulary: unk or drop; keep lets them pass, as in the paper.",
@@ -397,6 +451,12 @@ class EvaluationSettings(TextSettings, VectorSettings):
     snippet: str | None = option(
         None, help="Id of a text of which the report may show the first words.", public=True
     )
+
+    @property
+    def size(self) -> int | None:
+        """N of word mechanisms, or None for the shortest document's."""
+        length = parsed_length(TextSettings.length if self.length is None else self.length)
+        return length if isinstance(length, int) else None
 
 
 @dataclass(frozen=True, kw_only=True)

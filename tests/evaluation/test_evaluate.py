@@ -47,7 +47,18 @@ def corpus(place):
 
 @pytest.fixture(scope="module")
 def options(place):
-    return ["--embeddings", place / "vectors", "--adversaries", FEW, "--workers", 1, "--seed", 1]
+    return [
+        "--embeddings",
+        place / "vectors",
+        "--adversaries",
+        FEW,
+        "--workers",
+        1,
+        "--seed",
+        1,
+        "--length",
+        "shortest",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -192,7 +203,7 @@ def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder)
         (["--mechanism", "magic"], "no mechanism is called 'magic'"),
         (["--epsilon", "ten"], "numbers separated by commas"),
         (["--epsilon", "-1"], "epsilon"),
-        (["--training", "some"], "--training is"),
+        (["--training", "some"], "no training is called"),
         (["--length", "zero"], "--length must be"),
         (["--unknown", "reject"], "nothing to evaluate"),
         (["--snippet", "none-such"], "no unknown text has the id"),
@@ -276,5 +287,16 @@ def test_no_word_of_a_text_without_being_asked(folder):
 def test_single_topic_names_the_way_out(tmp_path, options):
     corpus = write(tmp_path / "corpus.jsonl", rows(topic="sea"))
     with pytest.raises(DocumentError, match="--tasks author"):
-        run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path / "out", *options)
-    run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path / "out", *options, "--tasks", "author")
+        run(
+            "evaluate",
+            corpus,
+            "--epsilon",
+            "3",
+            "--output",
+            tmp_path / "out",
+            *options,
+            "--tasks",
+            "author,topic",
+        )
+    run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path / "out", *options)
+    assert {row["task"] for row in records(tmp_path / "out")} == {"author"}

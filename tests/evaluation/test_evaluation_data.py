@@ -7,8 +7,9 @@ import pytest
 
 from letters import AUTHORS, rows, text, write
 from publius.errors import DocumentError, UsageError
-from publius.evaluation.data import check_tasks
-from publius.evaluation.dataset_files import KNOWN_WORDS, UNKNOWN_WORDS, open_dataset, split_story
+from publius.evaluation.data import LabeledText, check_tasks
+from publius.evaluation.dataset_files import open_dataset
+from publius.evaluation.stories import KNOWN_WORDS, UNKNOWN_WORDS, split_story
 
 
 def opened(tmp_path, records, topics=None):
@@ -50,7 +51,7 @@ def test_chance_is_that_of_the_commonest_label_to_learn_from(tmp_path):
         ([{**r, "author": ""} for r in rows()], "'ada-known' has no author"),
         ([{k: v for k, v in r.items() if k != "author"} for r in rows()], "no field 'author'"),
         ([*rows()[:-1], {k: v for k, v in rows()[-1].items() if k != "topic"}], "no field 'topic'"),
-        ([*rows()[:-1], {**rows()[-1], "text": "  "}], "document 8 (id 'dot-unknown'): line 8: the text is empty"),
+        ([*rows()[:-1], {**rows()[-1], "text": "  "}], "document 8 (id 'dot-unknown'): the text is empty"),
         (rows(role="guess"), "its role is 'guess'"),
         ([rows()[0], *rows()], "an earlier document has this id"),
     ],
@@ -79,11 +80,11 @@ def test_no_topics_at_all(tmp_path):
 
 def test_a_story_is_cut_as_in_the_paper():
     story = " ".join(f"w{n}" for n in range(4_000))
-    known, unknown = split_story("s", story, "ada", None)
+    known, unknown = split_story(LabeledText("s", story, "ada", None, "unknown"))
     assert (known.role, known.text.split()) == ("known", story.split()[:KNOWN_WORDS])
     assert (unknown.role, unknown.text.split()) == ("unknown", story.split()[-UNKNOWN_WORDS:])
     with pytest.raises(DocumentError, match="2,999 words"):
-        list(split_story("s", " ".join(story.split()[:2_999]), "ada", None))
+        list(split_story(LabeledText("s", " ".join(story.split()[:2_999]), "ada", None, "unknown")))
 
 
 def test_story_folders(tmp_path):

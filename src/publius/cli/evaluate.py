@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from publius.cli.console import print_json, print_table, printable
-from publius.cli.options import REQUIRED, Json, MechanismCommand, options
-from publius.settings import EvaluationSettings, ExperimenterSettings
+from publius.cli.options import Json, MechanismCommand, options
+from publius.errors import UsageError
+from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings, declared
 
 if TYPE_CHECKING:
-    from publius.evaluation.runner import Evaluation, Progress, Request
+    from publius.evaluation.runner import Evaluation, Progress, Request, Results
+    from publius.evaluation.verdict import Verdict
 
 CorpusArgument = Annotated[
     str,
@@ -26,6 +30,9 @@ CorpusArgument = Annotated[
     ),
 ]
 
+FOUND_BEFORE = "found from before"
+"""What progress calls the parts that an earlier run has done."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands."""
@@ -33,50 +40,92 @@ def register(app: typer.Typer) -> None:
     app.command("report")(report)
 
 
-@options(epsilons=REQUIRED)
+@options()
 def evaluate(
+    ctx: typer.Context,
     corpus: CorpusArgument,
     settings: EvaluationSettings,
+    limits: VerdictSettings,
     output: Annotated[
         Path, typer.Option(help="Folder for the results; a run that was cut short goes on there.")
     ],
     work: ExperimenterSettings,
+    release: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a release: evaluate what made it; its manifest says mechanism, length and all."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Attack protected documents of known authors and topics, and report what was found (an experiment)."""
-    from publius.evaluation.report import write_report
-    from publius.evaluation.runner import Request
-    from publius.evaluation.summary import summarize
+    """Attack protected documents of known authors and topics, and report what was found (an experiment).
 
+    With limits (--author-at-most, --topic-at-least, --bound-at-most) the first line is PASS or FAIL with the reason,
+    and FAIL exits with 1. The safe side of each 95 % interval decides.
+    """
+    from publius.evaluation.runner import Request
+    from publius.evaluation.verdict import Limits, write_limits
+
+    if release is not None:
+        settings = _as_released(ctx, settings, release)
+    elif not settings.epsilons and not settings.bounds:
+        raise UsageError(
+            "say how strongly to protect: --epsilon, --bound, or --release DIR for a release's own setting"
+        )
     request = Request.of(settings)
+    chosen = Limits(limits.author_at_most, limits.topic_at_least, limits.bound_at_most)
     evaluation = prepared(corpus, request, work, output)
+    if release is not None:
+        from publius.evaluation.of_release import check_same
+
+        check_same(release, request, evaluation.setting)
     with progress_shown(quiet=json) as progress:
         evaluation.run(request.cells(), workers=work.workers or os.cpu_count() or 1, progress=progress)
-    results = evaluation.results()
-    lines = summarize(results)
-    write_report(results, lines, output)
-    _show(lines, output, evaluation.facts, json=json)
+    write_limits(chosen, output)
+    _finish(evaluation.results(), output, json=json)
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of an evaluation.")], json: Json = False
 ) -> None:
     """Write rows.jsonl, table.csv and report.html of an evaluation again, from what its cells found."""
-    from publius.evaluation.report import write_report
     from publius.evaluation.runner import read_results
-    from publius.evaluation.summary import summarize
 
-    results = read_results(folder)
+    _finish(read_results(folder), folder, json=json)
+
+
+def _as_released(ctx: typer.Context, settings: EvaluationSettings, release: Path) -> EvaluationSettings:
+    """The settings with what the release was made with; what the user named himself must agree."""
+    from publius.evaluation.of_release import choices_of
+
+    sources = {each.name: ctx.get_parameter_source(each.name) for each in declared(EvaluationSettings)}
+    named = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    if settings.parameters:
+        named.add("parameters")
+    return replace(settings, **choices_of(release, {name: getattr(settings, name) for name in named}))
+
+
+def _finish(results: Results, folder: Path, *, json: bool) -> None:
+    """Write the report, show the table under the verdict, and exit with 1 where it is FAIL."""
+    from publius.evaluation.report import write_report
+    from publius.evaluation.summary import summarize
+    from publius.evaluation.verdict import judge, read_limits
+
     lines = summarize(results)
-    write_report(results, lines, folder)
-    _show(lines, folder, results.facts, json=json)
+    verdict = judge(lines, read_limits(folder), results.facts)
+    write_report(results, lines, folder, verdict)
+    _show(lines, folder, results.facts, verdict, json=json)
+    if verdict is not None and not verdict.passed:
+        raise typer.Exit(1)
 
 
 def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: Path) -> Evaluation:
     """The evaluation with its texts read and encoded."""
     from publius.evaluation.data import check_tasks
     from publius.evaluation.dataset_files import open_dataset
+    from publius.evaluation.document_protector import document_choices
     from publius.evaluation.encoding import encode_dataset
+    from publius.evaluation.own_data import Columns
     from publius.evaluation.runner import Evaluation, facts_of
     from publius.text.bag import Encoding
     from publius.vectors.embeddings import Embeddings
@@ -85,32 +134,67 @@ def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: 
     encoding = Encoding.of(
         vectors.tokenizer, length=request.size, unknown=request.unknown, stop_words=request.stop_words
     )
-    dataset = open_dataset(corpus, work.topics)
-    check_tasks(dataset, request.tasks)
+    columns = Columns(
+        request.id_field, request.text_field, request.author_field, request.topic_field, request.sensitive
+    )
+    dataset = open_dataset(corpus, work.topics, columns)
+    request = replace(request, tasks=check_tasks(dataset, request.tasks))
     data = encode_dataset(dataset, vectors, encoding, request.training)
-    evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors), work.seed)
-    evaluation.prepare(data, vectors)
+    documents = document_choices(request, dataset)
+    reference = None if documents is None else documents.reference
+    evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors, reference), work.seed)
+    evaluation.prepare(data, vectors, documents)
     return evaluation
 
 
 @contextmanager
 def progress_shown(*, quiet: bool) -> Iterator[Progress]:
-    """A bar on a terminal, a line a part otherwise unless ``quiet``; on standard error."""
+    """A bar on a terminal, a line a part otherwise unless ``quiet``, with the time left; on standard error."""
     if sys.stderr.isatty():
         with _bar() as progress:
             yield progress
     elif quiet:
         yield lambda part, done, total: None
     else:
-        yield lambda part, done, total: typer.echo(f"{done}/{total} {printable(part)}", err=True)
+        yield _lines_with_time_left()
+
+
+def _lines_with_time_left() -> Progress:
+    """A line a part; the time left is that of the parts done, for as many as are missing."""
+    started, before = time.monotonic(), 0
+
+    def progress(part: str, done: int, total: int) -> None:
+        nonlocal before
+        if part == FOUND_BEFORE:
+            before = done
+        elapsed, fresh = time.monotonic() - started, done - before
+        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh and done < total else ""
+        typer.echo(f"{done}/{total} {printable(part)}{left}", err=True)
+
+    return progress
+
+
+def duration(seconds: float) -> str:
+    """For people: "about 40 s", "about 3 min"."""
+    return f"about {max(1, round(seconds))} s" if seconds < 90 else f"about {round(seconds / 60)} min"
 
 
 @contextmanager
 def _bar() -> Iterator[Callable[[str, int, int], None]]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
+        TimeRemainingColumn(),
+    )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("evaluating", total=None)
         yield lambda part, done, total: bar.update(
@@ -118,34 +202,51 @@ def _bar() -> Iterator[Callable[[str, int, int], None]]:
         )
 
 
-def _show(lines: Any, output: Path, facts: dict[str, Any], *, json: bool) -> None:
+def _show(lines: Any, output: Path, facts: dict[str, Any], verdict: Verdict | None, *, json: bool) -> None:
     from publius.evaluation.summary import PAPER, as_records
 
     records = as_records(lines)
     if json:
+        said = (
+            {}
+            if verdict is None
+            else {"verdict": "PASS" if verdict.passed else "FAIL", "reason": verdict.text}
+        )
         print_json({
-            "output": str(output), "report": str(output / "report.html"), "size": facts["size"],
-            "seed": facts["seed"], "chance": facts["chance"], "floor": facts["floor"], "table": records,
+            **said, "output": str(output), "report": str(output / "report.html"), "size": facts["size"],
+            "seed": facts["seed"], "chance": facts["chance"], "floor": facts["floor"], "split": facts["split"],
+            "table": records,
         })  # fmt: skip
         return
-    header = ("mechanism", "epsilon", *PAPER, "strongest adversary", "accuracy", "topic", "changed")
-    print_table(header, [_cells(record, list(PAPER)) for record in records])
+    if verdict is not None:
+        typer.echo(f"{printable(verdict.text)}.\n")
+    header = (
+        "mechanism", "at", *PAPER, "strongest adversary", "accuracy", "holder of originals", "topic", "changed",
+        "nats, any two",
+    )  # fmt: skip
+    shown = [(line.name, record) for line, record in zip(lines, records, strict=True)]
+    print_table(header, [_cells(name, record, list(PAPER)) for name, record in shown])
     floor = "" if facts["floor"] is None else f"; an adversary who knows only the topic: {facts['floor']:.3f}"
     chances = ", ".join(f"{task} {value:.3f}" for task, value in facts["chance"].items())
     typer.echo(f"\nOf {facts['unknown_texts']} texts of {facts['size']} words. By chance: {chances}{floor}.")
+    typer.echo(f"Who is known and who attacked: {facts['split']}.")
     typer.echo(
         f"An experiment, NOT PRIVATE: keep {output} as you keep the texts. Report: {output / 'report.html'}"
     )
 
 
-def _cells(record: dict[str, Any], paper: list[str]) -> tuple[object, ...]:
+def _cells(name: str, record: dict[str, Any], paper: list[str]) -> tuple[object, ...]:
     def shown(value: Any, form: str) -> str:
         return "-" if value is None else format(value, form)
 
-    epsilon = "none" if record["epsilon"] is None else f"{record['epsilon']:g}"
     strongest = record["strongest"] or "-"
+    asked = name.removeprefix(record["mechanism"]).strip(" ,")
+    originals = shown(record["originals_accuracy"], ".3f")
+    if record["originals"] == "at least":
+        originals += " or more"
     return (
-        record["mechanism"], epsilon, *(shown(record[column], ".4g") for column in paper), strongest,
-        shown(record["strongest_accuracy"], ".3f"), shown(record["topic_accuracy"], ".3f"),
-        shown(record["changed"], ".3f"),
+        record["mechanism"], "-" if record["mechanism"] == "clean" else asked,
+        *(shown(record[column], ".4g") for column in paper), strongest, shown(record["strongest_accuracy"], ".3f"),
+        originals, shown(record["topic_accuracy"], ".3f"), shown(record["changed"], ".3f"),
+        shown(record["bound"], ",.4g"),
     )  # fmt: skip

@@ -49,7 +49,7 @@ def options(*, without: Collection[str] = (), **defaults: Any) -> Callable[[Any]
                     for one in offered[name]
                     if not _is_open(one)
                 ]
-            else:
+            elif name != "ctx":
                 parameters.append(each.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
         parameters.sort(
@@ -65,7 +65,8 @@ def options(*, without: Collection[str] = (), **defaults: Any) -> Callable[[Any]
                 name: kinds[name](**{one.name: _value(one, values.pop(one.name)) for one in each})
                 for name, each in offered.items()
             }
-            command(**values, **settings)
+            context = {"ctx": ctx} if "ctx" in own else {}
+            command(**values, **settings, **context)
 
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return run
@@ -119,7 +120,9 @@ def _value(option: Declared, value: Any) -> Any:
     """What was typed as the setting holds it."""
     if _is_list(option):
         return tuple(value or ())
-    return value if value is None or option.option.parse is None else option.option.parse(value)
+    if value is None:
+        return () if option.default == () else None  # an empty default cannot be typed
+    return value if option.option.parse is None else option.option.parse(value)
 
 
 # Mechanisms -----------------------------------------------------------------------------------------------

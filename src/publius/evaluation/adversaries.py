@@ -19,6 +19,11 @@ from publius.settings import Task
 ADAPTIVE: Final = "adaptive-"
 INFORMED: Final = "informed"
 ORIGINALS: Final = "originals"
+LINKAGE: Final = "linkage"
+RETRIEVAL: Final = "retrieval"
+NOISY_LABEL: Final = "noisy-label"
+CLUSTERING: Final = "clustering"
+"""Apart from those who name authors and topics: who links releases, and what a release is good for."""
 ALL: Final = "all"
 
 COPIES: Final = 3
@@ -53,7 +58,30 @@ KINDS: Final[dict[str, Kind]] = {
 }
 """Every kind that learns from bags. "informed" is apart: it needs the mechanism itself."""
 
-NAMES: Final = (*KINDS, *(ADAPTIVE + name for name in KINDS), INFORMED, ORIGINALS)
+NAMES: Final = (*KINDS, *(ADAPTIVE + name for name in KINDS), INFORMED, ORIGINALS, LINKAGE, RETRIEVAL)
+"""All that can be asked for. "retrieval" measures what a release is good for, and gives the rows of two more."""
+
+MEASURED: Final = (*NAMES, NOISY_LABEL, CLUSTERING)
+"""All that rows may be of, in the order they are shown."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a preset tries: adversaries by name, and how often."""
+
+    adversaries: tuple[str, ...]
+    repeats: int
+
+
+PRESETS: Final[dict[str | None, Chosen]] = {
+    None: Chosen((ALL,), 1),
+    "quick": Chosen(
+        ("likelihood", "svm", "linear", "adaptive-likelihood", INFORMED, ORIGINALS, RETRIEVAL), 1
+    ),
+    "thorough": Chosen((ALL,), 10),
+}
+"""By their names; None is what is tried where none is named."""
 
 
 def choose_adversaries(names: Sequence[str]) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ def calibrate(
     size = int(evaluation.facts["size"])
 
     def measure(epsilon: float) -> Trial:
-        cells = [Cell(request.mechanisms[0], epsilon, repeat) for repeat in range(request.repeats)]
+        cells = [Cell(request.mechanisms[0], epsilon, repeat) for repeat in range(request.times)]
         evaluation.run(cells, workers=workers, progress=progress)
         return _trial(next(line for line in summarize(evaluation.results()) if line.epsilon == epsilon))
 

@@ -28,6 +28,7 @@ class LabeledText:
         topic: None where the corpus has no topics.
         role: "known" texts are what an adversary has of an author, "unknown" ones are protected and attacked, and
             "topic" ones teach topic classifiers.
+        sensitive: the value of a field that an adversary is to infer; None where there is none.
 
     """
 
@@ -36,16 +37,23 @@ class LabeledText:
     author: str | None
     topic: str | None
     role: Role
+    sensitive: str | None = field(default=None, repr=False)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Texts by role, checked by `make_dataset`."""
+    """Texts by role, checked by `make_dataset`.
+
+    ``split`` says how they came to their roles; ``alone`` that no author is known and every unknown text stands for
+    one of its own.
+    """
 
     known: tuple[LabeledText, ...]
     unknown: tuple[LabeledText, ...]
     topics: tuple[LabeledText, ...]
+    split: str = "the roles that were given"
+    alone: bool = False
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -60,12 +68,13 @@ class Dataset:
     @property
     def authors(self) -> tuple[str, ...]:
         """The candidates, sorted."""
-        return tuple(sorted({_label(text.author) for text in self.known}))
+        return tuple(sorted({_label(text.author) for text in self.known or self.unknown}))
 
     def chance(self, task: Task) -> float:
         """The accuracy of blind guessing among the labels, or of the commonest label to learn from if it is higher."""
         taught = Counter(
-            labels_of(text, task) for text in (self.known if task == "author" else self.topic_training)
+            labels_of(text, task)
+            for text in (self.known or self.unknown if task == "author" else self.topic_training)
         )
         asked = Counter(labels_of(text, task) for text in self.unknown)
         commonest = max(sorted(taught), key=taught.__getitem__)
@@ -98,22 +107,35 @@ def _label(author: str | None) -> str:
     return author or ""
 
 
-def make_dataset(texts: Iterable[LabeledText], topics: Iterable[LabeledText] = ()) -> Dataset:
-    """A dataset of ``texts`` in their roles, and of ``topics``, all of which teach topics.
+def make_dataset(
+    texts: Iterable[LabeledText],
+    topics: Iterable[LabeledText] = (),
+    *,
+    split: str = "the roles that were given",
+    alone: bool = False,
+) -> Dataset:
+    """A dataset of ``texts`` in their roles, and of ``topics``, all of which teach topics; see `Dataset`.
 
     `DocumentError` for what no figure could be trusted on: a missing label, an id used twice, no unknown text, a
     single author, an author of an unknown text without known ones, topics for some texts only, a single topic.
     """
     everything = [*texts, *(replace(text, role="topic") for text in topics)]
     _check_ids(everything)
-    dataset = Dataset(*(tuple(text for text in everything if text.role == role) for role in ROLES))
+    known, unknown, taught = (tuple(text for text in everything if text.role == role) for role in ROLES)
+    dataset = Dataset(known, unknown, taught, split, alone)
     _check_authors(dataset)
     _check_topics(dataset)
     return dataset
 
 
 def check_tasks(dataset: Dataset, tasks: Sequence[str]) -> tuple[Task, ...]:
-    """``tasks`` in their order, if the corpus can answer them; `UsageError` or `DocumentError` otherwise."""
+    """``tasks`` in their order, if the corpus can answer them; `UsageError` or `DocumentError` otherwise.
+
+    None named: all that the corpus can answer.
+    """
+    if not tasks:
+        several = "topic" in dataset.tasks and len(_topics(dataset.unknown)) > 1
+        return TASKS if several else ("author",)
     unknown = [task for task in tasks if task not in TASKS]
     if unknown or not tasks:
         raise UsageError(f"a task is {' or '.join(TASKS)}, not {', '.join(map(repr, unknown)) or 'nothing'}")
@@ -146,7 +168,8 @@ def _check_authors(dataset: Dataset) -> None:
         labels_of(text, "author")
     if len(dataset.authors) < 2:
         raise DocumentError(
-            f"known texts are by {len(dataset.authors)} author(s): naming an author needs at least two candidates"
+            f"{'there is one text' if dataset.alone else f'known texts are by {len(dataset.authors)} author(s)'}: "
+            "naming an author needs at least two candidates"
         )
     strangers = sorted({_label(text.author) for text in dataset.unknown} - set(dataset.authors))
     if strangers:
@@ -160,7 +183,12 @@ def _check_topics(dataset: Dataset) -> None:
     labeled = [text for text in dataset.unknown if text.topic is not None]
     if not labeled:
         return
-    missing = [text for text in (*dataset.unknown, *dataset.topic_training) if text.topic is None]
+    taught = dataset.topic_training
+    if not taught:
+        raise DocumentError(
+            "no text teaches topics: give some (--topics), or ask for authors only (--tasks author)"
+        )
+    missing = [text for text in (*dataset.unknown, *taught) if text.topic is None]
     if missing:
         raise DocumentError(
             f"some texts have a topic and {len(missing)} have none, the first of them {missing[0].id!r}: "

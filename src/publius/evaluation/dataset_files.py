@@ -7,33 +7,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
-from publius.documents.corpus import BadDocument, Document, open_corpus
 from publius.documents.samples import sample_corpora
 from publius.errors import DataError, DocumentError, UsageError
-from publius.evaluation.data import ROLES, Dataset, LabeledText, Role, make_dataset
+from publius.evaluation.data import Dataset, LabeledText, make_dataset
+from publius.evaluation.own_data import Columns, OwnRows, read_rows, topic_rows
+from publius.evaluation.stories import split_story
 from publius.files import read_bytes_limited, shown
-from publius.text.tokenizer import tokenize
-
-KNOWN_WORDS: Final = 2_000
-UNKNOWN_WORDS: Final = 1_000
-"""How the paper cut a story: its first words are known, its last ones unknown."""
 
 _PAN_META: Final = "meta-file.json"
 _PAN_TRUTH: Final = "ground-truth.json"
 _MANIFEST: Final = "manifest.json"
 _DEMO: Final = "demo:"
+_GIVEN: Final = "the roles that the problem gives"
 
 
 def open_dataset(
     path: str | os.PathLike[str],
     topics: str | os.PathLike[str] | None = None,
-    *,
-    id_field: str = "id",
-    text_field: str = "text",
+    columns: Columns = Columns(),
 ) -> Dataset:
     """The dataset at ``path``, whatever its layout, with the texts at ``topics`` to teach topics.
 
@@ -41,111 +36,37 @@ def open_dataset(
     - A folder with ``meta-file.json`` is a PAN authorship problem, and so is each such folder's parent.
     - A folder that a ``manifest.json`` in it or beside it lists as a problem is that problem.
     - A folder of folders holds a ``.txt`` file a story: ``AUTHOR/story.txt`` or ``TOPIC/AUTHOR/story.txt``.
-    - Anything else is rows (JSONL, CSV, Parquet) with id, text, author, and topic and role where there are any;
-      rows without a role are stories.
+    - Anything else is rows (JSONL, CSV, Parquet), see `publius.evaluation.own_data`.
 
     A story's first 2,000 words are known and its last 1,000 unknown, as in the paper. Raises `UsageError`,
     `StorageError` and `DocumentError`.
     """
-    reader = _reader(path, id_field, text_field)
-    return make_dataset(reader, () if topics is None else _topic_rows(Path(topics), id_field, text_field))
+    own = _reader(path, columns, taught=topics is not None)
+    return make_dataset(
+        own.texts,
+        () if topics is None else topic_rows(Path(topics), columns),
+        split=own.split,
+        alone=own.alone,
+    )
 
 
-def _reader(path: str | os.PathLike[str], id_field: str, text_field: str) -> Iterator[LabeledText]:
+def _reader(path: str | os.PathLike[str], columns: Columns, *, taught: bool) -> OwnRows:
     if isinstance(path, str) and path.startswith(_DEMO):
-        return _manifest_problem(sample_corpora() / _MANIFEST, path.removeprefix(_DEMO))
+        found = _manifest_problem(sample_corpora() / _MANIFEST, path.removeprefix(_DEMO))
+        return OwnRows(tuple(found), _GIVEN)
     folder = Path(path)
     if (folder / _PAN_META).is_file():
-        return _pan(folder)
+        return OwnRows(tuple(_pan(folder)), _GIVEN)
     for manifest in (folder / _MANIFEST, folder.parent / _MANIFEST):
         if folder.is_dir() and manifest.is_file():
-            return _manifest_problem(manifest, folder.name)
+            return OwnRows(tuple(_manifest_problem(manifest, folder.name)), _GIVEN)
     if folder.is_dir() and any(part.is_dir() for part in folder.iterdir()):
-        return _story_folders(folder)
-    return _rows(folder, id_field, text_field)
-
-
-# Rows -----------------------------------------------------------------------------------------------------
-
-
-def _rows(path: Path, id_field: str, text_field: str) -> Iterator[LabeledText]:
-    fields = _fields_present(path, id_field, text_field, ("author", "topic", "role"))
-    if "author" not in fields:
-        raise DocumentError(
-            f"{shown(path)} has no field 'author': an evaluation needs to know who wrote what"
-        )
-    for document in _documents(path, id_field, text_field, fields):
-        labels = document.labels
-        author, topic = _given(labels, "author"), _given(labels, "topic")
-        if "role" not in fields:
-            yield from split_story(document.id, document.text, author, topic)
-        else:
-            yield LabeledText(document.id, document.text, author, topic, _role(document))
-
-
-def _topic_rows(path: Path, id_field: str, text_field: str) -> Iterator[LabeledText]:
-    for document in _documents(path, id_field, text_field, ("topic",)):
-        topic = _given(document.labels, "topic")
-        if topic is None:
-            raise DocumentError(
-                f"document {document.position} (id {document.id!r}): its topic is empty: label it"
-            )
-        yield LabeledText(document.id, document.text, None, topic, "topic")
-
-
-def _fields_present(path: Path, id_field: str, text_field: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """Which of ``wanted`` the first row has; a later row that lacks one of these is an error there."""
-    present = []
-    for name in wanted:
-        try:
-            first = next(iter(open_corpus(path, id_field=id_field, text_field=text_field, keep=(name,))))
-        except (DocumentError, UsageError):
-            if name == wanted[0]:
-                raise
-            continue
-        if not isinstance(first, BadDocument):
-            present.append(name)
-        elif f"no field {name!r}" not in first.reason:
-            raise first.error()
-    return tuple(present)
-
-
-def _documents(path: Path, id_field: str, text_field: str, keep: tuple[str, ...]) -> Iterator[Document]:
-    for found in open_corpus(path, id_field=id_field, text_field=text_field, keep=keep):
-        if isinstance(found, BadDocument):
-            raise found.error()
-        yield found
-
-
-def _given(labels: Mapping[str, str], name: str) -> str | None:
-    return labels.get(name) or None
-
-
-def _role(document: Document) -> Role:
-    role = document.labels["role"]
-    if role not in ROLES:
-        raise DocumentError(
-            f"document {document.position} (id {document.id!r}): its role is {role!r}: give {', '.join(ROLES)}"
-        )
-    return cast("Role", role)
+        said = "the first 2,000 words of each story are known, its last 1,000 are attacked"
+        return OwnRows(tuple(_story_folders(folder)), said)
+    return read_rows(folder, columns, taught=taught)
 
 
 # Stories --------------------------------------------------------------------------------------------------
-
-
-def split_story(id: str, text: str, author: str | None, topic: str | None) -> Iterator[LabeledText]:
-    """The known beginning and the unknown end of a story, as in the paper.
-
-    `DocumentError` for one of less than 3,000 words, whose parts would overlap: known words would be attacked.
-    """
-    words = list(tokenize(text, "word2vec"))
-    if len(words) < KNOWN_WORDS + UNKNOWN_WORDS:
-        raise DocumentError(
-            f"the story {id!r} has {len(words):,} words; {KNOWN_WORDS + UNKNOWN_WORDS:,} are needed to take its first "
-            f"{KNOWN_WORDS:,} as known and its last {UNKNOWN_WORDS:,} as unknown: leave it out, or give rows with roles"
-        )
-    yield LabeledText(f"{id}-known", " ".join(words[:KNOWN_WORDS]), author, topic, "known")
-    yield LabeledText(f"{id}-unknown", " ".join(words[-UNKNOWN_WORDS:]), author, topic, "unknown")
 
 
 def _story_folders(folder: Path) -> Iterator[LabeledText]:
@@ -157,7 +78,7 @@ def _story_folders(folder: Path) -> Iterator[LabeledText]:
     for path in found[0] or found[1]:
         topic = path.parent.parent.name if found[1] else None
         id = "/".join(path.relative_to(folder).with_suffix("").parts)
-        yield from split_story(id, _read_text(path), path.parent.name, topic)
+        yield from split_story(LabeledText(id, _read_text(path), path.parent.name, topic, "unknown"))
 
 
 def _read_text(path: Path, *, otherwise: str | None = None) -> str:

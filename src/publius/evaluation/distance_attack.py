@@ -40,8 +40,7 @@ class DistanceAttack:
         places = rng.permutation(len(self._documents))[:TRIED_ON]
         documents = [self._documents[place] for place in places.tolist()]
         mechanism = self._mechanism
-        made = mechanism.apply(np.concatenate(documents), mechanism.noise(sum(map(len, documents)), rng))
-        released = np.split(made, np.cumsum([len(document) for document in documents])[:-1])
+        released = mechanism.draw(documents, [rng] * len(documents), threads=1)
         kernels = _kernels(mechanism)
         found = self._scores(released, documents, kernels)
         truth = np.arange(len(documents))

@@ -11,7 +11,7 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import DocumentError
 from publius.evaluation.data import Dataset, LabeledText
-from publius.settings import EvaluationSettings, Task, Training
+from publius.settings import EvaluationSettings, Training
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.vectors.embeddings import Embeddings
 
@@ -33,15 +33,16 @@ class EncodedText:
     topic: str | None
     words: tuple[str, ...] = field(repr=False)
     indices: IndexArray = field(repr=False)
+    sensitive: str | None = field(default=None, repr=False)
 
     @property
     def bag(self) -> Bag:
         """The words without order."""
         return Bag(self.words)
 
-    def label(self, task: Task) -> str:
-        """The author or the topic."""
-        return (self.author if task == "author" else self.topic) or ""
+    def label(self, task: str) -> str:
+        """The author, the topic, or the sensitive value."""
+        return {"author": self.author, "topic": self.topic, "sensitive": self.sensitive}[task] or ""
 
 
 @final
@@ -90,7 +91,7 @@ def _encoded(text: LabeledText, embeddings: Embeddings, encoding: Encoding) -> E
     words = tuple(words_of(text.text, embeddings, encoding).words)
     places = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
     indices = np.array([OUTSIDE if place is None else place for place in places], np.int64)
-    return EncodedText(text.id, text.author, text.topic, words, indices)
+    return EncodedText(text.id, text.author, text.topic, words, indices, text.sensitive)
 
 
 def _check_words(texts: Iterable[EncodedText]) -> None:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from inspect import signature
 from typing import Any, final
 
 import numpy as np
 
-from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, ORIGINALS, base_name
-from publius.evaluation.attackers.base import AbstractAttacker
+from publius.errors import UsageError
+from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, LINKAGE, ORIGINALS, RETRIEVAL, base_name
+from publius.evaluation.attackers.base import AbstractAttacker, best_columns
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.nearest import EarthMovers
+from publius.evaluation.document_protector import DocumentChoices, DocumentProtector
 from publius.evaluation.encoding import EncodedDataset, EncodedText
 from publius.evaluation.hindsight import originals_row
+from publius.evaluation.linkage import Linkage, linkage_rows
 from publius.evaluation.protection import Protected
 from publius.evaluation.protectors import AbstractProtector, Unprotected, WordProtector
+from publius.evaluation.retrieval import PublicSpace, retrieval_rows
 from publius.evaluation.rows import CLEAN, Protection, Row, make_row
 from publius.evaluation.transition import transition_of
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
 from publius.mechanisms.registry import make_mechanism, parameters_of
 from publius.noise.randomness import RunKey
 from publius.settings import EvaluationSettings, Task
@@ -58,9 +64,9 @@ def shown_cell(mechanism: str, epsilon: float | None, bound: float | None) -> st
     """A mechanism and what it was asked for, for people."""
     if mechanism == CLEAN:
         return "unprotected"
-    if epsilon is None:
-        return f"{mechanism}, bound {bound:g}" if bound is not None else mechanism
-    return f"{mechanism} {epsilon:,.6g}"
+    if bound is not None and (epsilon is None or mechanism in DOCUMENT_MECHANISMS):
+        return f"{mechanism}, bound {bound:g}"
+    return mechanism if epsilon is None else f"{mechanism} {epsilon:,.6g}"
 
 
 @final
@@ -79,6 +85,7 @@ class Setting:
         seed: all noise, and all lots that adversaries draw, come from it: an evaluation is an experiment.
         snippet: the id of the text of which the report may show words; None for none.
         unknown: what becomes of words outside the vocabulary.
+        documents: for document mechanisms; None where none is tried.
 
     """
 
@@ -92,13 +99,28 @@ class Setting:
     seed: int
     snippet: str | None = None
     unknown: str = EvaluationSettings.unknown
+    documents: DocumentChoices | None = None
 
     def protector(self, cell: Cell) -> AbstractProtector:
         """What protects the texts of ``cell``."""
+        if cell.mechanism in DOCUMENT_MECHANISMS:
+            return self._document_protector(cell)
         mechanism = self.mechanism(cell)
         if mechanism is None:
             return Unprotected()
         return WordProtector(mechanism, self.data.size, metric=self.metric, unknown=self.unknown)
+
+    def _document_protector(self, cell: Cell) -> AbstractProtector:
+        choices = self.documents
+        if choices is None:
+            raise UsageError(f"the mechanism {cell.mechanism} needs a public reference: give --reference")
+        kind = signature(DOCUMENT_MECHANISMS[cell.mechanism].__init__).parameters
+        further = {name: value for name, value in self.parameters.items() if name in kind}
+        mechanism = make_document_mechanism(
+            cell.mechanism, choices.reference, preserve=choices.preserve, bound=cell.bound, epsilon=cell.epsilon,
+            length=choices.length, **further,
+        )  # fmt: skip
+        return DocumentProtector(mechanism, choices.words)
 
     def mechanism(self, cell: Cell) -> AbstractMechanism | None:
         """The cell's mechanism on one thread; None for the clean cell."""
@@ -168,7 +190,8 @@ class _Run:
         cell = self._cell
         protection = Protection(cell.mechanism, protector.epsilon, protector.bound, cell.repeat, *moved)
         bags = [item.bag for item in released]
-        rows = self._rows(released, bags, protection)
+        self._released = released
+        rows = self._rows(released, bags, protection) + self._further_rows(bags, protection)
         with self._timed("distance to the original"):
             gone = self._distance_to_original(released)
         return Outcome(
@@ -197,23 +220,64 @@ class _Run:
 
     def _applies(self, name: str, task: Task) -> bool:
         """Adversaries that know the mechanism have nothing to know where there is none."""
-        if name == ORIGINALS:
+        if name in (ORIGINALS, LINKAGE, RETRIEVAL):
+            return False
+        if task == "author" and not self._setting.data.known:
             return False
         if name == INFORMED:
+            if isinstance(self._protector, DocumentProtector):
+                return self._protector.exact
             # Estimating rows for every word of the topic texts would cost more than it tells; see the page.
             return self._mechanism is not None and (task == "author" or self._protector.exact)
-        if name.startswith(ADAPTIVE) and self._mechanism is None:
+        if name.startswith(ADAPTIVE) and self._cell.mechanism == CLEAN:
             return False
         return task in KINDS[base_name(name)].tasks
 
+    def _further_rows(self, bags: Sequence[Bag], protection: Protection) -> list[Row]:
+        """Who links releases, once, and what a release is good for."""
+        setting, data, rows = self._setting, self._setting.data, []
+        seed = setting.seed * 1_000_003 + self._cell.repeat
+        if LINKAGE in setting.adversaries and not self._cell.repeat:
+            with self._timed("linkage"):
+                trial = Linkage(data.unknown, data.known, self._protector, self._protect, self._price())
+                rows += linkage_rows(protection, trial, self._key.rng("linkage"))
+        if RETRIEVAL in setting.adversaries:
+            with self._timed("retrieval"):
+                public = data.topic_training
+                space = PublicSpace([text.bag for text in public], [text.label("topic") for text in public])
+                texts = [(text.bag, text.topic) for text in data.unknown]
+                rows += retrieval_rows(protection, space, texts, bags, seed)
+        return rows
+
+    def _price(self) -> float | None:
+        """Of one release in the ledger: epsilon times N of a word mechanism, the bound of a document mechanism."""
+        if not self._protector.promised:
+            return None
+        if isinstance(self._protector, WordProtector):
+            return self._protector.mechanism.guarantee.lifted(self._setting.data.size).epsilon_total
+        return self._protector.bound
+
     def _attack(self, name: str, task: Task, bags: Sequence[Bag], protection: Protection) -> Row:
         with self._timed(f"{name} {task}"):
-            attacker = self._attacker(name, task)
             texts, X = self._training(name, task)
-            named = attacker.fit(X, [text.label(task) for text in texts]).predict(bags)
+            labels = [text.label(task) for text in texts]
+            named = self._told(task, labels, texts) if name == INFORMED else None
+            if named is None:
+                named = self._attacker(name, task).fit(X, labels).predict(bags)
         truth = [text.label(task) for text in self._setting.data.unknown]
         hits = [a == b for a, b in zip(named, truth, strict=True)]
         return make_row(protection, name, task, hits, self._setting.chances[task])
+
+    def _told(self, task: Task, labels: Sequence[str], texts: Sequence[EncodedText]) -> list[str] | None:
+        """What one who knows a document mechanism's law names; None for other mechanisms."""
+        if not isinstance(self._protector, DocumentProtector):
+            return None
+        found = self._protector.informed(texts, labels, self._released)
+        if found is None:
+            return None
+        names, scores = found
+        seed = self._setting.seed * 1_000_003 + self._cell.repeat
+        return [names[at] for at in best_columns(scores, seed).tolist()]
 
     def _attacker(self, name: str, task: Task) -> AbstractAttacker:
         seed = self._setting.seed * 1_000_003 + self._cell.repeat
@@ -228,7 +292,7 @@ class _Run:
         The paper's nearest texts are the known ones for topics too.
         """
         data = self._setting.data
-        of_authors = task == "author" or base_name(name) == "sr-nearest"
+        of_authors = task == "author" or (base_name(name) == "sr-nearest" and bool(data.known))
         texts, which = (data.known, "known") if of_authors else (data.topic_training, "topics")
         if not name.startswith(ADAPTIVE):
             if which not in self._clean:
@@ -252,7 +316,7 @@ class _Run:
         return self._protector.protect(texts, self._key, f"{stream}/{self._cell.repeat}")
 
     def _distance_to_original(self, released: Sequence[Protected]) -> float:
-        if self._mechanism is None:
+        if self._cell.mechanism == CLEAN:
             return 0.0
         gone = [self._distances([item.bag], [item.text.bag])[0, 0] for item in released]
         finite = [value for value in gone if np.isfinite(value)]

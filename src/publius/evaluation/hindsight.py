@@ -38,7 +38,7 @@ def originals_row(
     authors = [text.label("author") for text in texts]
     if found.success is not None:
         shares = found.success
-    elif found.scores is not None:
+    else:
         names = sorted(set(authors))
         chosen = best_columns(author_scores(found.scores, authors), int(rng.integers(2**31)))
         shares = np.array([float(names[at] == author) for at, author in zip(chosen, authors, strict=True)])

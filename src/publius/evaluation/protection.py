@@ -24,13 +24,15 @@ BATCH_WORDS = 8_192
 class Protected:
     """A protected text, still beside its original: never for release.
 
-    ``words`` are in the order of the text; ``bag`` is what a release would hold.
+    ``words`` are in the order of the text; ``bag`` is what a release would hold, and ``prototype`` the number of the
+    public prototype that it names, if it does.
     """
 
     text: EncodedText
     outputs: IndexArray = field(repr=False)
     words: tuple[str, ...] = field(repr=False)
     bag: Bag
+    prototype: int | None = None
 
 
 def protect_texts(

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 class Originals:
     """What the holder of the originals makes of a release.
 
-    ``success`` is the exact probability that each text's author is named, shape (k,), where it can be computed;
-    ``scores`` are else the log likelihoods of his attack, shape (releases, k), one column a candidate text.
+    ``success`` is the exact probability that each text's author is named, shape (k,), where it can be computed.
+    ``scores`` are the log likelihoods of his attack, shape (releases, k), one column a candidate text.
     """
 
     success: Float64Array | None
-    scores: Float64Array | None
+    scores: Float64Array
 
 
 class AbstractProtector(ABC):
@@ -93,7 +93,8 @@ class Unprotected(AbstractProtector):
     ) -> Originals:
         """He finds the text itself, and of texts that are the same bag each as often."""
         law = np.array([[float(item.bag == text.bag) for item in released] for text in texts])
-        return Originals(exact_success(law / law.sum(axis=1, keepdims=True), _names(texts)), None)
+        scores = np.log(np.maximum(law.T, 1e-300))
+        return Originals(exact_success(law / law.sum(axis=1, keepdims=True), _names(texts)), scores)
 
 
 @final
@@ -129,16 +130,18 @@ class WordProtector(AbstractProtector):
         vocabulary = self.mechanism.embeddings.size
         log_rows = getattr(self.mechanism, "log_probabilities", None)
         passed = any((text.indices == OUTSIDE).any() for text in texts)
-        if log_rows and not passed and outcomes_of_bags(vocabulary, self.size) <= MOST_OUTCOMES:
-            laws = bag_laws([np.exp(log_rows(text.indices)) for text in texts])
-            return Originals(exact_success(laws, _names(texts)), None)
         inside = [text.indices[text.indices != OUTSIDE] for text in texts]
         bags = [item.outputs[item.outputs != OUTSIDE] for item in released]
         if self.exact:
             scores = mixture_scores(inside, _counts(bags, vocabulary), transition_of(self.mechanism, rng))
         else:
             scores = DistanceAttack(self.mechanism, inside, rng).scores(bags)
-        return Originals(None, scores + _passed_agree(texts, released) if passed else scores)
+        if passed:
+            return Originals(None, scores + _passed_agree(texts, released))
+        if log_rows and outcomes_of_bags(vocabulary, self.size) <= MOST_OUTCOMES:
+            laws = bag_laws([np.exp(log_rows(text.indices)) for text in texts])
+            return Originals(exact_success(laws, _names(texts)), scores)
+        return Originals(None, scores)
 
 
 def _counts(bags: Sequence[IndexArray], vocabulary: int) -> csr_array:

@@ -8,24 +8,28 @@ from typing import Any, Final
 
 from publius.errors import MissingExtraError
 from publius.evaluation import plots
-from publius.evaluation.adversaries import NAMES
-from publius.evaluation.rows import as_json_lines
+from publius.evaluation.adversaries import LINKAGE, MEASURED, ORIGINALS, RETRIEVAL
+from publius.evaluation.linkage import TOGETHER
+from publius.evaluation.rows import Row, as_json_lines
 from publius.evaluation.runner import Results
 from publius.evaluation.summary import PAPER, Line, as_csv, as_records
+from publius.evaluation.verdict import Verdict
 from publius.files import write_file
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 
 NOT_TRIED: Final = (
-    "Adversaries with neural language models, or with knowledge of the author beyond the known texts.",
+    "Adversaries with neural language models; where the holder of the originals is exact, none can do better than he.",
     "Verification, clustering and open-set attribution: every unknown text here is by one of the candidates.",
-    "Several releases of the same text, or of several texts of one author together; their exponents add up.",
     "Reconstruction of the original words, and linkage with data from elsewhere.",
-    "Topics or languages other than those of this corpus; utility other than naming the topic.",
+    "Topics or languages other than those of this corpus.",
 )
 
 
-def write_report(results: Results, lines: Sequence[Line], folder: Path) -> None:
+def write_report(
+    results: Results, lines: Sequence[Line], folder: Path, verdict: Verdict | None = None
+) -> None:
     """Write ``rows.jsonl``, ``table.csv`` and ``report.html`` into ``folder``, each at once or not at all."""
-    page = render(results, lines).encode()
+    page = render(results, lines, verdict).encode()
     for name, data in (
         ("rows.jsonl", as_json_lines(results.rows)),
         ("table.csv", as_csv(as_records(lines))),
@@ -35,7 +39,7 @@ def write_report(results: Results, lines: Sequence[Line], folder: Path) -> None:
             file.write(data)
 
 
-def render(results: Results, lines: Sequence[Line]) -> str:
+def render(results: Results, lines: Sequence[Line], verdict: Verdict | None = None) -> str:
     """The page. Whatever comes from a corpus or a release is escaped."""
     try:
         import jinja2
@@ -46,7 +50,7 @@ def render(results: Results, lines: Sequence[Line]) -> str:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters |= {"percent": _percent, "number": _number}
-    return environment.get_template("report.html").render(_content(results, lines))
+    return environment.get_template("report.html").render(_content(results, lines), verdict=verdict)
 
 
 def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
@@ -76,13 +80,33 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
         "exact": {cell.mechanism for cell, found in results.details if found["exact"]},
         "slowest": _slowest(results),
         "protected": results.neighborhood is not None,
+        "originals": any(line.of(ORIGINALS, "author") for line in lines),
+        "originals_by_topic": [
+            (line.name, found.extra["by_topic"])
+            for line in lines
+            if not line.clean and (found := line.of(ORIGINALS, "author")) and found.extra["by_topic"]
+        ],
+        "linkage": _linkage(results, lines),
+        "together": TOGETHER,
+        "retrieval": any(line.of(RETRIEVAL, "neighbours") for line in lines),
+        "documents": list(DOCUMENT_MECHANISMS),
         "not_tried": NOT_TRIED,
     }
 
 
+def _linkage(results: Results, lines: Sequence[Line]) -> list[tuple[str, list[Row]]]:
+    """The rows of linkage by the name of each line that has some."""
+    names = {(line.mechanism, line.epsilon, line.bound): line.name for line in lines}
+    found: dict[str, list[Row]] = {}
+    for row in results.rows:
+        if row.adversary == LINKAGE:
+            found.setdefault(names[row.setting], []).append(row)
+    return list(found.items())
+
+
 def _tried(lines: Sequence[Line], task: str) -> list[str]:
     found = {name for line in lines for name, asked in line.findings if asked == task}
-    return [name for name in NAMES if name in found]
+    return [name for name in MEASURED if name in found and name != ORIGINALS]
 
 
 def _figures(lines: Sequence[Line], mechanisms: Sequence[str], facts: dict[str, Any]) -> list[str]:

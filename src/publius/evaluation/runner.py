@@ -16,20 +16,23 @@ from pathlib import Path
 from typing import Any, final
 
 from publius.errors import DataError, PubliusError, UsageError
-from publius.evaluation.adversaries import choose_adversaries
+from publius.evaluation.adversaries import PRESETS, choose_adversaries
 from publius.evaluation.data import Dataset
+from publius.evaluation.document_protector import DocumentChoices, document_length
 from publius.evaluation.encoding import EncodedDataset
 from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
 from publius.evaluation.hindsight import with_limit
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
 from publius.evaluation.rows import CLEAN, Row
 from publius.files import read_bytes_limited, shown, storage_error, write_file
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 from publius.mechanisms.registry import parameters_of
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import entropy
 from publius.releases.engines.worker_pool import end_with_parent
-from publius.settings import EvaluationSettings, declared
+from publius.settings import EvaluationSettings, MechanismSettings, declared
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
 
 Progress = Callable[[str, int, int], None]
 """Called with what was just done, how many parts are done, and how many there are."""
@@ -47,19 +50,41 @@ class Request(EvaluationSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.mechanisms:
-            parameters_of(name)
-        for epsilon in self.epsilons:
-            checked_epsilon(epsilon)
+            if name not in DOCUMENT_MECHANISMS:
+                parameters_of(name)
+        for strength in (*self.epsilons, *self.bounds):
+            checked_epsilon(strength)
         if not self.mechanisms:
             raise UsageError("an evaluation needs a mechanism")
+        if self.of_documents and self.reference is None:
+            raise UsageError(
+                f"the mechanism {self.of_documents[0]} needs a public reference: give --reference"
+            )
         if self.unknown == "reject":
             raise UsageError("--unknown reject has nothing to evaluate: choose unk, drop or keep")
 
     @classmethod
     def of(cls, settings: EvaluationSettings) -> Request:
-        """The request that ``settings`` make, with "all" adversaries by their names."""
+        """The request that ``settings`` make: what they leave open is chosen, "all" adversaries are named."""
         choices = {each.name: getattr(settings, each.name) for each in declared(cls)}
-        return cls(**{**choices, "adversaries": choose_adversaries(settings.adversaries)})
+        preset = PRESETS[settings.preset]
+        first = "prototype" if settings.bounds and not settings.epsilons else MechanismSettings.mechanism
+        return cls(**{
+            **choices,
+            "mechanisms": settings.mechanisms or (first,),
+            "repeats": settings.repeats or preset.repeats,
+            "adversaries": choose_adversaries(settings.adversaries or preset.adversaries),
+        })  # fmt: skip
+
+    @property
+    def of_documents(self) -> list[str]:
+        """Those of the mechanisms that protect whole documents."""
+        return [name for name in self.mechanisms if name in DOCUMENT_MECHANISMS]
+
+    @property
+    def times(self) -> int:
+        """How many repeats."""
+        return self.repeats or 1
 
     def record(self) -> dict[str, Any]:
         """The public choices, as JSON holds them."""
@@ -68,12 +93,17 @@ class Request(EvaluationSettings):
         return record
 
     def cells(self) -> list[Cell]:
-        """The clean cell, then repeat by repeat every mechanism at every epsilon, the largest first."""
+        """The clean cell, then repeat by repeat every mechanism at every epsilon or bound, the largest first."""
+        strengths = {
+            name: self.bounds if name in self.of_documents else self.epsilons for name in self.mechanisms
+        }
         return [Cell(CLEAN, None, 0)] + [
-            Cell(mechanism, epsilon, repeat)
-            for repeat in range(self.repeats)
+            Cell(mechanism, None, repeat, strength)
+            if mechanism in self.of_documents
+            else Cell(mechanism, strength, repeat)
+            for repeat in range(self.times)
             for mechanism in self.mechanisms
-            for epsilon in sorted(set(self.epsilons), reverse=True)
+            for strength in sorted(set(strengths[mechanism]), reverse=True)
         ]
 
 
@@ -92,7 +122,11 @@ class Results:
 
 
 def facts_of(
-    request: Request, dataset: Dataset, data: EncodedDataset, embeddings: Embeddings
+    request: Request,
+    dataset: Dataset,
+    data: EncodedDataset,
+    embeddings: Embeddings,
+    reference: Reference | None = None,
 ) -> dict[str, Any]:
     """What the report states about the run, and what must be the same for a run to go on."""
     from importlib.metadata import version
@@ -117,6 +151,10 @@ def facts_of(
         "chance": {task: dataset.chance(task) for task in request.tasks},
         "floor": dataset.topic_only_floor(),
         "private": False,
+        "split": dataset.split,
+        "documents": None
+        if reference is None
+        else {"reference_sha256": reference.sha256, "size": document_length(request)},
     }
 
 
@@ -138,13 +176,20 @@ class Evaluation:
         """The seed given, or the one drawn when the run began."""
         return int(self.facts["seed"])
 
-    def prepare(self, data: EncodedDataset, embeddings: Embeddings) -> None:
+    def prepare(
+        self, data: EncodedDataset, embeddings: Embeddings, documents: DocumentChoices | None = None
+    ) -> None:
         """What the cells share."""
         request = self.request
         self._setting = Setting(
             data, embeddings, request.metric, dict(request.parameters), request.adversaries, request.tasks,
-            self.facts["chance"], self.seed, request.snippet, request.unknown,
+            self.facts["chance"], self.seed, request.snippet, request.unknown, documents,
         )  # fmt: skip
+
+    @property
+    def setting(self) -> Setting:
+        """What the cells share, once prepared."""
+        return self._ready()
 
     def run(self, cells: Sequence[Cell], *, workers: int, progress: Progress) -> None:
         """Run what is missing of ``cells`` and of the neighborhood."""

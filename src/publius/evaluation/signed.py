@@ -12,6 +12,7 @@ from publius.evaluation.report import NOT_TRIED
 from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Line, summarize
+from publius.evaluation.verdict import judge, read_limits
 from publius.releases.digests import file_digests
 from publius.releases.signoff import Finding, Measured, Share, matching
 from publius.text.tokenizer import PROFILES, StopWords
@@ -23,10 +24,12 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     Raises `UsageError` where it measured another setting, `DataError` where there is no evaluation.
     """
     results = read_results(folder)
-    matching(manifest, _stated(results))
+    matching(manifest, _stated(results, document=manifest.get("level") == "document"))
     lines = summarize(results)
     line = _line(manifest, lines)
-    clean = next((each for each in lines if each.epsilon is None and each.mechanism == "clean"), None)
+    clean = next((each for each in lines if each.clean), None)
+    limits = read_limits(folder)
+    verdict = judge([each for each in (clean, line) if each is not None], limits, results.facts)
     return Measured(
         _about(results),
         tuple(_findings(line, clean, results.facts["chance"])),
@@ -34,12 +37,16 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         file_digests(folder),
         results.facts["unknown_texts"],
         results.facts["floor"],
+        None if verdict is None else verdict.text,
     )
 
 
-def _stated(results: Results) -> dict[str, Any]:
-    """The facts under the names that a manifest has for them."""
+def _stated(results: Results, *, document: bool) -> dict[str, Any]:
+    """The facts under the names that a manifest has for them: of the vocabulary, or of the reference."""
     request = results.facts["request"]
+    if document:
+        read = results.facts.get("documents") or {}
+        return {**read, "preserve": request.get("preserve"), "unknown": "drop"}
     stops, profile = request.get("stop_words"), results.facts.get("tokenizer")
     return {
         **results.facts,
@@ -61,12 +68,11 @@ def _line(manifest: Mapping[str, Any], lines: list[Line]) -> Line:
 
 
 def _same(line: Line, manifest: Mapping[str, Any]) -> bool:
-    bound = getattr(line, "bound", None)
-    if bound is not None or manifest.get("bound") is not None:
-        return _near(bound, manifest.get("bound")) and (
-            line.epsilon is None or manifest["epsilon"] is None or _near(line.epsilon, manifest["epsilon"])
-        )
-    return _near(line.epsilon, manifest["epsilon"])
+    if manifest.get("level") != "document":
+        return _near(line.epsilon, manifest["epsilon"])
+    return _near(line.bound, manifest.get("bound")) and (
+        line.epsilon == manifest["epsilon"] or _near(line.epsilon, manifest["epsilon"])
+    )
 
 
 def _near(one: float | None, other: float | None) -> bool:
@@ -74,7 +80,7 @@ def _near(one: float | None, other: float | None) -> bool:
 
 
 def _setting(line: Line) -> str:
-    return _value("epsilon", line.epsilon) + _value(", bound", getattr(line, "bound", None))
+    return _value("epsilon", line.epsilon) + _value(", bound", line.bound)
 
 
 def _value(name: str, value: float | None) -> str:
@@ -96,6 +102,8 @@ def _about(results: Results) -> tuple[tuple[str, str], ...]:
 def _findings(line: Line, clean: Line | None, chance: Mapping[str, float]) -> list[Finding]:
     found = []
     for (adversary, task), finding in line.findings.items():
+        if task not in ("author", "topic"):  # what a release is good for is in the report
+            continue
         before = None if clean is None else clean.findings.get((adversary, task))
         found.append(
             Finding(

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from publius.evaluation.adversaries import NAMES, ORIGINALS
+from publius.evaluation.adversaries import LINKAGE, MEASURED, ORIGINALS
 from publius.evaluation.experiment import shown_cell
 from publius.evaluation.rows import CLEAN, Row, Setting
 from publius.evaluation.runner import Results
@@ -157,8 +157,9 @@ def _exponent(results: Results, epsilon: float | None, which: str) -> float | No
 def _findings(rows: Sequence[Row]) -> dict[tuple[str, str], Finding]:
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        found.setdefault((row.adversary, row.task), []).append(row)
-    ordered = sorted(found, key=lambda key: (key[1], NAMES.index(key[0])))
+        if row.adversary != LINKAGE:  # a table of its own
+            found.setdefault((row.adversary, row.task), []).append(row)
+    ordered = sorted(found, key=lambda key: (key[1], MEASURED.index(key[0])))
     return {key: _finding(found[key]) for key in ordered}
 
 
@@ -176,7 +177,7 @@ def _finding(rows: Sequence[Row]) -> Finding:
 def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The table as flat records: what ``table.csv`` holds and ``--json`` prints."""
     keys = sorted(
-        {key for line in lines for key in line.findings}, key=lambda key: (key[1], NAMES.index(key[0]))
+        {key for line in lines for key in line.findings}, key=lambda key: (key[1], MEASURED.index(key[0]))
     )
     return [_record(line, keys) for line in lines]
 

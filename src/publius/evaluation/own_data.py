@@ -1,0 +1,246 @@
+"""Rows of one's own as they are: which columns hold what, and who is known and who is attacked where nothing says it.
+
+Where there is a role for each text, it decides. Otherwise, in this order:
+
+- no author: every text is its own candidate, and all that can be asked is which text a release is of, and its topic;
+- texts of 3,000 words or more, all of them: the paper's way, the first 2,000 words known, the last 1,000 attacked;
+- authors with several texts (on one topic, where there are topics): every second text of theirs is attacked, the
+  others are known. Texts of other authors teach topics where they teach all of them, and are left out otherwise;
+- otherwise each text of at least 80 words is cut into a known first half and an attacked second half.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, cast, final
+
+from publius.documents.corpus import BadDocument, Document, open_corpus
+from publius.errors import DocumentError, UsageError
+from publius.evaluation.data import ROLES, LabeledText, Role
+from publius.evaluation.stories import KNOWN_WORDS, UNKNOWN_WORDS, split_story
+from publius.files import shown
+from publius.text.tokenizer import tokenize
+
+FEWEST_WORDS_TO_HALVE: Final = 80
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The names of the fields; None for author or topic is the usual name, if there is such a field.
+
+    ``sensitive`` is a field whose value an adversary is to infer.
+    """
+
+    id: str = "id"
+    text: str = "text"
+    author: str | None = None
+    topic: str | None = None
+    sensitive: str | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OwnRows:
+    """Texts in their roles, how they came to them in words, and whether every text is its own candidate."""
+
+    texts: tuple[LabeledText, ...]
+    split: str
+    alone: bool = False
+
+
+def read_rows(path: Path, columns: Columns = Columns(), *, taught: bool = False) -> OwnRows:
+    """The rows of a file in their roles; ``taught`` says that other texts teach topics. Raises `DocumentError`."""
+    present = _present(path, columns)
+    texts = list(_labeled(path, columns, present))
+    if "role" in present:
+        if present["author"] is None and any(text.role == "known" for text in texts):
+            raise DocumentError(
+                f"{shown(path)} has no field 'author', and known texts are of use only if it is known who wrote them: "
+                "name the field with --author-field, or leave the known texts out"
+            )
+        if present["author"] is None:
+            return OwnRows(
+                tuple(_own_candidates(texts)), f"the roles that the data give; {_ALONE}", alone=True
+            )
+        return OwnRows(tuple(texts), "the roles that the data give")
+    if present["author"] is None:
+        return _alone(texts, taught=taught)
+    return _by_author(texts)
+
+
+def topic_rows(path: Path, columns: Columns = Columns()) -> Iterator[LabeledText]:
+    """Texts that teach topics; `DocumentError` for one without a topic."""
+    topic = columns.topic or "topic"
+    number = _unnumbered(path, columns)
+    for document in _documents(path, columns, (topic,), number=number):
+        label = document.labels.get(topic)
+        if not label:
+            raise DocumentError(
+                f"document {document.position} (id {document.id!r}): its topic is empty: label it"
+            )
+        id = f"topic-{document.id}" if number else document.id
+        yield LabeledText(id, document.text, None, label, "topic")
+
+
+# Reading --------------------------------------------------------------------------------------------------
+
+
+def _present(path: Path, columns: Columns) -> dict[str, str | None]:
+    """The field of each kind of label, None where it is absent; "role" only where there is one."""
+    found: dict[str, str | None] = {}
+    for kind, named in (("author", columns.author), ("topic", columns.topic)):
+        found[kind] = named or (kind if _has(path, columns, kind) else None)
+    if _has(path, columns, "role"):
+        found["role"] = "role"
+    return found
+
+
+def _has(path: Path, columns: Columns, name: str) -> bool:
+    """Whether the first row has the field; a later row that lacks it is an error there."""
+    number = _unnumbered(path, columns)
+    try:
+        next(iter(_documents(path, columns, (name,), number=number)))
+    except (DocumentError, UsageError) as error:
+        if f"{name!r}" in str(error):
+            return False
+        raise
+    return True
+
+
+def _unnumbered(path: Path, columns: Columns) -> bool:
+    """Whether the rows have no ids, so that they are to be numbered; only an id of the usual name may be absent."""
+    if columns.id != "id":
+        return False
+    try:
+        next(iter(_documents(path, columns, (), number=False)))
+    except (DocumentError, UsageError) as error:
+        return "'id'" in str(error)
+    return False
+
+
+def _documents(path: Path, columns: Columns, keep: tuple[str, ...], *, number: bool) -> Iterator[Document]:
+    corpus = open_corpus(path, id_field=columns.id, text_field=columns.text, keep=keep, number=number)
+    for found in corpus:
+        if isinstance(found, BadDocument):
+            raise found.error()
+        if not found.text.strip():
+            raise DocumentError(
+                f"document {found.position} (id {found.id!r}): the text is empty: leave it out"
+            )
+        yield found
+
+
+def _labeled(path: Path, columns: Columns, present: Mapping[str, str | None]) -> Iterator[LabeledText]:
+    names = [name for name in (*present.values(), columns.sensitive) if name is not None]
+    number = _unnumbered(path, columns)
+    for document in _documents(path, columns, tuple(dict.fromkeys(names)), number=number):
+        labels = document.labels
+        author, topic = (labels.get(present[kind] or "") or None for kind in ("author", "topic"))
+        role: Role = "unknown"
+        if "role" in present:
+            role = _role(document)
+        hidden = labels.get(columns.sensitive or "") or None
+        yield LabeledText(document.id, document.text, author, topic, role, hidden)
+
+
+def _role(document: Document) -> Role:
+    role = document.labels["role"]
+    if role not in ROLES:
+        raise DocumentError(
+            f"document {document.position} (id {document.id!r}): its role is {role!r}: give {', '.join(ROLES)}"
+        )
+    return cast("Role", role)
+
+
+# Splitting ------------------------------------------------------------------------------------------------
+
+_ALONE: Final = (
+    "no author is given, so every text is its own candidate: the holder of the originals and linkage say how well a "
+    "release hides which text it is of"
+)
+
+
+def _own_candidates(texts: Iterable[LabeledText]) -> list[LabeledText]:
+    return [text if text.role == "topic" else replace(text, author=f"the text {text.id}") for text in texts]
+
+
+def _alone(texts: Sequence[LabeledText], *, taught: bool) -> OwnRows:
+    labeled = all(text.topic is not None for text in texts)
+    if not labeled or taught:
+        return OwnRows(tuple(_own_candidates(texts)), _ALONE, alone=True)
+    halves = [
+        replace(text, role="topic" if place % 2 else "unknown")
+        for group in _groups(texts, lambda text: (text.topic,)).values()
+        for place, text in enumerate(group)
+    ]
+    said = f"every second text of a topic teaches topics, the others are attacked; {_ALONE}"
+    return OwnRows(tuple(_own_candidates(halves)), said, alone=True)
+
+
+def _groups(texts: Iterable[LabeledText], key: object) -> dict[tuple[str | None, ...], list[LabeledText]]:
+    found: dict[tuple[str | None, ...], list[LabeledText]] = defaultdict(list)
+    for text in texts:
+        found[key(text)].append(text)  # type: ignore[operator]
+    return found
+
+
+def _by_author(texts: Sequence[LabeledText]) -> OwnRows:
+    written = [text for text in texts if text.author is not None]
+    lengths = [sum(1 for _ in tokenize(text.text, "word2vec")) for text in written]
+    if written and min(lengths) >= KNOWN_WORDS + UNKNOWN_WORDS:
+        parts = [part for text in written for part in split_story(text)]
+        return OwnRows(
+            tuple(parts), "the first 2,000 words of each text are known, its last 1,000 are attacked"
+        )
+    pairs = {key: group for key, group in _groups(written, _pair).items() if len(group) > 1}
+    if len({author for author, _ in pairs}) > 1:
+        return _alternate(texts, pairs)
+    long = [text for text, length in zip(written, lengths, strict=True) if length >= FEWEST_WORDS_TO_HALVE]
+    if len({text.author for text in long}) < 2:
+        raise DocumentError(
+            f"no two authors have two texts, or one of at least {FEWEST_WORDS_TO_HALVE} words to be cut in two: give "
+            "more texts, or rows with a field 'role' that says known or unknown"
+        )
+    halves = [half for text in long for half in _halves(text)]
+    left = len(texts) - len(long)
+    said = "the first half of each text is known, the second attacked"
+    return OwnRows(tuple(halves), said + _left_out(left, f"shorter than {FEWEST_WORDS_TO_HALVE} words"))
+
+
+def _pair(text: LabeledText) -> tuple[str | None, str | None]:
+    return text.author, text.topic
+
+
+def _alternate(
+    texts: Sequence[LabeledText], pairs: Mapping[tuple[str | None, ...], Sequence[LabeledText]]
+) -> OwnRows:
+    chosen = [
+        replace(text, role="unknown" if place % 2 else "known")
+        for group in pairs.values()
+        for place, text in enumerate(group)
+    ]
+    used = {text.id for text in chosen}
+    others = [replace(text, role="topic") for text in texts if text.id not in used]
+    teaches = {text.topic for text in others} >= {text.topic for text in chosen} - {None}
+    where = " on one topic" if any(text.topic is not None for text in chosen) else ""
+    said = f"of authors with several texts{where} every second text is attacked and the others are known"
+    if teaches and others and all(text.topic is not None for text in others):
+        return OwnRows((*chosen, *others), f"{said}; the {len(others):,} texts of others teach topics")
+    return OwnRows(tuple(chosen), said + _left_out(len(others), "of authors without a second one"))
+
+
+def _left_out(count: int, why: str) -> str:
+    return f"; {count:,} texts {why} are left out" if count else ""
+
+
+def _halves(text: LabeledText) -> tuple[LabeledText, LabeledText]:
+    words = list(tokenize(text.text, "word2vec"))
+    half = len(words) // 2
+    return (
+        replace(text, id=f"{text.id}-known", text=" ".join(words[:half]), role="known"),
+        replace(text, id=f"{text.id}-unknown", text=" ".join(words[half:]), role="unknown"),
+    )

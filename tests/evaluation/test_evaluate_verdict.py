@@ -1,0 +1,200 @@
+"""``publius evaluate`` as a judge: PASS or FAIL, of a release and of nothing else, of one's own rows, of documents."""
+
+import json
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from letters import AUTHORS, rows, text, write
+from publius.cli import app
+from publius.errors import PolicyError, UsageError
+from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+
+for module in ("sklearn", "matplotlib", "jinja2"):
+    pytest.importorskip(module, reason="extra evaluation is not installed")
+
+FEW = ["--adversaries", "likelihood,informed,originals", "--workers", "1", "--seed", "1"]
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory, embeddings):
+    folder = tmp_path_factory.mktemp("verdict")
+    write(folder / "corpus.jsonl", rows())
+    embeddings.save(folder / "vectors")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def setting(place):
+    return [
+        place / "corpus.jsonl", "--embeddings", place / "vectors", *FEW, "--length", "shortest", "--mechanism",
+        "exponential",
+    ]  # fmt: skip
+
+
+def records(folder):
+    return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+
+
+def test_pass_and_fail_by_exit_code_and_first_line(place, setting):
+    command = ["evaluate", *setting, "--epsilon", "0.1", "--output", place / "out"]
+    passed = run(*command, "--author-at-most", "1", "--topic-at-least", "0")
+    assert (passed.exit_code, passed.stdout.split(":")[0]) == (0, "PASS")
+    failed = run(
+        *command, "--author-at-most", "0.01"
+    )  # the cells are there already: only the verdict is another
+    assert (failed.exit_code, failed.stdout.split(":")[0]) == (1, "FAIL")
+    assert "allowed 0.01 (chance 0.250, topic alone 0.500, unprotected 1.000)" in failed.stdout
+    page = (place / "out" / "report.html").read_text()
+    assert page.index('<p class="verdict fail"><strong>FAIL</strong>') < page.index("<h1>")
+    again = run("report", place / "out", "--json")
+    assert (again.exit_code, json.loads(again.stdout)["verdict"]) == (1, "FAIL")
+    bound = run(*command, "--bound-at-most", "0.001", "--json")
+    assert (bound.exit_code, json.loads(bound.stdout)["reason"].split(":")[0]) == (1, "FAIL")
+    assert run(*command).exit_code == 0
+
+
+@pytest.fixture(scope="module")
+def release(place):
+    folder = place / "release"
+    done = run(
+        "obfuscate", place / "corpus.jsonl", "--mechanism", "exponential", "--epsilon", "3", "--length", "30",
+        "--embeddings", place / "vectors", "--unknown", "drop", "--output", folder,
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    return folder
+
+
+def test_a_release_says_what_is_evaluated(tmp_path, place, release):
+    vectors = ["--embeddings", place / "vectors"]
+    done = run(
+        "evaluate",
+        place / "corpus.jsonl",
+        "--release",
+        release,
+        *FEW,
+        *vectors,
+        "--output",
+        tmp_path / "out",
+        "--json",
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["size"] == 30
+    assert {(r["mechanism"], r["epsilon"]) for r in records(tmp_path / "out")} == {
+        ("clean", None), ("exponential", 3.0),
+    }  # fmt: skip
+    request = json.loads((tmp_path / "out" / "run.json").read_text())["request"]
+    assert request["unknown"] == "drop"
+    page = tmp_path / "page.html"
+    signed = run("signoff", release, "--evaluation", tmp_path / "out", "--output", page)
+    assert signed.exit_code == 0, signed.output
+    assert "informed" in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        (["--epsilon", "2"], "--epsilon"),
+        (["--mechanism", "laplace"], "--mechanism"),
+        (["--length", "40"], "--length"),
+        (["--unknown", "unk"], "--unknown"),
+        (["--metric", "manhattan"], "--metric"),
+    ],
+)
+def test_another_setting_is_not_judged_in_its_place(tmp_path, place, release, option, said):
+    vectors = ["--embeddings", place / "vectors"]
+    with pytest.raises(UsageError, match=f"{said} asks for another setting than that of the release"):
+        run(
+            "evaluate",
+            place / "corpus.jsonl",
+            "--release",
+            release,
+            *FEW,
+            *vectors,
+            "--output",
+            tmp_path / "out",
+            *option,
+        )
+
+
+def test_other_vectors_are_not_the_release_s(tmp_path, place, release, embeddings):
+    from publius.vectors.embeddings import Embeddings
+
+    other = Embeddings.from_arrays(embeddings.vocabulary, embeddings.vectors * 2, tokenizer="word2vec")
+    other.save(tmp_path / "vectors")
+    with pytest.raises(UsageError, match="vocabulary_sha256"):
+        run(
+            "evaluate", place / "corpus.jsonl", "--release", release, *FEW, "--embeddings", tmp_path / "vectors",
+            "--output", tmp_path / "out",
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [{"ordered": True}, {"unknown": "reject"}])
+def test_a_release_that_bags_say_nothing_about(tmp_path, place, release, change):
+    shutil.copytree(release, tmp_path / "release")
+    path = tmp_path / "release" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(PolicyError):
+        run("evaluate", place / "corpus.jsonl", "--release", path.parent, *FEW, "--output", tmp_path / "out")
+
+
+def test_nothing_to_protect_with(tmp_path, setting):
+    with pytest.raises(UsageError, match="say how strongly"):
+        run("evaluate", *setting, "--output", tmp_path / "out")
+
+
+@pytest.fixture(scope="module")
+def reference(place):
+    folder = place / "reference"
+    public = [
+        (text(author, 100 + n).split(), "sea" if author in ("ada", "ben") else "court")
+        for author in AUTHORS
+        for n in range(15)
+    ]
+    fit_reference(public, name="toy", settings=ReferenceSettings(prototypes=2)).save(folder)
+    return folder
+
+
+def test_document_mechanisms_are_exact(tmp_path, place, reference):
+    """The holder of the originals is computed, within what the bound allows, and decides the verdict."""
+    done = run(
+        "evaluate", place / "corpus.jsonl", "--embeddings", place / "vectors", "--reference", reference, "--bound",
+        "4,1", *FEW, "--output", tmp_path / "out", "--author-at-most", "0.6",
+    )  # fmt: skip
+    assert "no adversary can do better" in done.stdout
+    found = {r["bound"]: r for r in records(tmp_path / "out") if r["adversary"] == "originals" and r["bound"]}
+    assert set(found) == {4.0, 1.0}
+    for row in found.values():
+        assert row["exact"] is True
+        assert 0.25 <= row["accuracy"] <= row["at_most"] < 1
+    assert done.exit_code == (0 if all(row["high"] <= 0.6 for row in found.values()) else 1)
+    topics = {
+        (r["bound"], r["adversary"]): r["accuracy"] for r in records(tmp_path / "out") if r["task"] == "topic"
+    }
+    assert topics[4.0, "informed"] >= 0.75
+    assert all(r["mechanism"] in ("clean", "prototype") for r in records(tmp_path / "out"))
+
+
+def test_a_document_mechanism_needs_a_reference(tmp_path, setting):
+    with pytest.raises(UsageError, match="give --reference"):
+        run("evaluate", *setting[:-1], "prototype", "--bound", "3", "--output", tmp_path / "out")
+
+
+def test_rows_without_authors(tmp_path, place):
+    """Only the text itself can be looked for; it is said that nobody's authorship was."""
+    records_ = [{"id": str(at), "text": row["text"]} for at, row in enumerate(rows())]
+    done = run(
+        "evaluate", write(tmp_path / "notes.jsonl", records_), "--embeddings", place / "vectors", "--epsilon", "3",
+        *FEW, "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "every text is its own candidate" in done.stdout
+    assert {(r["adversary"], r["task"]) for r in records(tmp_path / "out")} == {("originals", "author")}

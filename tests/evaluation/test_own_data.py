@@ -1,0 +1,129 @@
+"""Rows of one's own: columns by any name, texts split by themselves, corpora without authors or topics."""
+
+import csv
+import json
+
+import pytest
+
+from letters import AUTHORS, rows, text, write
+from publius.errors import DocumentError
+from publius.evaluation.dataset_files import open_dataset
+from publius.evaluation.own_data import Columns
+
+
+def table(path, records):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(records[0]))
+        writer.writeheader()
+        writer.writerows(records)
+    return path
+
+
+def letters(count=4, words=60, **others):
+    """Some letters of each author, without id and role."""
+    return [
+        {"author": author, "text": text(author, number, words), **others}
+        for author in AUTHORS
+        for number in range(count)
+    ]
+
+
+def roles(data):
+    return [(t.author, t.role) for t in (*data.known, *data.unknown, *data.topics)]
+
+
+def test_a_csv_of_authors_and_nothing_else(tmp_path):
+    """Every second text of an author is attacked, no text is both, and it is said."""
+    data = open_dataset(table(tmp_path / "letters.csv", letters()))
+    assert len(data.known) == len(data.unknown) == 8
+    assert not {t.text for t in data.known} & {t.text for t in data.unknown}
+    assert "every second text is attacked" in data.split
+    assert data.tasks == ("author",)
+    assert data.authors == AUTHORS
+
+
+def test_columns_by_other_names(tmp_path):
+    records = [
+        {
+            "number": str(at),
+            "writer": row["author"],
+            "body": row["text"],
+            "about": "sea" if at % 8 < 4 else "court",
+        }
+        for at, row in enumerate(letters())
+    ]
+    columns = Columns(id="number", text="body", author="writer", topic="about")
+    data = open_dataset(table(tmp_path / "letters.csv", records), None, columns)
+    assert data.tasks == ("author", "topic")
+    assert {t.id for t in data.unknown} <= {str(at) for at in range(16)}
+    with pytest.raises(DocumentError, match="'scribe'"):
+        open_dataset(tmp_path / "letters.csv", None, Columns(id="number", text="body", author="scribe"))
+
+
+def test_authors_count_by_topic_and_the_rest_teach(tmp_path):
+    """An author of one text on a topic is no candidate there; its text teaches, if such texts teach every topic."""
+    records = [{**row, "topic": "sea"} for row in letters(2)]
+    records += [
+        {"author": f"stranger{n}", "text": text("ada", 50 + n, 60), "topic": topic}
+        for n, topic in enumerate(("sea", "court"))
+    ]
+    data = open_dataset(table(tmp_path / "a.csv", records))
+    assert {t.author for t in data.topics} == {"stranger0", "stranger1"}
+    assert "teach topics" in data.split
+    data = open_dataset(
+        table(tmp_path / "b.csv", [r for r in records if r["topic"] == "sea" or "ada" in r["author"]][:-1])
+    )
+    assert not data.topics
+    assert "left out" in data.split or len(data.known) == 4
+
+
+def test_one_text_each_is_cut_in_two(tmp_path):
+    data = open_dataset(table(tmp_path / "letters.csv", [*letters(1, 100), *letters(1, 20)[:1]][:4]))
+    assert "first half" in data.split
+    known, unknown = data.known[0], data.unknown[0]
+    assert (known.author, len(known.text.split()), len(unknown.text.split())) == ("ada", 50, 50)
+
+
+def test_too_little_to_split(tmp_path):
+    with pytest.raises(DocumentError, match="field 'role'"):
+        open_dataset(table(tmp_path / "letters.csv", letters(1, 20)))
+
+
+def test_without_authors_every_text_is_its_own_candidate(tmp_path):
+    records = [{"text": text(author, n, 60)} for author in AUTHORS for n in range(3)]
+    data = open_dataset(table(tmp_path / "notes.csv", records))
+    assert data.alone
+    assert len(data.authors) == len(data.unknown) == 12
+    assert (data.tasks, data.chance("author"), data.topic_only_floor()) == (("author",), 1 / 12, None)
+    assert "own candidate" in data.split
+
+
+def test_without_authors_but_with_topics(tmp_path):
+    """Half of each topic teaches it; with texts of their own that teach, all are attacked."""
+    records = [{"text": text(author, n, 60), "topic": "sea" if author in "ada ben" else "court"}
+               for author in AUTHORS for n in range(4)]  # fmt: skip
+    path = table(tmp_path / "notes.csv", records)
+    data = open_dataset(path)
+    assert (len(data.unknown), len(data.topics), data.tasks) == (8, 8, ("author", "topic"))
+    assert data.topic_only_floor() == 2 / 8
+    topics = table(tmp_path / "topics.csv", records)
+    data = open_dataset(path, topics)
+    assert (len(data.unknown), len(data.topics)) == (16, 16)
+
+
+def test_roles_without_authors(tmp_path):
+    records = [{k: v for k, v in row.items() if k != "author"} for row in rows()]
+    for row in records:
+        row["role"] = "topic" if row["role"] == "known" else "unknown"
+    data = open_dataset(write(tmp_path / "corpus.jsonl", records))
+    assert data.alone
+    assert (len(data.unknown), len(data.topics)) == (4, 4)
+
+
+def test_a_sensitive_field_comes_along_and_is_not_shown(tmp_path):
+    records = [{**row, "gender": "f" if row["author"] < "c" else "m"} for row in rows()]
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in records))
+    data = open_dataset(path, None, Columns(sensitive="gender"))
+    assert [t.sensitive for t in data.unknown] == ["f", "f", "m", "m"]
+    assert "sensitive" not in repr(data.unknown[0])
