@@ -207,7 +207,7 @@ def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder)
         (["--length", "zero"], "--length must be"),
         (["--unknown", "reject"], "nothing to evaluate"),
         (["--snippet", "none-such"], "no unknown text has the id"),
-        (["--tasks", "gender"], "a task is"),
+        (["--tasks", "gender"], "no tasks is called"),
     ],
 )
 def test_refused(tmp_path, corpus, options, arguments, message):
