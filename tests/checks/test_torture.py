@@ -15,6 +15,7 @@ from torture.fuzz import PARSERS, seeds, target, torture_fuzz
 from torture.kills import torture_kills
 from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory
+from torture.observable import torture_observable
 
 fork_only = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
 
@@ -57,6 +58,11 @@ def test_a_release_without_its_last_bag_is_not_whole(format, tmp_path):
 @fork_only
 def test_kills():
     assert figure(apart(torture_kills, 8), "kills") == 8
+
+
+@fork_only
+def test_kills_of_paid_runs():
+    assert figure(apart(torture_observable, 6), "kills of paid runs") == 6
 
 
 @fork_only

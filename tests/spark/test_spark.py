@@ -217,7 +217,7 @@ def test_a_bug_in_a_worker_shows_no_text(session, places, tmp_path):
     buggy = functools.partial(
         "{zzcanary}".format
     )  # a KeyError that quotes it; Spark's workers cannot see this module
-    buggy.embeddings = None
+    buggy.vocabulary = None
     with SparkEngine() as engine, pytest.raises(PubliusError) as raised:
         engine.carry(buggy, [0])
     assert "zzcanary" not in str(raised.value)

@@ -19,6 +19,7 @@ from torture.kills import torture_kills
 from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory
 from torture.malformed import torture_malformed
+from torture.observable import torture_observable
 
 
 def parts(scale, seed):
@@ -30,6 +31,7 @@ def parts(scale, seed):
     return {
         "faults": lambda: torture_faults(some(2000)),
         "kills": lambda: torture_kills(some(500), seed),
+        "observable": lambda: torture_observable(some(50), seed),
         "full disk": lambda: torture_full_disk(some(300), seed),
         "memory limit": lambda: torture_memory(some(40), seed),
         "malformed files": lambda: torture_malformed(some(5000), seed),

@@ -50,8 +50,7 @@ def protect(
         if isinstance(ready, _Ready)
     ]
     rngs = (key.rng(document.id) for document, _ in good)
-    # A bag has no order: the same words get the same noise however they stood in the text.
-    words = [ready.indices if plan.ordered else np.sort(ready.indices) for _, ready in good]
+    words = [ready.indices if plan.ordered else without_order(ready.indices) for _, ready in good]
     outputs: Sequence[Any] = plan.mechanism.draw(words, rngs, threads=threads)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
@@ -146,6 +145,11 @@ def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
     else:
         known, words = np.ones(len(encoded.words), bool), list(encoded.words)
     return _Ready(encoded, plan.mechanism.indices(words), known)
+
+
+def without_order(words: IndexArray) -> IndexArray:
+    """The words of a bag, sorted: the same ones get the same noise however they stood in the text."""
+    return np.sort(words)
 
 
 def _interleaved(

@@ -30,6 +30,7 @@ class Level:
         documents: documents for each law of the release path.
         document_cells: least number of exact cells of document mechanisms.
         document_draws: documents released for the comparison with the stated law.
+        all_ways: whether neighboring worlds are compared in every engine and format.
         spends: of each process and thread that uses a ledger.
         own_points: points of the search and words a pair on the given vocabulary.
         timing_repeats: releases of each class of words.
@@ -53,6 +54,7 @@ class Level:
     documents: int
     document_cells: int
     document_draws: int
+    all_ways: bool
     spends: int
     own_points: int
     timing_repeats: int
@@ -78,6 +80,7 @@ QUICK: Final = Level(
     documents=3000,
     document_cells=2 * 10**6,
     document_draws=40_000,
+    all_ways=False,
     spends=10,
     own_points=400,
     timing_repeats=60,
@@ -101,6 +104,7 @@ FULL: Final = Level(
     documents=30_000,
     document_cells=2 * 10**7,
     document_draws=400_000,
+    all_ways=True,
     spends=200,
     own_points=4000,
     timing_repeats=300,
@@ -124,6 +128,7 @@ TESTS: Final = Level(
     documents=1500,
     document_cells=2 * 10**5,
     document_draws=20_000,
+    all_ways=False,
     spends=5,
     own_points=200,
     timing_repeats=20,

@@ -22,6 +22,7 @@ from publius.checks.audit.ledgers import check_ledger
 from publius.checks.audit.levels import Level
 from publius.checks.audit.mutants.catalog import FAMILIES, check_mutants
 from publius.checks.audit.noise_law import noise_law
+from publius.checks.audit.observable import check_observable
 from publius.checks.audit.outcomes import Findings
 from publius.checks.audit.power import check_clean_runs, smallest_scale_error
 from publius.checks.audit.release_path import check_entropy_failures, check_release_path
@@ -103,6 +104,7 @@ def pieces(level: Level, mechanism: str) -> list[Piece]:
         Piece("generators", _generators),
         Piece("vectors", _vectors),
         Piece("release", _release),
+        Piece("observable", _observable),
         Piece("ledger", _ledger),
         *mutants,
         *power,
@@ -173,6 +175,10 @@ def _vectors(context: Context) -> Findings:
 
 def _release(context: Context) -> Findings:
     return Findings(tuple(check_release_path(GENUINE, context.level.documents, context.key)))
+
+
+def _observable(context: Context) -> Findings:
+    return check_observable(full=context.level.all_ways)
 
 
 def _ledger(context: Context) -> Findings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -12,9 +13,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
-from publius.documents.shards import file_size
 from publius.errors import DocumentError
 from publius.files import private, write_file
+from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.noise.randomness import RunKey
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import Found
@@ -36,8 +38,8 @@ class Summary:
 
 Progress = Callable[[int], None]
 
-_REPAID: Final = 32
-"""Bytes of corpus for each word of the vocabulary: with fewer, most rows of a prepared table would never be used."""
+_REPAID: Final = 5
+"""Words drawn for each word of the vocabulary: with fewer, most rows of a prepared table would never be used."""
 
 
 @final
@@ -55,10 +57,17 @@ class Job:
     notice: Callable[[str], None]
 
     def prepare(self) -> None:
-        """Let the mechanism prepare what workers share, if the corpus is large enough to repay it."""
-        size = sum(map(file_size, self.corpus.paths))
-        if size >= _REPAID * self.plan.vocabulary.size:
-            self.plan.mechanism.prepare()
+        """Let the mechanism prepare what workers share, if there are documents enough to repay it.
+
+        Their number is public; the size of the input is not, and that something was prepared is seen on the disk.
+        """
+        mechanism = self.plan.mechanism
+        if type(mechanism).prepare in (AbstractMechanism.prepare, AbstractDocumentMechanism.prepare):
+            return
+        needed = _REPAID * self.plan.vocabulary.size // self.plan.size
+        known = self.corpus.count_hint
+        if (sum(1 for _ in itertools.islice(self.corpus, needed)) if known is None else known) >= needed:
+            mechanism.prepare()
 
 
 @final

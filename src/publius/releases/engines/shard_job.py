@@ -123,11 +123,11 @@ class ShardTask:
     """
 
     def __init__(self, work: Work, job: ShardJob, key: RunKey) -> None:
-        self._work, self._kept = work, job.notes / "job"
+        self._work, self.kept = work, job.notes / "job"
         self._key, self._seeded = key.expose(), key.seeded_run
         self._job: ShardJob | None = None
         self.vocabulary: Embeddings | Reference | None = job.plan.vocabulary
-        with write_file(self._kept, 0o600, durable=False) as file:
+        with write_file(self.kept, 0o600, durable=False) as file:
             file.write(job.pack())
 
     def __call__(self, number: int, shipped: Shipped = _not_shipped) -> None:
@@ -136,7 +136,7 @@ class ShardTask:
             from threadpoolctl import threadpool_limits
 
             threadpool_limits(1)
-            self._job = ShardJob.unpack(self._kept.read_bytes(), shipped)
+            self._job = ShardJob.unpack(self.kept.read_bytes(), shipped)
         self._work(self._job, RunKey(self._key, seeded_run=self._seeded), number)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from publius.checks.audit.mutants.ledgers import ledger_mutants
 from publius.checks.audit.mutants.mutant import Mutant, Probe
 from publius.checks.audit.mutants.noises import noise_mutants
 from publius.checks.audit.mutants.numbers import number_mutants
+from publius.checks.audit.mutants.observable import observable_mutants
 from publius.checks.audit.mutants.release_paths import release_mutants
 from publius.checks.audit.mutants.searches import search_mutants
 from publius.checks.audit.outcomes import Findings, failures, violations
@@ -22,6 +23,7 @@ FAMILIES = {
     "search": search_mutants,
     "generator": generator_mutants,
     "release": release_mutants,
+    "observable": observable_mutants,
     "ledger": ledger_mutants,
     "numbers": number_mutants,
     "document": document_mutants,
