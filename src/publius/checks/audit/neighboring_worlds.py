@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Final, final
 
 from publius.checks.audit.release_path import toy_embeddings
-from publius.settings import UnknownPolicy
+from publius.settings import TextSettings, UnknownPolicy
 
 LENGTH: Final = 12
 """N, the words of a bag."""
@@ -36,7 +36,7 @@ class World:
     texts: tuple[str, ...] = ()
     kind: str = "jsonl"
     files: tuple[tuple[str, int], ...] = (("corpus", _DOCUMENTS + 1),)
-    unknown: UnknownPolicy = "unk"
+    unknown: UnknownPolicy = TextSettings.unknown
     broken: str | None = None
     ascii_only: bool = True
     packed: bool = False

@@ -38,6 +38,7 @@ from publius.releases.engines.shard_job import ShardTask
 from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Experiment, Plan
 from publius.releases.protect import protect
+from publius.settings import TextSettings
 from publius.text.bag import Encoding
 from publius.vectors.embeddings import Embeddings
 
@@ -98,7 +99,9 @@ def ways(*, full: bool) -> list[Way]:
 def make_plan(world: World, **options: Any) -> Plan:
     """The plan of a world, with a fixed run key."""
     embeddings = toy_embeddings()
-    encoding = Encoding.of(embeddings.tokenizer, length=LENGTH, unknown=world.unknown, stop_words="english")
+    encoding = Encoding.of(
+        embeddings.tokenizer, length=LENGTH, unknown=world.unknown, stop_words=TextSettings.stop_words
+    )
     options = {"experiment": Experiment(seed=4), **options}
     return Plan(Laplace(embeddings, epsilon=2.0), encoding, **options)
 
@@ -222,7 +225,7 @@ def check_refusals() -> list[Check]:
     world = pairs()[0].one
     private = make_plan(world, experiment=None)
     rejecting = make_plan(World("any", unknown="reject"), experiment=None)
-    embeddings = private.mechanism.embeddings
+    embeddings = toy_embeddings()
     document = _document(embeddings.word(0))
     again = RunKey.fresh()
     protect([document], private, again)
