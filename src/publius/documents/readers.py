@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import PurePath
 from typing import Final
 
@@ -45,6 +45,7 @@ def reader_of(kind: str, form: TableForm) -> Reader:
     return partial(read_csv, form=form) if reader is read_csv else reader
 
 
+@lru_cache(256)  # it is asked for every document
 def kind_of_file(name: str) -> str | None:
     """The kind of a file by the suffix of its name, ``.gz`` passed over; None for one that cannot be read."""
     suffixes = [suffix.lower() for suffix in PurePath(name).suffixes[-2:]]

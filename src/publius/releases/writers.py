@@ -66,13 +66,10 @@ class Layout:
 
     def counts(self, release: Release) -> dict[str, int]:
         """The bag's words in vocabulary order; words outside it (an experiment's) last."""
-        last = len(self.vocabulary.vocabulary)
-
-        def place(item: tuple[str, int]) -> tuple[int, str]:
-            index = self.vocabulary.index(item[0])
-            return (last if index is None else index, item[0])
-
-        return dict(sorted(release.bag.counts.items(), key=place))
+        places, counts = self.vocabulary.places, release.bag.counts
+        known = sorted(places.keys() & counts.keys(), key=places.__getitem__)
+        rest = sorted(counts.keys() - places.keys()) if len(known) < len(counts) else ()
+        return {word: counts[word] for word in (*known, *rest)}
 
     def record(self, release: Release) -> dict[str, Any]:
         """Id, size, the kind of ordered text, an experiment's warning, and exactly the labels that were asked for."""

@@ -6,7 +6,7 @@ that remembers what the tokenizer made of it. The table's answers are the tokeni
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import Final, Protocol, final, overload
@@ -46,6 +46,11 @@ class IndexedVocabulary(Hashable, Protocol):
     @property
     def vocabulary(self) -> Sequence[str]:
         """The words by place."""
+        ...
+
+    @property
+    def places(self) -> Mapping[str, int]:
+        """The place of each word."""
         ...
 
     def index(self, word: str) -> int | None:

@@ -245,7 +245,8 @@ class Embeddings:
         return self._known_sha256 or digest(self.vocabulary, self.vectors)
 
     @functools.cached_property
-    def _indices(self) -> dict[str, int]:
+    def places(self) -> Mapping[str, int]:
+        """The position of each word in the vocabulary, from 0."""
         indices = {word: index for index, word in enumerate(self.vocabulary)}
         if len(indices) != self.size:
             raise EmbeddingError(f"{self._where()}: a word stands twice in the vocabulary; import it again")
@@ -253,14 +254,14 @@ class Embeddings:
 
     def index(self, word: str) -> int | None:
         """The position of ``word`` in the vocabulary, from 0; None when it is not there."""
-        return self._indices.get(word)
+        return self.places.get(word)
 
     def word(self, index: int) -> str:
         """The word at a position from 0."""
         return self.vocabulary[index]
 
     def __contains__(self, word: object) -> bool:
-        return word in self._indices
+        return word in self.places
 
     def __len__(self) -> int:
         return self.size

@@ -281,7 +281,8 @@ class Reference:
         return self.aspects[name]
 
     @functools.cached_property
-    def _indices(self) -> dict[str, int]:
+    def places(self) -> Mapping[str, int]:
+        """The position of each word in the vocabulary, from 0."""
         found = {word: index for index, word in enumerate(self.vocabulary)}
         if len(found) != self.size:
             raise EmbeddingError(f"the reference {self.name!r} has a word twice: fit it again")
@@ -289,10 +290,10 @@ class Reference:
 
     def index(self, word: str) -> int | None:
         """The position of ``word`` in the vocabulary, from 0; None when it is not there."""
-        return self._indices.get(word)
+        return self.places.get(word)
 
     def __contains__(self, word: object) -> bool:
-        return word in self._indices
+        return word in self.places
 
     def __len__(self) -> int:
         return self.size
