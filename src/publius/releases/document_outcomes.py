@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from publius.arrays import IndexArray
 from publius.errors import UsageError
 from publius.mechanisms.documents.prototype import Prototype
 from publius.releases.plan import Plan
-from publius.text.bag import words_of
+from publius.text.bag import Encoded, words_of
 
 
 def outcomes_of(text: str, plan: Plan) -> dict[str, Any]:
@@ -18,13 +19,23 @@ def outcomes_of(text: str, plan: Plan) -> dict[str, Any]:
     The probabilities are of this document, hence private. Raises `UsageError` for a mechanism that names no
     prototypes.
     """
+    return outcomes_at(places_of(text, plan)[1], plan)
+
+
+def places_of(text: str, plan: Plan) -> tuple[Encoded, IndexArray]:
+    """A text as ``plan`` reads it, and its words' places in the reference, none for the empty document."""
+    encoded = words_of(text, plan.vocabulary, plan.encoding)
+    return encoded, np.zeros(0, np.int64) if encoded.places is None else encoded.places
+
+
+def outcomes_at(places: IndexArray, plan: Plan) -> dict[str, Any]:
+    """The same of a document that is read already, as its words' places in the reference."""
     mechanism = plan.mechanism
     if not isinstance(mechanism, Prototype):
         raise UsageError(
             f"the mechanism {mechanism.name} names no prototypes, so there are no outcomes to list: choose prototype"
         )
-    places = words_of(text, plan.vocabulary, plan.encoding).places
-    law = mechanism.law([np.zeros(0, np.int64) if places is None else places])[0]
+    law = mechanism.law([places])[0]
     public = mechanism.outcomes
     order = np.argsort(-law, kind="stable").tolist()
     return {

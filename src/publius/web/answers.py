@@ -75,11 +75,13 @@ class Embeddings(Answer):
 
 
 class ReleasedBag(Answer):
-    """A protected bag of N words."""
+    """A protected bag of N words, and the public prototype where the mechanism names one."""
 
     id: str
     size: int
     bag: dict[str, int]
+    prototype: int | None = None
+    label: str | None = None
 
 
 class Releases(Answer):
@@ -111,6 +113,8 @@ class Released(Answer):
 
     folder: str
     bag: list[tuple[str, int]]
+    prototype: int | None = None
+    label: str | None = None
     manifest: dict[str, Any]
     account: Balance | None
 

@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from publius.releases.plan import publius_version
-from publius.web import answers, requests
+from publius.web import answers, document_answers, requests
 from publius.web.errors import Json, answer_to, invalid, refused
 from publius.web.guards.body import LimitedBody
 from publius.web.guards.limits import Limits
@@ -28,7 +28,7 @@ from publius.web.openapi import described
 from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
 from publius.web.state import State
-from publius.web.views import compare, curve, document, public, release, words
+from publius.web.views import compare, curve, document, outcomes, public, release, words
 
 STATIC: Final = Path(__file__).parent / "static"
 _KINDS: Final = frozenset((".html", ".css", ".js", ".svg", ".png", ".ico", ".woff2"))
@@ -100,14 +100,11 @@ class _Service:
             return answer_to(error)
 
     def _is_long(self, view: Callable[..., dict[str, Any]], asked: object = None) -> bool:
-        """Whether a mechanism may have to be certified, or many are asked for."""
-        mechanisms = self._state.mechanisms
-        if isinstance(asked, requests.Choice) and not mechanisms.is_ready(
-            asked.mechanism, asked.epsilon, asked.metric, **asked.own
-        ):
+        """Whether a mechanism may have to be certified, a reference opened, or much is asked for."""
+        if isinstance(asked, requests.Chosen) and not self._state.is_ready(asked):
             return True
         if view is public.mechanisms:
-            return asked is None or not mechanisms.is_quick(str(asked))
+            return asked is None or not self._state.mechanisms.is_quick(str(asked))
         return view is curve.curve
 
     def router(self) -> APIRouter:
@@ -159,7 +156,7 @@ class _Route:
     method: str
     path: str
     view: Callable[..., dict[str, Any]]
-    answer: type[answers.Answer] | None = None
+    answer: Any = None
     takes: Any = None
     parameter: str = "asked"
     optional: bool = False
@@ -184,7 +181,9 @@ _ROUTES: Final = (
     _Route("GET", "/v1/samples/{id}", public.sample, None, str, "id"),
     _Route("GET", "/v1/reports/{id}", public.report, None, str, "id"),
     _Route("POST", "/v1/reports/{id}/ticket", public.ticket, None, str, "id"),
-    _Route("POST", "/v1/guarantee", public.guarantee, answers.Guarantee, requests.Guarantee),
+    _Route("GET", "/v1/references", outcomes.references, document_answers.References),
+    _Route("POST", "/v1/guarantee", public.guarantee, document_answers.AnyGuarantee, requests.Guarantee),
+    _Route("POST", "/v1/outcomes", outcomes.outcomes, document_answers.Outcomes, requests.Outcomes),
     _Route("POST", "/v1/tokens", document.tokens, answers.Tokens, requests.Tokens),
     _Route("POST", "/v1/draw", document.draw, answers.Draw, requests.Draw),
     _Route("POST", "/v1/curve", curve.curve, answers.Curves, requests.Curve),
@@ -196,7 +195,7 @@ _ROUTES: Final = (
 )
 
 
-def _form(model: type[answers.Answer]) -> dict[int | str, dict[str, Any]]:
+def _form(model: Any) -> dict[int | str, dict[str, Any]]:
     """What the OpenAPI document says of an answer; the views make it themselves."""
     return {200: {"model": model}, "4XX": {"model": answers.Error}}
 

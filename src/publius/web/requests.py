@@ -6,11 +6,13 @@ one is offered without a line here. What would read a file of this machine, or w
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 from publius.mechanisms.registry import all_parameters, available
 from publius.settings import (
     ENGLISH,
@@ -26,13 +28,18 @@ from publius.web.guards.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_
 
 if TYPE_CHECKING:
     MechanismName = str
-else:
-    MechanismName = Literal[tuple(available())]  # so that an error lists the names and not what was sent
+    AnyMechanism = str
+else:  # so that an error lists the names and not what was sent
+    MechanismName = Literal[tuple(available())]
+    AnyMechanism = Literal[(*available(), *DOCUMENT_MECHANISMS)]
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT, description="A document. Private: it is never kept.")]
 Id = Annotated[
     str, Field(min_length=1, max_length=256, description="Released with the bag and charged in the ledger.")
 ]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Length = Annotated[int, Field(ge=1, le=LARGEST_LENGTH)]
+Reference = Annotated[str, Field(min_length=1, max_length=100)]
 ComparedLength = Annotated[int, Field(ge=1, le=LONGEST_COMPARED, description="N, the words of a bag.")]
 Distance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -61,37 +68,68 @@ def _own_parameters() -> dict[str, tuple[Any, Any]]:
     }
 
 
-_NARROWED: dict[str, tuple[Any, ...]] = {
+_Parameters: Any = create_model("Parameters", __base__=Strict, **_own_parameters())  # type: ignore[call-overload]
+_Narrowed = dict[str, tuple[Any, ...]]
+_FOR_WORDS: _Narrowed = {
     "mechanism": (MechanismName,),
-    "epsilon": (Annotated[float, Field(gt=0, allow_inf_nan=False)], EPSILON_TO_TRY),
-    "length": (Annotated[int, Field(ge=1, le=LARGEST_LENGTH)],),
+    "epsilon": (Positive, EPSILON_TO_TRY),
+    "length": (Length,),
     "unknown": (SafePolicy,),
     "stop_words": (Literal[ENGLISH, "none"],),
-    "parameters": (create_model("Parameters", __base__=Strict, **_own_parameters()), {}),  # type: ignore[call-overload]
+    "parameters": (_Parameters, {}),
 }
-_Options: Any = create_model(
-    "Options",
-    __base__=Strict,
-    **{
-        each.name: _field(each, *_NARROWED.get(each.name, ()))
-        for each in (*declared(MechanismSettings), *declared(TextSettings))
-        if each.name != "embeddings"
-    },  # type: ignore[call-overload]
-)
+_FOR_RELEASES: _Narrowed = {
+    **_FOR_WORDS,
+    "mechanism": (AnyMechanism | None,),
+    "epsilon": (Positive | None,),
+    "length": (Length | None,),
+    "unknown": (SafePolicy | None,),
+    "reference": (Reference | None,),
+    "bound": (Annotated[float, Field(allow_inf_nan=False)] | None,),
+}
+_NOT_OFFERED = frozenset({"embeddings", "experiment", "seed", "order", "keep_between"})
 
 
-class Choice(_Options):  # type: ignore[misc]  # made above
-    """The public decisions of a release."""
+class Chosen(Strict):
+    """What the options of every request have in common."""
+
+    if TYPE_CHECKING:
+        parameters: Any
 
     @property
     def settings(self) -> ReleaseSettings:
-        """The same as settings."""
-        return ReleaseSettings.among({**dict(self), "parameters": self.own})
+        """The same as settings, with the defaults of what is kept; words are tried at `EPSILON_TO_TRY`."""
+        found = ReleaseSettings.among({**dict(self), "parameters": self.own}).resolved()
+        words = found.level == "word" and found.epsilon is None
+        return replace(found, epsilon=EPSILON_TO_TRY) if words else found
 
     @property
     def own(self) -> dict[str, Any]:
         """The parameters given for the mechanism."""
         return dict(self.parameters.model_dump(exclude_none=True)) if self.parameters else {}
+
+
+def _options(name: str, narrowed: _Narrowed, *settings: type) -> Any:
+    """A model of the options that ``settings`` declare, but for those that are not offered."""
+    fields: dict[str, Any] = {
+        each.name: _field(each, *narrowed.get(each.name, ()))
+        for kind in settings
+        for each in declared(kind)
+        if each.name not in _NOT_OFFERED
+    }
+    return create_model(name, __base__=Chosen, **fields)
+
+
+_WordOptions: Any = _options("WordOptions", _FOR_WORDS, MechanismSettings, TextSettings)
+_ReleaseOptions: Any = _options("ReleaseOptions", _FOR_RELEASES, ReleaseSettings)
+
+
+class WordChoice(_WordOptions):  # type: ignore[misc]  # made above
+    """What is chosen where words are looked at one by one."""
+
+
+class Choice(_ReleaseOptions):  # type: ignore[misc]  # made above
+    """The public decisions of a release: of words, or of a document's topic or meaning."""
 
 
 class GivenDocument(Strict):
@@ -132,19 +170,25 @@ class Guarantee(Choice):
     candidates: Annotated[int | None, Field(ge=1, le=10**12)] = None
 
 
-class Tokens(Choice):
+class Outcomes(Choice):
+    """A text of which is asked what it may become."""
+
+    text: Text
+
+
+class Tokens(WordChoice):
     """A text to cut into tokens."""
 
     text: Text
 
 
-class Draw(Choice):
+class Draw(WordChoice):
     """A text to draw a bag for, to look at."""
 
     text: Text
 
 
-class Curve(Choice):
+class Curve(WordChoice):
     """A text whose curves against epsilon are asked for, and a second one to compare with."""
 
     text: Text
@@ -155,14 +199,14 @@ class Curve(Choice):
     )
 
 
-class Words(Choice):
+class Words(WordChoice):
     """A public word."""
 
     word: Annotated[str, Field(min_length=1, max_length=1000)]
     count: Annotated[int, Field(ge=1, le=50)] = 12
 
 
-class Pair(Choice):
+class Pair(WordChoice):
     """Two documents to compare."""
 
     a: Text

@@ -8,13 +8,16 @@ from typing import final
 
 from publius.errors import UnknownWordError
 from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.registry import document_mechanism_of
 from publius.privacy.ledger import Ledger
+from publius.releases.plan import Plan
 from publius.settings import TextSettings
-from publius.text.bag import Bag, Encoded, Encoding, words_of
+from publius.text.bag import Bag, Encoded, Encoding, TokenizedVocabulary, words_of
 from publius.vectors.embeddings import Embeddings
 from publius.web.mechanism_cache import Mechanisms
+from publius.web.references import References
 from publius.web.reports import Reports
-from publius.web.requests import Choice
+from publius.web.requests import Choice, Chosen, WordChoice
 from publius.web.samples import Samples
 
 
@@ -25,6 +28,7 @@ class State:
     Attributes:
         embeddings: the public vocabulary with its vectors.
         mechanisms: on it.
+        references: for what is kept of whole documents.
         ledger: debited before each release, or None.
         releases: the folder in which each release gets a folder.
         reports: results of evaluations that may be shown.
@@ -42,16 +46,38 @@ class State:
         """`UsageError` for a report folder that is none."""
         self.embeddings = embeddings
         self.mechanisms = Mechanisms(embeddings)
+        self.references = References()
         self.ledger = ledger
         self.releases = releases
         self.reports = Reports(reports)
         self.samples = Samples()
 
-    def mechanism(self, asked: Choice) -> AbstractMechanism:
-        """The mechanism that a request names."""
-        return self.mechanisms.get(asked.mechanism, asked.epsilon, asked.metric, **asked.own)
+    def mechanism(self, asked: Chosen) -> AbstractMechanism:
+        """The mechanism on words that a request names."""
+        chosen = asked.settings
+        return self.mechanisms.get(
+            chosen.mechanism or "", chosen.epsilon or 0.0, chosen.metric, **chosen.parameters
+        )
 
-    def encoding(self, asked: Choice) -> Encoding:
+    def plan(self, asked: Choice) -> Plan:
+        """The plan of a release that a request asks for."""
+        chosen = asked.settings
+        if chosen.level == "word":
+            return Plan.of(chosen, self.mechanism(asked))
+        if chosen.reference is None:
+            return Plan.of(chosen)  # which says that one is needed
+        return Plan.of(chosen, document_mechanism_of(chosen, self.references.get(chosen.reference)))
+
+    def is_ready(self, asked: Chosen) -> bool:
+        """Whether what a request asks for is made in a moment: nothing has to be certified or opened first."""
+        chosen = asked.settings
+        if chosen.level == "document":
+            return chosen.reference is None or self.references.is_ready(chosen.reference)
+        return self.mechanisms.is_ready(
+            chosen.mechanism or "", chosen.epsilon or 0.0, chosen.metric, **chosen.parameters
+        )
+
+    def encoding(self, asked: WordChoice) -> Encoding:
         """How a request wants a text to become N words."""
         chosen = asked.settings
         return Encoding.of(
@@ -61,14 +87,18 @@ class State:
             stop_words=chosen.stop_words,
         )
 
-    def encoded(self, text: str, asked: Choice, which: str = "") -> Encoded:
+    def encoded(self, text: str, asked: WordChoice, which: str = "") -> Encoded:
         """The N words of ``text``; `DataError` when they cannot be released, naming ``which`` document."""
-        try:
-            found = words_of(text, self.embeddings, self.encoding(asked))
-        except UnknownWordError as error:
-            raise UnknownWordError(f"{which}{error}") from None
-        return found
+        return read(text, self.embeddings, self.encoding(asked), which)
 
-    def bag(self, text: str, asked: Choice, which: str = "") -> Bag:
+    def bag(self, text: str, asked: WordChoice, which: str = "") -> Bag:
         """`encoded` without order."""
         return Bag(self.encoded(text, asked, which).words)
+
+
+def read(text: str, vocabulary: TokenizedVocabulary, encoding: Encoding, which: str = "") -> Encoded:
+    """The words that stand for ``text``; `DataError` when they cannot be released, naming ``which`` document."""
+    try:
+        return words_of(text, vocabulary, encoding)
+    except UnknownWordError as error:
+        raise UnknownWordError(f"{which}{error}") from None

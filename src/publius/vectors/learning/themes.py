@@ -23,10 +23,10 @@ from publius.vectors.learning.typical_words import drawable
 from publius.vectors.store import store_root
 
 NAME: Final = "themes"
-_WORDS: Final = 20_000
+WORDS: Final = 20_000
 _PROTOTYPE_WORDS: Final = 8_000
 _SHARED_RANK: Final = 300.0
-_SIZES: Final = MappingProxyType({"topic": (10, 25, 50), "meaning": (50, 100, 150)})
+SIZES: Final = MappingProxyType({"topic": (10, 25, 50), "meaning": (50, 100, 150)})
 _DIMENSION: Final = 30
 _DRAWN: Final = 100
 _VERSION: Final = 2
@@ -48,14 +48,19 @@ def themes() -> Reference:
         return made
 
 
+def is_made() -> bool:
+    """Whether they are stored, so that they are opened in a moment."""
+    return any((store_root().parent / "packaged").glob(f"{NAME}-v{_VERSION}-*"))
+
+
 def make_themes(embeddings: Embeddings) -> Reference:
     """Themes of the most frequent words of ``embeddings``, which stand in the order of frequency."""
     stops = StopWords.load()
     places = [
         place
-        for place, word in enumerate(embeddings.vocabulary[: 2 * _WORDS])
+        for place, word in enumerate(embeddings.vocabulary[: 2 * WORDS])
         if word not in stops and len(word) > 2 and word.isalpha()
-    ][:_WORDS]
+    ][:WORDS]
     if len(places) < 2:
         raise UsageError(f"the vectors {embeddings.name!r} have too few words to make themes of")
     vocabulary = tuple(embeddings.vocabulary[place] for place in places)
@@ -63,7 +68,7 @@ def make_themes(embeddings: Embeddings) -> Reference:
     background = 1 / (rank + 10)
     background /= background.sum()
     features = on_grid(_weighted(np.asarray(embeddings.vectors[places], np.float64), rank))
-    aspects = {name: _aspect(name, features, background, vocabulary, sizes) for name, sizes in _SIZES.items()}
+    aspects = {name: _aspect(name, features, background, vocabulary, sizes) for name, sizes in SIZES.items()}
     source = {"format": "themes", "embeddings": embeddings.sha256, "words": len(places), "version": _VERSION}
     return Reference(
         NAME,

@@ -8,6 +8,8 @@ from typing import Any
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms.base import AbstractExact, AbstractMechanism
 from publius.mechanisms.registry import available, mechanism_class, summary
+from publius.privacy.document_guarantee import DocumentGuarantee
+from publius.privacy.guarantee import Bound, factor, log10_factor, posterior_at_most
 from publius.privacy.promise import promise, statement
 from publius.releases.plan import publius_version
 from publius.settings import EUCLIDEAN
@@ -128,9 +130,15 @@ def _ledger(state: State) -> dict[str, Any] | None:
 
 
 def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
-    """What ``publius guarantee --json`` prints, and the promise in words; without a distance, no exponent."""
+    """What ``publius guarantee --json`` prints, and the promise in words; without a distance, no exponent.
+
+    Where a topic or meaning is kept there always is one: that between any two documents, if no distance is given.
+    """
+    if asked.settings.level == "document":
+        return _of_documents(state, asked)
+    size = asked.settings.size or 0
     mechanism = state.mechanism(asked)
-    promised = mechanism.guarantee.lifted(asked.length)
+    promised = mechanism.guarantee.lifted(size)
     facts: dict[str, Any] = {
         "mechanism": mechanism.name,
         "epsilon": promised.epsilon,
@@ -139,7 +147,7 @@ def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
         "delta": promised.delta,
     }
     if asked.distance is not None:
-        bound = mechanism.bound(asked.length, asked.distance)
+        bound = mechanism.bound(size, asked.distance)
         facts |= statement(
             promised, asked.distance, bound, releases=asked.releases, candidates=asked.candidates
         )
@@ -147,6 +155,38 @@ def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
             raise UsageError("the exponent is beyond all numbers: give a smaller distance")
     text = promise(promised, private=True)
     return {**facts, "epsilon_total": promised.epsilon_total, "evidence": promised.evidence, "promise": text}
+
+
+def _of_documents(state: State, asked: requests.Guarantee) -> dict[str, Any]:
+    """The guarantee of whole documents: its constants, and the exponent at a distance or between any two."""
+    plan = state.plan(asked)
+    promised = plan.guarantee
+    if not isinstance(promised, DocumentGuarantee):
+        raise UsageError("this mechanism promises nothing about whole documents")
+    exponent = promised.privacy_map(asked.distance)
+    delta = promised.delta if exponent < promised.bound else promised.bound_delta
+    total = Bound(exponent, delta).repeated(asked.releases)
+    facts = {
+        name: getattr(promised, name) for name in ("level", "epsilon", "bound", "size", "metric", "preserve")
+    }
+    if asked.candidates is not None:
+        facts["prior"] = 1 / asked.candidates
+        facts["posterior_at_most"] = posterior_at_most(total.exponent, asked.candidates)
+    return {
+        **facts,
+        "mechanism": plan.mechanism.name,
+        "mechanism_parameters": plan.mechanism.parameters,
+        "reference": asked.reference,
+        "evidence": promised.evidence,
+        "strength": promised.strength,
+        "distance": asked.distance,
+        "releases": asked.releases,
+        "exponent": total.exponent,
+        "factor": factor(total.exponent),
+        "log10_factor": log10_factor(total.exponent),
+        "delta": total.delta,
+        "promise": promise(promised, private=True),
+    }
 
 
 def stated(mechanism: AbstractMechanism, size: int) -> dict[str, Any]:

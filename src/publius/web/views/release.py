@@ -18,48 +18,52 @@ from publius.releases.release import Tally
 from publius.releases.writers import JsonLines, Layout
 from publius.web import requests
 from publius.web.guards.limits import MOST_WORDS
-from publius.web.state import State
+from publius.web.state import State, read
 
 
 def obfuscate(state: State, asked: requests.Obfuscate) -> dict[str, Any]:
     """Release documents to the caller; with a ledger, debited before anything is drawn."""
-    plan = _plan(state, asked)
-    if len(asked.documents) * asked.length > MOST_WORDS:
+    plan = state.plan(asked)
+    if len(asked.documents) * plan.size > MOST_WORDS:
         raise UsageError(f"documents times length must be at most {MOST_WORDS:,}: send fewer at once")
     given = [(each.id, each.text, each.subject) for each in asked.documents]
-    releases, tally = _released(state, asked, plan, given)
+    releases, tally = _released(state, plan, given)
     layout = Layout.of(plan)
-    bags = [{"id": each.id, "size": each.bag.size, "bag": layout.counts(each)} for each in releases]
+    bags = [
+        {"id": each.id, "size": each.bag.size, "bag": layout.counts(each), **_named(plan, each)}
+        for each in releases
+    ]
     return {"releases": bags, "manifest": plan.manifest(tally.documents)}
 
 
 def release(state: State, asked: requests.Release) -> dict[str, Any]:
     """Release one document into a new folder with a random name."""
-    plan = _plan(state, asked)
+    plan = state.plan(asked)
     folder = state.releases / f"release-{entropy(8).hex()}"
     check_new_folder(folder)
-    releases, tally = _released(state, asked, plan, [(asked.id, asked.text, asked.subject)])
+    releases, tally = _released(state, plan, [(asked.id, asked.text, asked.subject)])
     manifest = _write(folder, plan, releases, tally)
     bag = Layout.of(plan).counts(releases[0])
     answer = {"folder": str(folder), "bag": [[word, count] for word, count in sorted(bag.items())]}
-    return {**answer, "manifest": manifest, "account": _account(state, asked.id)}
+    return {**answer, **_named(plan, releases[0]), "manifest": manifest, "account": _account(state, asked.id)}
 
 
 def account(state: State, asked: requests.Account) -> dict[str, Any]:
     """What was spent on a document, what is left, and what a release with this choice would cost."""
-    plan = _plan(state, asked)
+    plan = state.plan(asked)
     price = None if state.ledger is None else float(state.ledger.price(plan.guarantee))
     return {"account": _account(state, asked.id), "price": price}
 
 
-def _plan(state: State, asked: requests.Choice) -> Plan:
-    return Plan.of(asked.settings, state.mechanism(asked))
+def _named(plan: Plan, found: Released) -> dict[str, Any]:
+    """The public prototype that stands for a document, where the mechanism names one."""
+    return {"prototype": found.prototype, "label": found.label} if plan.names_prototypes else {}
 
 
 def _released(
-    state: State, asked: requests.Choice, plan: Plan, given: Sequence[tuple[str, str, str | None]]
+    state: State, plan: Plan, given: Sequence[tuple[str, str, str | None]]
 ) -> tuple[list[Released], Tally]:
-    documents = [_document(state, asked, each, position) for position, each in enumerate(given, start=1)]
+    documents = [_document(plan, each, position) for position, each in enumerate(given, start=1)]
     if len({document.id for document in documents}) < len(documents):
         raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
     key = plan.run_key()  # without entropy nothing is debited
@@ -70,15 +74,13 @@ def _released(
     return [_good(result) for result in results], tally
 
 
-def _document(
-    state: State, asked: requests.Choice, given: tuple[str, str, str | None], position: int
-) -> Document:
+def _document(plan: Plan, given: tuple[str, str, str | None], position: int) -> Document:
     """A document that can be released: refused before anything is paid where it cannot."""
     id, text, subject = given
     found = given_document(id, text, position, subject=subject)
     if isinstance(found, BadDocument):
         raise found.error()
-    state.encoded(text, asked, f"document {position}: ")
+    read(text, plan.vocabulary, plan.encoding, f"document {position}: ")
     return found
 
 

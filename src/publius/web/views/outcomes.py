@@ -1,0 +1,113 @@
+"""What one document may become where its topic or meaning is kept: for the curator's eyes, never a release."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import UsageError
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.documents.prototype import Prototype
+from publius.noise.randomness import system_rng
+from publius.privacy.promise import promise
+from publius.releases.document_outcomes import outcomes_at, places_of
+from publius.web import requests
+from publius.web.state import State
+
+WARNING: Final = (
+    "For the curator's eyes. The probabilities, the place and the draw are made from this document: they are not a "
+    "release, nothing of them is saved and nothing is charged."
+)
+_NO_WORD: Final = (
+    "This document has no word that the reference knows, so it is treated as the empty document: nothing of "
+    "it is kept. Take a reference learned from texts more like it."
+)
+
+
+def references(state: State) -> dict[str, Any]:
+    """The public references that are stored, what each can keep, and whether it is made and open."""
+    return {"references": state.references.listing()}
+
+
+def outcomes(state: State, asked: requests.Outcomes) -> dict[str, Any]:
+    """What a document may become and how probable each of it is, where it lies, and a fresh draw.
+
+    For the curator's eyes alone: all of it but the prototypes is made from the document and carries no guarantee.
+    """
+    plan = state.plan(asked)
+    mechanism = plan.mechanism
+    if not isinstance(mechanism, AbstractDocumentMechanism):
+        raise UsageError(
+            "what a document may become is known where its topic or meaning is kept: give preserve"
+        )
+    encoded, places = places_of(asked.text, plan)
+    known = int(np.count_nonzero(places != mechanism.reference.unknown_index))
+    drawn = mechanism.draw([places], [system_rng()])[0]
+    found = outcomes_at(places, plan) if plan.names_prototypes else {"outcomes": [], **_constants(mechanism)}
+    return {
+        "warning": WARNING,
+        **found,
+        **_guarantee(mechanism),
+        "words": {"known": known, "unknown": encoded.unknown, "counted": len(places)},
+        "document_warning": None if known else _NO_WORD,
+        "picture": _picture(mechanism, places),
+        "draw": {
+            "prototype": drawn.prototype,
+            "label": drawn.label,
+            "bag": [[word, count] for word, count in drawn.bag.counts.items()],
+        },
+    }
+
+
+def _constants(mechanism: AbstractDocumentMechanism) -> dict[str, Any]:
+    promised = mechanism.guarantee
+    return {
+        "bound": promised.bound,
+        "epsilon": promised.epsilon,
+        "preserve": mechanism.preserve,
+        "reference": mechanism.reference.name,
+    }
+
+
+def _guarantee(mechanism: AbstractDocumentMechanism) -> dict[str, Any]:
+    promised = mechanism.guarantee
+    return {
+        "mechanism": mechanism.name,
+        "parameters": mechanism.parameters,
+        "size": promised.size,
+        "evidence": promised.evidence,
+        "strength": promised.strength,
+        "promise": promise(promised, private=True),
+    }
+
+
+def _picture(mechanism: AbstractDocumentMechanism, document: IndexArray) -> dict[str, Any]:
+    """The document, public prototypes and the box a position is clipped to, in two of the reference's coordinates."""
+    aspect = mechanism.aspect
+    shown = mechanism.prototypes if isinstance(mechanism, Prototype) else aspect.sets[0]
+    axes = _axes(shown.points)
+    place = mechanism.positions([document])
+    return {
+        "dimension": aspect.dimension,
+        "coordinates": [axis + 1 for axis in axes],
+        "document": _flat(place, axes)[0],
+        "clipped": _flat(aspect.saturated(place), axes)[0],
+        "box": _flat(np.stack([aspect.low, aspect.high]), axes),
+        "prototypes": [
+            {"prototype": k, "label": label, **at}
+            for k, (label, at) in enumerate(zip(shown.labels, _flat(shown.points, axes), strict=True))
+        ],
+    }
+
+
+def _axes(points: Float64Array) -> list[int]:
+    """The two coordinates in which the prototypes lie furthest apart, the first of equals; public."""
+    return sorted(np.argsort(-points.std(axis=0), kind="stable")[:2].tolist())
+
+
+def _flat(points: Float64Array, axes: list[int]) -> list[dict[str, float]]:
+    """Points in those coordinates; the second is 0 where there is but one."""
+    rows = np.asarray(points)[:, axes].tolist()
+    return [{"x": row[0], "y": row[1] if len(row) > 1 else 0.0} for row in rows]
