@@ -49,9 +49,13 @@ def protect(
         for document, ready in zip(documents, prepared, strict=True)
         if isinstance(ready, _Ready)
     ]
-    rngs = (key.rng(document.id) for document, _ in good)
     words = [ready.indices if plan.ordered else without_order(ready.indices) for _, ready in good]
-    outputs: Sequence[Any] = plan.mechanism.draw(words, rngs, threads=threads)
+    outputs: Sequence[IndexArray | DocumentOutcome]
+    if isinstance(plan.mechanism, AbstractDocumentMechanism):
+        outputs = plan.mechanism.draw_keyed(words, [document.id for document, _ in good], key)
+    else:
+        rngs = (key.rng(document.id) for document, _ in good)
+        outputs = plan.mechanism.draw(words, rngs, threads=threads)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
