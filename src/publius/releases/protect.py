@@ -50,7 +50,7 @@ def protect(
         if isinstance(ready, _Ready)
     ]
     words = [ready.indices if plan.ordered else without_order(ready.indices) for _, ready in good]
-    outputs: Sequence[IndexArray | DocumentOutcome]
+    outputs: Sequence[Any]
     if isinstance(plan.mechanism, AbstractDocumentMechanism):
         outputs = plan.mechanism.draw_keyed(words, [document.id for document, _ in good], key)
     else:
