@@ -28,6 +28,11 @@ class AbstractMetric(ABC):
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
         """Distances between the rows of ``a``, shape (p, n), and of ``b``, shape (q, n); shape (p, q)."""
 
+    def paired(self, a: FloatArray, b: FloatArray) -> Float64Array:
+        """The distance of each row of ``a``, shape (k, n), to the same row of ``b``; shape (k,)."""
+        rows = zip(np.asarray(a, np.float64), np.asarray(b, np.float64), strict=True)
+        return np.array([self.pairwise(x[None], y[None])[0, 0] for x, y in rows], np.float64)
+
     @final
     def diameter_bound(self, vectors: FloatArray) -> float:
         """At least the largest distance between two rows of ``vectors``: twice the largest to their mean."""
@@ -48,6 +53,11 @@ class Euclidean(AbstractMetric):
 
         return np.asarray(cdist(np.asarray(a, np.float64), np.asarray(b, np.float64)))
 
+    def paired(self, a: FloatArray, b: FloatArray) -> Float64Array:
+        """See `AbstractMetric.paired`."""
+        differences = np.asarray(a, np.float64) - b
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", differences, differences)))
+
 
 @final
 class Manhattan(AbstractMetric):
@@ -60,6 +70,10 @@ class Manhattan(AbstractMetric):
         from scipy.spatial.distance import cdist
 
         return np.asarray(cdist(np.asarray(a, np.float64), np.asarray(b, np.float64), "cityblock"))
+
+    def paired(self, a: FloatArray, b: FloatArray) -> Float64Array:
+        """See `AbstractMetric.paired`."""
+        return np.asarray(np.abs(np.asarray(a, np.float64) - b).sum(axis=1))
 
 
 METRICS: dict[str, type[AbstractMetric]] = {Euclidean.name: Euclidean, Manhattan.name: Manhattan}

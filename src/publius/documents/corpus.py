@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, final
+from typing import Final, TypeVar, final
 
 from publius.documents.readers import READERS, SEPARATED, UNNAMED, WHOLE, kind_of_file, reader_of
 from publius.documents.row_readers import (
@@ -33,6 +33,7 @@ from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
 from publius.settings import InputSettings
 
+T = TypeVar("T")
 LONGEST_ID: Final = 256
 """Longest id in characters."""
 
@@ -61,6 +62,25 @@ class Document:
     account: str | None = field(default=None, repr=False)
     subject: str | None = field(default=None, repr=False)
 
+    @property
+    def charged(self) -> tuple[str, str | None]:
+        """Whom a ledger charges for it: the account and the subject. `UsageError` for a numbered row.
+
+        `DocumentError` for a file name that no text can hold.
+        """
+        if self.account is None:
+            raise UsageError(
+                "a ledger charges documents by their ids, and numbered rows have none that last: name an id field"
+            )
+        try:
+            self.account.encode()
+        except UnicodeEncodeError:
+            raise DocumentError(
+                f"document {self.position}: the name of its file is not UTF-8, and a ledger charges .txt files by "
+                "their names: rename the file. Nothing was released"
+            ) from None
+        return self.account, self.subject
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -75,6 +95,13 @@ class BadDocument:
         """The error to raise when the run is to stop here."""
         named = "" if self.id is None else f" (id {self.id!r})"
         return DocumentError(f"document {self.position}{named}: {self.reason}")
+
+
+def accepted(item: T | BadDocument) -> T:
+    """``item`` itself; the error of a document that cannot be accepted."""
+    if isinstance(item, BadDocument):
+        raise item.error()
+    return item
 
 
 def given_document(

@@ -8,8 +8,7 @@ from typing import final
 
 import numpy as np
 
-from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
+from publius.arrays import IndexArray
 from publius.evaluation.encoding import OUTSIDE, EncodedText
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import RunKey
@@ -91,15 +90,5 @@ def displacement(protected: Sequence[Protected], mechanism: AbstractMechanism) -
     if not len(x):
         return Displacement(0.0, 0.0)
     vectors = mechanism.embeddings.vectors
-    distances = paired_distances(vectors[x], vectors[y], mechanism.metric)
+    distances = mechanism.metric.paired(vectors[x], vectors[y])
     return Displacement(float((x != y).mean()), float(distances.mean()))
-
-
-def paired_distances(a: FloatArray, b: FloatArray, metric: AbstractMetric) -> Float64Array:
-    """The distance of each row of ``a``, shape (k, n), to the same row of ``b``; shape (k,)."""
-    differences = np.asarray(a, np.float64) - b
-    if isinstance(metric, Euclidean):
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", differences, differences)))
-    if isinstance(metric, Manhattan):
-        return np.asarray(np.abs(differences).sum(axis=1))
-    return np.array([metric.pairwise(x[None], y[None])[0, 0] for x, y in zip(a, b, strict=True)])

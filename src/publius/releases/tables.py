@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from publius.documents.corpus import BadDocument, Document, documents_of
+from publius.documents.corpus import Document, accepted, documents_of
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
@@ -15,7 +15,6 @@ from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import OrderedText, Plan
 from publius.releases.protect import protect
-from publius.releases.release import Release
 from publius.releases.writers import Layout
 from publius.settings import InputSettings, ReleaseSettings, UnknownPolicy
 
@@ -65,8 +64,9 @@ def protect_table(
     layout = Layout.of(plan)
     columns = [text_field, *([] if number else [id_field]), *keep, *filter(None, [subject_field])]
     rows = _rows(_arrow(table), columns)
-    documents = _good(
-        documents_of(
+    documents = [
+        accepted(item)
+        for item in documents_of(
             rows,
             id_field=id_field,
             text_field=text_field,
@@ -74,9 +74,9 @@ def protect_table(
             number=number,
             subject_field=subject_field,
         )
-    )
+    ]
     if ledger is not None:
-        ledger.spend(plan.charges(ledger, [(_account(item), item.subject) for item in documents]))
+        ledger.spend(plan.charges(ledger, [item.charged for item in documents]))
     manifest = json.dumps(plan.manifest(len(documents)), ensure_ascii=False, allow_nan=False)
     made = import_parquet()[0].Table.from_batches(_batches(documents, plan, layout), schema=layout.schema())
     return made.replace_schema_metadata({**(made.schema.metadata or {}), MANIFEST: manifest})
@@ -108,31 +108,8 @@ def _rows(table: pyarrow.Table, columns: Sequence[str]) -> Iterator[Mapping[str,
     return (row for batch in table.select(wanted).to_batches() for row in batch.to_pylist())
 
 
-def _good(items: Iterator[Document | BadDocument]) -> list[Document]:
-    documents = []
-    for item in items:
-        if isinstance(item, BadDocument):
-            raise item.error()
-        documents.append(item)
-    return documents
-
-
-def _account(document: Document) -> str:
-    if document.account is None:
-        raise UsageError(
-            "a ledger charges documents by their ids: name an id field instead of numbering the rows"
-        )
-    return document.account
-
-
 def _batches(documents: Sequence[Document], plan: Plan, layout: Layout) -> Iterator[pyarrow.RecordBatch]:
     key, step = RunKey.fresh(), plan.mechanism.batch_size(plan.size)
     for start in range(0, len(documents), step):
         results, _ = protect(documents[start : start + step], plan, key)
-        yield layout.rows([_released(result) for result in results])
-
-
-def _released(result: Release | BadDocument) -> Release:
-    if isinstance(result, BadDocument):
-        raise result.error()
-    return result
+        yield layout.rows([accepted(result) for result in results])

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import final
 
 from publius.documents.corpus import BadDocument, Document
-from publius.errors import DocumentError, UsageError
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines.worker_pool import Batch
 from publius.releases.plan import Plan
@@ -36,7 +35,7 @@ class Charges:
         for batch in batches:
             if self._ledger is not None:
                 documents = [item for item in batch if isinstance(item, Document)]
-                new = self._plan.charges(self._ledger, [(_account(item), item.subject) for item in documents])
+                new = self._plan.charges(self._ledger, [item.charged for item in documents])
                 if not finished:
                     self._ledger.admit(new)
                 self._charges.update(zip([item.position for item in documents], new, strict=True))
@@ -53,19 +52,3 @@ class Charges:
             self._charges.pop(item.position, None)
         if self._ledger is not None:
             self._ledger.spend(self._charges.values(), token=token)
-
-
-def _account(document: Document) -> str:
-    """The name under which a ledger charges ``document``; `DocumentError` for a file name that no text can hold."""
-    if document.account is None:
-        raise UsageError(
-            "a ledger charges documents by their ids, and numbered rows have none that last: name an id field"
-        )
-    try:
-        document.account.encode()
-    except UnicodeEncodeError:
-        raise DocumentError(
-            f"document {document.position}: the name of its file is not UTF-8, and a ledger charges .txt files by "
-            "their names: rename the file. Nothing was released"
-        ) from None
-    return document.account

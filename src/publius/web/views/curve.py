@@ -19,7 +19,6 @@ from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN
 from publius.web import requests
 from publius.web.state import State
-from publius.web.views.document import row_distances
 
 _POINTS: Final = 12
 _DRAWS: Final = 1200  # words drawn at each point
@@ -71,7 +70,7 @@ def _drawn(mechanism: AbstractMechanism, indices: IndexArray) -> dict[str, Any]:
     vectors = mechanism.embeddings.vectors
     same = int((found == words).sum())
     low, high = binomial_interval(same, len(words))
-    mean = float(row_distances(mechanism.metric, vectors[words], vectors[found]).mean())
+    mean = float(mechanism.metric.paired(vectors[words], vectors[found]).mean())
     point = {"epsilon": mechanism.epsilon, "unchanged": same / len(words), "mean_distance": mean}
     return {**point, "unchanged_low": low, "unchanged_high": high, "draws": len(words)}
 

@@ -8,9 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.arrays import IndexArray
 from publius.distances import earth_movers_distance
-from publius.distances.metrics import AbstractMetric
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.randomness import system_rng
 from publius.text.bag import Bag, Encoding, words_of
@@ -84,7 +83,7 @@ def _drawn(
     mechanism: AbstractMechanism, words: Sequence[str], before: IndexArray, after: IndexArray
 ) -> dict[str, Any]:
     vectors, vocabulary = mechanism.embeddings.vectors, mechanism.embeddings.vocabulary
-    distances = row_distances(mechanism.metric, vectors[before], vectors[after])
+    distances = mechanism.metric.paired(vectors[before], vectors[after])
     counts, edges = np.histogram(distances, bins=_BINS, range=(0.0, float(distances.max()) or 1.0))
     bag = mechanism.bag(after)
     near = len(words) <= LONGEST_COMPARED
@@ -105,15 +104,3 @@ def _drawn(
 def moved_distance(mechanism: AbstractMechanism, words: Sequence[str], bag: Bag) -> float:
     """The Earth Mover's distance between the words of a document and a bag drawn from them."""
     return earth_movers_distance(Bag(words), bag, mechanism.embeddings, mechanism.metric)
-
-
-def row_distances(metric: AbstractMetric, a: FloatArray, b: FloatArray) -> Float64Array:
-    """Distance of each row of ``a`` to the row of ``b`` beside it, shape (N, n) twice -> (N,)."""
-    from publius.distances.metrics import Euclidean, Manhattan
-
-    differences = np.asarray(a, np.float64) - b
-    if isinstance(metric, Euclidean):
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", differences, differences)))
-    if isinstance(metric, Manhattan):
-        return np.asarray(np.abs(differences).sum(axis=1))
-    return metric.pairwise(differences, np.zeros((1, differences.shape[1])))[:, 0]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from publius.documents.corpus import BadDocument, Document, given_document
-from publius.errors import DocumentError, UsageError
+from publius.documents.corpus import Document, accepted, given_document
+from publius.errors import UsageError
 from publius.files import check_new_folder, new_folder
 from publius.noise.randomness import entropy
 from publius.releases.engines.engine import finish_folder
@@ -64,30 +64,22 @@ def _released(
     state: State, plan: Plan, given: Sequence[tuple[str, str, str | None]]
 ) -> tuple[list[Released], Tally]:
     documents = [_document(plan, each, position) for position, each in enumerate(given, start=1)]
-    if len({document.id for document in documents}) < len(documents):
+    if len({document.id for document in documents}) < len(documents):  # before anything is paid
         raise UsageError("two documents have the same id, so they would get the same noise: make ids differ")
     key = plan.run_key()  # without entropy nothing is debited
     if state.ledger is not None:
-        pairs = [(document.id, document.subject) for document in documents]
+        pairs = [document.charged for document in documents]
         state.ledger.spend(plan.charges(state.ledger, pairs))
     results, tally = protect(documents, plan, key)
-    return [_good(result) for result in results], tally
+    return [accepted(result) for result in results], tally
 
 
 def _document(plan: Plan, given: tuple[str, str, str | None], position: int) -> Document:
     """A document that can be released: refused before anything is paid where it cannot."""
     id, text, subject = given
-    found = given_document(id, text, position, subject=subject)
-    if isinstance(found, BadDocument):
-        raise found.error()
+    found = accepted(given_document(id, text, position, subject=subject))
     read(text, plan.vocabulary, plan.encoding, f"document {position}: ")
     return found
-
-
-def _good(result: Released | BadDocument) -> Released:
-    if isinstance(result, BadDocument):  # it was looked at before
-        raise DocumentError(result.reason)
-    return result
 
 
 def _write(folder: Path, plan: Plan, releases: Sequence[Released], tally: Tally) -> dict[str, Any]:
