@@ -50,12 +50,7 @@ def protect(
         if isinstance(ready, _Ready)
     ]
     words = [ready.indices if plan.ordered else without_order(ready.indices) for _, ready in good]
-    outputs: Sequence[Any]
-    if isinstance(plan.mechanism, AbstractDocumentMechanism):
-        outputs = plan.mechanism.draw_keyed(words, [document.id for document, _ in good], key)
-    else:
-        rngs = (key.rng(document.id) for document, _ in good)
-        outputs = plan.mechanism.draw(words, rngs, threads=threads)
+    outputs = _drawn(words, [document.id for document, _ in good], plan, key, threads)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
@@ -64,6 +59,15 @@ def protect(
         (Tally(1, plan.size, r.encoded.seen, r.encoded.unknown, r.encoded.padding) for _, r in good), Tally()
     )
     return results, tally
+
+
+def _drawn(
+    words: Sequence[IndexArray], ids: Sequence[str], plan: Plan, key: RunKey, threads: int | None
+) -> Sequence[Any]:
+    """What the mechanism makes of each document, with noise of its own."""
+    if isinstance(plan.mechanism, AbstractDocumentMechanism):
+        return plan.mechanism.draw_keyed(words, ids, key)
+    return plan.mechanism.draw(words, map(key.rng, ids), threads=threads)
 
 
 def release(
