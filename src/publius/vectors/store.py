@@ -182,29 +182,22 @@ def _read_words(path: Path, size: int) -> tuple[str, ...]:
 
 
 def _map_vectors(path: Path, record: Record) -> Float32Array:
-    shape = (record.size, record.dimension)
+    shape, size = (record.size, record.dimension), path.stat().st_size
     try:
-        with open(path, "rb") as stream:
-            found = _array_header(stream)
-            start, size = stream.tell(), os.fstat(stream.fileno()).st_size
-            expected = (shape, False, _DTYPE)
-            if found != expected or size - start != record.size * record.dimension * _DTYPE.itemsize:
-                raise EmbeddingError(
-                    f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}"
-                )
-            return np.asarray(np.memmap(stream, _DTYPE, "r", start, shape))
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, TypeError, SyntaxError, tokenize.TokenError):
+        found = None
     except OSError as error:
         raise storage_error("read", path, error) from None
-
-
-def _array_header(stream: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]] | None:
-    """Shape, Fortran order, type; None when it is not an array as `write_store` makes it."""
-    try:
-        if np.lib.format.read_magic(stream) != (1, 0):
-            return None
-        return np.lib.format.read_array_header_1_0(stream)
-    except (ValueError, EOFError, TypeError, SyntaxError, tokenize.TokenError):
-        return None
+    if (
+        not isinstance(found, np.memmap)
+        or (found.shape, found.dtype, found.flags.c_contiguous) != (shape, _DTYPE, True)
+        or found.offset + found.nbytes != size
+    ):
+        raise EmbeddingError(
+            f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}"
+        )
+    return np.asarray(found)
 
 
 def check_name(name: str) -> str:
