@@ -147,3 +147,12 @@ def test_seed_argument_is_never_used():
     source = Path(rng_module.__file__).read_text(encoding="utf-8")
     assert source.count("super().__init__(") == 1
     assert "super().__init__(key=" in source
+
+
+def test_bits_of_documents_are_those_of_their_generators():
+    key = RunKey.seeded(3)
+    ids, size = ["a", "b", "", "Ω"], 21
+    expected = [key.rng(name).bit_generator.random_raw(3).tobytes()[:size] for name in ids]
+    assert key.bits(ids, size) == expected
+    assert key.bits(reversed(ids), size) == expected[::-1]
+    assert len(set(expected)) == len(ids)

@@ -1,7 +1,7 @@
 """The document becomes one of M public prototypes: an exact law in whole numbers with two constants.
 
 Let F be the document's position, D_k its distance to the prototype k, u_k = min((D_k - min_j D_j) / 2, gamma) the
-margin scores, which are 1-Lipschitz in F, and q_k proportional to exp(-2 s u_k) with s = bound / gamma. Then
+margin scores, which are 1-Lipschitz in F, and q_k proportional to exp(-2 s u_k), s = max(bound, 4) / gamma. Then
 
     P(k) = (1 + (e^bound - 1) q_k) / (e^bound + M - 1).
 
@@ -58,6 +58,7 @@ MARGIN_SHARE: Final = 0.25
 """Of the public margin: within it the choice of a prototype is soft. Costs a few thousandths of the topics."""
 
 _TYPICAL: Final = 8
+_SHARPEST: Final = 4.0
 _DIGITS: Final = 50
 _UNIT: Final = 2.0**-52
 
@@ -134,9 +135,9 @@ class Prototype(AbstractDocumentMechanism):
             gamma = usual if gamma is None else gamma
             if not gamma > 0:
                 raise UsageError("with epsilon and no bound gamma must be positive: give --bound as well")
-            bound = _bound_for(epsilon * gamma / (2 * lipschitz))
+            bound = _bound_for(epsilon * gamma / lipschitz)
         else:
-            gamma = 2 * bound * lipschitz * math.tanh(bound / 4) / epsilon * (1 + 1e-12)
+            gamma = _reach(bound) * lipschitz * math.tanh(bound / 4) / epsilon * (1 + 1e-12)
             gamma = max(gamma, SMALLEST_GAMMA)
         self._asked_bound, self.gamma = bound, gamma
 
@@ -163,7 +164,7 @@ class Prototype(AbstractDocumentMechanism):
     @property
     def _steepness(self) -> float:
         """2 s: of the exponential law of the margin scores."""
-        return 2 * self._asked_bound / self.gamma
+        return _reach(self._asked_bound) / self.gamma
 
     @property
     def guarantee(self) -> DocumentGuarantee:
@@ -317,14 +318,22 @@ def _log_upward(ratio: Fraction) -> float:
     return upward(Fraction(logarithm) * (1 + Fraction(1, 10 ** (_DIGITS - 5))))
 
 
+def _reach(bound: float) -> float:
+    """2 s gamma: a prototype whose margin is gamma gets e^-that of what the nearest gets, beyond its floor.
+
+    The floor alone is e^-bound of the rest; the square of that adds nothing to speak of, and at small bounds e^-8.
+    """
+    return 2 * max(bound, _SHARPEST)
+
+
 def _bound_for(wanted: float) -> float:
-    """The B with B tanh(B / 4) = ``wanted``, rounded down; at most `LARGEST_BOUND`."""
+    """The B with reach(B) tanh(B / 4) = ``wanted``, rounded down; at most `LARGEST_BOUND`."""
     low, high = 0.0, LARGEST_BOUND
-    if high * math.tanh(high / 4) <= wanted:
+    if _reach(high) * math.tanh(high / 4) <= wanted:
         return high
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (middle, high) if middle * math.tanh(middle / 4) <= wanted else (low, middle)
+        low, high = (middle, high) if _reach(middle) * math.tanh(middle / 4) <= wanted else (low, middle)
     if low < SMALLEST_BOUND:
         raise UsageError("epsilon is too small for this margin: give a bound as well")
     return low * (1 - 1e-12)

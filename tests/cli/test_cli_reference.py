@@ -1,0 +1,89 @@
+"""``publius reference``: fit, list, info, verify."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from publius.cli import app
+from publius.vectors.learning import reference_store
+from references import public_documents
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def corpus(folder, documents=None, label="topic"):
+    path = folder / "public.jsonl"
+    rows = [
+        {"id": str(i), "text": " ".join(words), label: topic}
+        for i, (words, topic) in enumerate(documents or public_documents())
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["reference", *map(str, arguments)])
+
+
+def fit(home, *options):
+    return run("fit", corpus(home), "--label", "topic", "--features", "log-odds", "--name", "toy", *options)
+
+
+def test_fit_info_list_and_verify_agree(home):
+    made = fit(home, "--json")
+    assert made.exit_code == 0, made.output
+    facts = json.loads(made.stdout)
+    assert facts["keeps"] == ["topic", "meaning"]
+    assert facts["aspects"]["topic"]["prototypes"] == [3]
+    assert facts["source"]["corpus"] == "public.jsonl"
+    assert len(facts["source"]["corpus_sha256"]) == 64
+    assert json.loads(run("info", "toy", "--json").stdout) == facts
+    verified = json.loads(run("verify", "toy", "--json").stdout)
+    assert verified == {"name": "toy", "verified": True, "sha256": facts["sha256"]}
+    listed = json.loads(run("list", "--json").stdout)["references"]
+    assert [entry["name"] for entry in listed] == ["themes", "toy"]
+    assert listed[1]["sha256"] == facts["sha256"]
+
+
+def test_people_get_a_table(home):
+    shown = fit(home)
+    assert shown.exit_code == 0
+    assert "court (20), garden (20), music (20)" in shown.output
+    assert "toy" in run("list").output
+
+
+def test_the_number_of_prototypes_is_kept(home):
+    facts = json.loads(fit(home, "--prototypes", "5", "--json").stdout)
+    assert facts["aspects"]["meaning"]["prototypes"] == [5]
+
+
+def test_a_taken_name_and_a_wrong_one_are_refused_before_anything_is_read(home):
+    assert fit(home).exit_code == 0
+    for name in ("toy", "themes", "No Name"):
+        refused = run("fit", home / "absent.jsonl", "--label", "topic", "--name", name)
+        assert refused.exception is not None
+        assert refused.exception.exit_code == 2
+    assert reference_store.stored_reference_names() == ["toy"]
+
+
+def test_a_document_without_its_label_is_refused_and_nothing_is_left(home):
+    path = corpus(home)
+    path.write_text(path.read_text() + json.dumps({"id": "x", "text": "secretword"}) + "\n")
+    refused = run("fit", path, "--label", "topic", "--name", "toy")
+    assert refused.exception.exit_code in (2, 65)
+    assert "secretword" not in str(refused.exception)
+    assert reference_store.stored_reference_names() == []
+
+
+def test_a_damaged_reference_is_listed_as_such(home):
+    fit(home)
+    (reference_store.references_root() / "toy" / "reference.json").write_text("{}")
+    listed = json.loads(run("list", "--json").stdout)["references"]
+    assert "damaged" in listed[1]["kind"]
+    assert run("verify", "toy").exception.exit_code == 65
+    assert run("info", "nosuch").exception.exit_code == 2
