@@ -53,6 +53,16 @@ def test_a_killed_run_leaves_nothing_to_read_and_the_next_removes_it(call, tmp_p
     assert Ledger(tmp_path / "ledger").counts()[2] == 1
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_both_kinds_of_run_take_leftovers_away(publius, corpus_file, stored, tmp_path, resume):
+    left = tmp_path / ".publius-1-0.tmp"
+    left.mkdir(0o700)
+    call = ("obfuscate", corpus_file, "--epsilon", 1, "--embeddings", stored, "--length", 20, "--workers", 1)
+    code, _, err = publius(*call, "--output", tmp_path / "out", *["--resume"] * resume)
+    assert (code, left.exists()) == (0, False)
+    assert str(left) in err
+
+
 def test_what_a_living_run_makes_is_left_alone(tmp_path):
     with new_folder(tmp_path / "a") as one, new_folder(tmp_path / "b"):
         assert remove_leftovers(tmp_path / "c") == []

@@ -115,6 +115,8 @@ def protect_corpus(
         Charges(ledger, plan), progress, notice,
     )  # fmt: skip
     WRITERS[job.format].check(Layout.of(plan))  # names that clash, order without room: before any work
+    for left in remove_leftovers(output):
+        notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
     if run.resume:
         with working_folder(output, plan, corpus) as work:
             return _resumed(chosen, job, work) if work.placed is None else _already_placed(work, plan)
@@ -149,10 +151,6 @@ def _engine(
 
 def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
     """Everything into the new folder ``output``, or nothing; debited before others can read any of it."""
-    for left in remove_leftovers(output):
-        job.notice(
-            f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released"
-        )
     with new_folder(output) as folder:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
         manifest = finish_folder(folder, job.plan, outcome.tally.documents, len(outcome.bad))
