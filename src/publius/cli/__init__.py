@@ -33,6 +33,7 @@ from publius.cli import (
     reconstruct,
     reference,
     signoff,
+    start,
     utility,
     words,
 )
@@ -62,6 +63,7 @@ def _top(
 ) -> None: ...
 
 
+start.register(app)
 obfuscate.register(app)
 inspect.register(app)
 embeddings.register(app)
