@@ -27,6 +27,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     matching(manifest, _stated(results, document=manifest.get("level") == "document"))
     lines = summarize(results)
     line = _line(manifest, lines)
+    verdict = judge(lines, read_limits(folder), results.facts)
     clean = next((each for each in lines if each.clean), None)
     limits = read_limits(folder)
     verdict = judge([each for each in (clean, line) if each is not None], limits, results.facts)
@@ -89,7 +90,7 @@ def _value(name: str, value: float | None) -> str:
 
 def _about(results: Results) -> tuple[tuple[str, str], ...]:
     facts = results.facts
-    rows = [("texts attacked", f"{facts['unknown_texts']:,} of {facts['size']:,} words each")]
+    rows = [("texts attacked", f"{facts['unknown_texts']:,}, each released as {facts['size']:,} words")]
     if facts.get("authors"):
         rows.append(("authors", f"{facts['authors']:,}"))
     if facts.get("topics"):

@@ -192,8 +192,7 @@ def _compare(what: str, bound: object, found: Mapping[str, str]) -> None:
 def _references(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Digests of the public things that the promise rests on, by name."""
     found = {
-        "vectors": manifest.get("vocabulary_sha256"),
-        "reference": manifest.get("reference_sha256"),
+        "reference" if manifest.get("reference") else "word vectors": manifest.get("vocabulary_sha256"),
         "stop words": manifest.get("stop_words_sha256"),
     }
     return {name: str(value) for name, value in found.items() if value}
@@ -246,7 +245,8 @@ def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "epsilon", f"{manifest['epsilon']:g} nats", "per word and unit of word distance"
         yield "epsilon times N", f"{total:g} nats", "per unit of distance between two documents"
     if manifest.get("delta"):
-        yield "delta", f"{manifest['delta']:.1e}", "probability with which the promise can fail"
+        part = "what is stated per unit" if manifest.get("level") == "document" else "the promise"
+        yield "delta", f"{manifest['delta']:.1e}", f"probability with which {part} can fail"
     yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
 
 

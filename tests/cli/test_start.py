@@ -1,0 +1,152 @@
+"""`publius start`: from a file of complaints to a verified sign-off."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from publius.cli.steps import Choices, Older, config_text, read_config
+from publius.errors import DataError, UsageError
+from publius.noise.randomness import seeded_rng
+
+TOPICS = {
+    "card": "card payment charged refund statement bank fee interest balance credit limit purchase merchant".split(),
+    "loan": "loan mortgage house monthly rate application approved officer income closing lender term".split(),
+}
+COMMON = "nobody answered letter called manager office waited weeks wrote again promised told problem service".split()
+
+
+def rows(count, seed, authors=4):
+    rng = seeded_rng(seed)
+    for number in range(count):
+        topic = ["card", "loan"][number // authors % 2]
+        own = COMMON[number % authors * 3 :][:4]
+        size = int(rng.integers(20, 60))
+        words = [
+            (TOPICS[topic] if pick < 0.6 else own)[
+                int(place * (len(TOPICS[topic]) if pick < 0.6 else len(own)))
+            ]
+            for pick, place in rng.random((size, 2)).tolist()
+        ]
+        yield {
+            "id": f"r{number}",
+            "author": f"a{number % authors}",
+            "topic": topic,
+            "complaint": " ".join(words),
+        }
+
+
+def store(path, records, *, delimiter=";", encoding="iso-8859-1"):
+    records = list(records)
+    sheet = io.StringIO()
+    writer = csv.DictWriter(sheet, list(records[0]), delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(records)
+    path.write_bytes(sheet.getvalue().encode(encoding))
+    return path
+
+
+@pytest.fixture
+def private(tmp_path):
+    found = list(rows(40, 1))
+    found[3]["complaint"] = ""
+    found[7]["complaint"] = "card " * 50_000
+    found[9]["complaint"] = "le colis est arrivé abîmé et personne ne répond à mes messages depuis hier"
+    return store(
+        tmp_path / "complaints.csv", [{"id": each["id"], "complaint": each["complaint"]} for each in found]
+    )
+
+
+@pytest.fixture
+def older(tmp_path):
+    return store(tmp_path / "older.csv", rows(120, 2))
+
+
+def publius(*arguments, said=None):
+    call = [sys.executable, "-m", "publius", *map(str, arguments)]
+    return subprocess.run(call, capture_output=True, text=True, check=False, input=said)
+
+
+@pytest.mark.parametrize("answers", [None, "{older}\n\n\n\n"])
+def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
+    pytest.importorskip("sklearn")
+    output = tmp_path / "out"
+    if answers is None:
+        done = publius("start", private, "--public", older, "--preserve", "topic", "--bound", "7", "--yes", "--output",
+                       output, "--json")  # fmt: skip
+        result = json.loads(done.stdout)
+        assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1)}
+        assert result["inspection"]["delimiter"] == ";"
+    else:  # four answers: the public texts, what to keep, the bound, go on
+        done = publius("start", private, "--output", output, said=answers.format(older=older))
+        assert "The same by single commands:" in done.stdout
+    assert done.returncode in (0, 1), done.stderr
+    assert {path.name for path in output.iterdir()} == {
+        "release", "evaluation", "signoff.html", "publius.toml", "public",
+    }  # fmt: skip
+    manifest = json.loads((output / "release" / "manifest.json").read_text())
+    assert (manifest["level"], manifest["preserve"], manifest["bound"]) == ("document", "topic", 7.0)
+    bags = [json.loads(line) for line in (output / "release" / "bags.jsonl").read_text().splitlines()]
+    assert [bag["id"] for bag in bags] == [str(number) for number in range(1, 41)]  # numbered, none missing
+    assert {sum(bag["bag"].values()) for bag in bags} == {manifest["size"]}  # no length is to be seen
+    checked = publius(
+        "verify", output / "release", output / "signoff.html", "--evaluation", output / "evaluation"
+    )
+    assert checked.returncode == 0, checked.stderr
+    assert read_config(output / "publius.toml").bound == 7
+    assert str(tmp_path / ".publius") not in done.stdout  # the commands name the folder that there is
+
+
+def refused(private, older, tmp_path, *arguments, code, message):
+    done = publius(
+        "start",
+        private,
+        "--output",
+        tmp_path / "out",
+        "--yes",
+        *(["--public", older] if older else []),
+        *arguments,
+    )
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_wrong_is_one_clear_sentence_and_nothing_is_written(private, older, tmp_path):
+    refused(private, None, tmp_path, code=2, message="name them with --public")
+    refused(private, older, tmp_path, "--text-field", "canary", code=65, message="no column 'canary'")
+    refused(private, older, tmp_path, "--preserve", "words", code=2, message="start keeps topic or meaning")
+    few = store(tmp_path / "few.csv", rows(10, 3))
+    refused(private, few, tmp_path, code=65, message="too few to learn from")
+
+
+def test_without_authors_it_goes_no_further_than_a_stated_choice(private, tmp_path):
+    unknown = store(
+        tmp_path / "unknown.csv", ({k: v for k, v in each.items() if k != "author"} for each in rows(60, 4))
+    )
+    refused(private, unknown, tmp_path, code=77, message="no evidence that authors are hidden")
+
+
+def test_half_of_the_public_texts_are_learned_from_and_the_others_attacked(older):
+    halves = Older.read(Choices(public=str(older), preserve="topic"))
+    learned, attacked = ({row["id"] for row in half} for half in (halves.learned, halves.attacked))
+    assert not learned & attacked
+    assert abs(len(learned) - len(attacked)) <= 8
+    assert (halves.authors, halves.topics) == ("author", "topic")
+    assert 0.25 <= halves.floor <= 0.3
+
+
+def test_answers_are_kept_and_read_again(tmp_path):
+    choices = Choices(public='o"lder.csv', preserve="topic", bound=3.5, publish_ids=True)
+    path = tmp_path / "publius.toml"
+    path.write_text(config_text(choices))
+    assert read_config(path) == choices
+    assert Choices(bound=1.0).or_else(choices).bound == 1.0
+    for text, error in (("bound = ", DataError), ("bound = 'x'", UsageError), ("canary = 1", UsageError)):
+        path.write_text(text)
+        with pytest.raises(error):
+            read_config(path)
