@@ -503,3 +503,21 @@ class PublicTextSettings(StopWordSettings):
 
     tokenizer: str = option("glove", help="glove or word2vec.")
     text_field: str = option(InputSettings.text_field, help="Field that holds the text.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartSettings(Settings):
+    """The answers of ``publius start``, under the names that ``publius.toml`` has for them."""
+
+    public: str | None = option(None, help="Public or older texts of the kind, with topics and authors.")
+    preserve: Literal["topic", "meaning"] | None = option(None, help="What to keep: topic or meaning.")
+    bound: float | None = option(None, help="Nats between any two documents. Default: 7.", above=0)
+    text_field: str | None = option(None, help="Column of texts. Default: found.")
+    author_field: str | None = option(
+        None, help="Column of authors in the public texts. Default: found by its name."
+    )
+    topic_field: str | None = option(
+        None, help="Column of topics in the public texts. Default: found by its name."
+    )
+    publish_ids: bool = option(False, help="Release your own ids. Default: the documents are numbered.")
+    without_evidence: bool = option(False, help="Go on where nobody's author is known.")

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from publius.cli.steps import Choices, Older, config_text, read_config
+from publius.cli.steps import Choices, Older, config_text, read_config, together
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
 
@@ -119,7 +119,7 @@ def refused(private, older, tmp_path, *arguments, code, message):
 def test_what_is_wrong_is_one_clear_sentence_and_nothing_is_written(private, older, tmp_path):
     refused(private, None, tmp_path, code=2, message="name them with --public")
     refused(private, older, tmp_path, "--text-field", "canary", code=65, message="no column 'canary'")
-    refused(private, older, tmp_path, "--preserve", "words", code=2, message="start keeps topic or meaning")
+    refused(private, older, tmp_path, "--preserve", "words", code=2, message="no preserve is called 'words'")
     few = store(tmp_path / "few.csv", rows(10, 3))
     refused(private, few, tmp_path, code=65, message="too few to learn from")
 
@@ -145,7 +145,7 @@ def test_answers_are_kept_and_read_again(tmp_path):
     path = tmp_path / "publius.toml"
     path.write_text(config_text(choices))
     assert read_config(path) == choices
-    assert Choices(bound=1.0).or_else(choices).bound == 1.0
+    assert together(Choices(bound=1.0), choices).bound == 1.0
     for text, error in (("bound = ", DataError), ("bound = 'x'", UsageError), ("canary = 1", UsageError)):
         path.write_text(text)
         with pytest.raises(error):

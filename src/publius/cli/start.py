@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, printable
-from publius.cli.options import Json
-from publius.cli.steps import Choices, Older, commands, config_text, read_config
+from publius.cli.options import Json, options
+from publius.cli.steps import Choices, Older, commands, config_text, read_config, together
 from publius.errors import PolicyError, UsageError
+from publius.settings import StartSettings, check
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -31,29 +32,13 @@ def register(app: typer.Typer) -> None:
     app.command("start")(start)
 
 
+@options()
 def start(
     file: Annotated[Path, typer.Argument(help="The texts to release: any file that publius inspect reads.")],
     output: Annotated[
         Path, typer.Option(help="New folder for release, evaluation, signoff.html and publius.toml.")
     ],
-    public: Annotated[
-        Path | None, typer.Option(help="Public or older texts of the kind, with topics and authors.")
-    ] = None,
-    preserve: Annotated[str | None, typer.Option(help="What to keep: topic or meaning.")] = None,
-    bound: Annotated[float | None, typer.Option(help="Nats between any two documents. Default: 7.")] = None,
-    text_field: Annotated[str | None, typer.Option(help="Column of texts. Default: found.")] = None,
-    author_field: Annotated[
-        str | None, typer.Option(help="Column of authors in the public texts. Default: found by its name.")
-    ] = None,
-    topic_field: Annotated[
-        str | None, typer.Option(help="Column of topics in the public texts. Default: found by its name.")
-    ] = None,
-    publish_ids: Annotated[
-        bool, typer.Option("--publish-ids", help="Release your own ids. Default: the documents are numbered.")
-    ] = False,
-    without_evidence: Annotated[
-        bool, typer.Option("--without-evidence", help="Go on where nobody's author is known.")
-    ] = False,
+    answers: StartSettings,
     config: Annotated[
         Path | None, typer.Option(help="Answers from a publius.toml; options come first.")
     ] = None,
@@ -61,11 +46,7 @@ def start(
     json: Json = False,
 ) -> None:
     """From a file of texts to a release that someone can sign; ends with 1 where the verdict is FAIL."""
-    given = Choices(
-        None if public is None else str(public), preserve, bound, text_field, author_field, topic_field,
-        publish_ids or None, without_evidence or None,
-    )  # fmt: skip
-    choices = given.or_else(Choices() if config is None else read_config(config))
+    choices = answers if config is None else together(answers, read_config(config))
     began = time.monotonic()
     with contextlib.redirect_stdout(io.StringIO()) if json else contextlib.nullcontext():
         result = _walk(file, output, choices, yes=yes or json)
@@ -134,9 +115,9 @@ def _asked(choices: Choices, found: Inspection, *, yes: bool) -> Choices:
             choices, public=str(typer.prompt("Public or older texts of the kind, with topics (a file)"))
         )
     if choices.preserve is None:
-        choices = replace(choices, preserve=ask("What to keep: topic or meaning", "topic"))
-    if choices.preserve not in ("topic", "meaning"):
-        raise UsageError(f"start keeps topic or meaning, not {choices.preserve!r}; words: publius obfuscate")
+        kept: Any = ask("What to keep: topic or meaning", "topic")
+        choices = replace(choices, preserve=kept)
+    check(StartSettings, preserve=choices.preserve)
     if choices.bound is None:
         typer.echo(
             "   A bound of 1 nat is strong, 7 moderate, 15 weak: how much any reader can learn at most."

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
+from publius.settings import StartSettings
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -28,24 +29,14 @@ MARGIN: Final = 0.15
 _LIMIT: Final = 2**20
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """The answers; None where nothing was said. `publius.toml` has the same names."""
+Choices = StartSettings
+"""The answers."""
 
-    public: str | None = None
-    preserve: str | None = None
-    bound: float | None = None
-    text_field: str | None = None
-    author_field: str | None = None
-    topic_field: str | None = None
-    publish_ids: bool | None = None
-    without_evidence: bool | None = None
 
-    def or_else(self, other: Choices) -> Choices:
-        """These, and where nothing was said the ``other`` ones."""
-        mine, theirs = asdict(self), asdict(other)
-        return Choices(**{name: theirs[name] if value is None else value for name, value in mine.items()})
+def together(given: Choices, kept: Choices) -> Choices:
+    """What was ``given``, and where nothing was said what was ``kept``."""
+    mine, other = asdict(given), asdict(kept)
+    return Choices(**{name: value or other[name] for name, value in mine.items()})
 
 
 def read_config(path: Path) -> Choices:
@@ -67,7 +58,7 @@ def read_config(path: Path) -> Choices:
 
 def config_text(choices: Choices) -> str:
     """The answers as TOML."""
-    said = {name: value for name, value in asdict(choices).items() if value is not None}
+    said = {name: value for name, value in asdict(choices).items() if value}
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in said.items()]
     return "# Answers of publius start; use them again with --config.\n" + "\n".join(lines) + "\n"
 
