@@ -24,12 +24,11 @@ from publius.vectors.store import store_root
 
 NAME: Final = "themes"
 WORDS: Final = 20_000
-_PROTOTYPE_WORDS: Final = 8_000
-_SHARED_RANK: Final = 300.0
+_PROTOTYPE_WORDS: Final = 4_000
+_SHARED_RANK: Final = 3000.0
 SIZES: Final = MappingProxyType({"topic": (10, 25, 50), "meaning": (50, 100, 150)})
-_DIMENSION: Final = 30
 _DRAWN: Final = 100
-_VERSION: Final = 2
+_VERSION: Final = 3
 
 
 def themes() -> Reference:
@@ -67,7 +66,8 @@ def make_themes(embeddings: Embeddings) -> Reference:
     rank = np.arange(1, len(places) + 1, dtype=np.float64)
     background = 1 / (rank + 10)
     background /= background.sum()
-    features = on_grid(_weighted(np.asarray(embeddings.vectors[places], np.float64), rank))
+    vectors = np.asarray(embeddings.vectors[places], np.float64)
+    features = on_grid(_weighted(vectors, rank, background))
     aspects = {name: _aspect(name, features, background, vocabulary, sizes) for name, sizes in SIZES.items()}
     source = {"format": "themes", "embeddings": embeddings.sha256, "words": len(places), "version": _VERSION}
     return Reference(
@@ -81,12 +81,11 @@ def make_themes(embeddings: Embeddings) -> Reference:
     )
 
 
-def _weighted(vectors: Float64Array, rank: Float64Array) -> Float64Array:
-    """Principal components of the vectors' directions, frequent words weighing less; shape (V, m)."""
-    units = directions(vectors - vectors.mean(axis=0))
+def _weighted(vectors: Float64Array, rank: Float64Array, background: Float64Array) -> Float64Array:
+    """Vectors of which frequent words weigh less, and whose mean over a text of everyday words is 0; (V, n)."""
     weights = rank / (rank + _SHARED_RANK)
-    _, _, axes = np.linalg.svd(units - units.mean(axis=0), full_matrices=False)
-    return np.asarray((units @ axes[:_DIMENSION].T) * weights[:, None])
+    shares = background * weights
+    return np.asarray(weights[:, None] * (vectors - shares @ vectors / shares.sum()))
 
 
 def _aspect(
