@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from publius.documents.corpus import Document, open_corpus
     from publius.errors import BudgetError, DataError, PolicyError, PubliusError, StorageError, UsageError
     from publius.mechanisms.base import AbstractMechanism
+    from publius.mechanisms.documents.registry import make_document_mechanism
     from publius.mechanisms.registry import make_mechanism
     from publius.mechanisms.words.laplace import Laplace
+    from publius.privacy.document_guarantee import DocumentGuarantee
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import protect_corpus
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from publius.releases.tables import protect_table
     from publius.text.bag import Bag
     from publius.vectors.embeddings import Embeddings
+    from publius.vectors.learning.reference import Reference
 
 __version__ = "0.1.0"
 
@@ -33,6 +36,7 @@ _HOMES = {
     "BudgetError": "errors",
     "DataError": "errors",
     "Document": "documents.corpus",
+    "DocumentGuarantee": "privacy.document_guarantee",
     "Embeddings": "vectors.embeddings",
     "Experiment": "releases.plan",
     "Guarantee": "privacy.guarantee",
@@ -42,10 +46,12 @@ _HOMES = {
     "Plan": "releases.plan",
     "PolicyError": "errors",
     "PubliusError": "errors",
+    "Reference": "vectors.learning.reference",
     "Release": "releases.release",
     "StorageError": "errors",
     "UsageError": "errors",
     "earth_movers_distance": "distances",
+    "make_document_mechanism": "mechanisms.documents.registry",
     "make_mechanism": "mechanisms.registry",
     "open_corpus": "documents.corpus",
     "protect_corpus": "releases.engines",
@@ -59,6 +65,7 @@ __all__ = [
     "BudgetError",
     "DataError",
     "Document",
+    "DocumentGuarantee",
     "Embeddings",
     "Experiment",
     "Guarantee",
@@ -68,11 +75,13 @@ __all__ = [
     "Plan",
     "PolicyError",
     "PubliusError",
+    "Reference",
     "Release",
     "StorageError",
     "UsageError",
     "__version__",
     "earth_movers_distance",
+    "make_document_mechanism",
     "make_mechanism",
     "open_corpus",
     "protect_corpus",

@@ -237,7 +237,7 @@ def test_text_files_are_charged_by_name(ledger, tmp_path):
 
 def test_documents_left_out_cost_nothing(ledger, tmp_path):
     path = tmp_path / "corpus.jsonl"
-    path.write_text('{"id": "good", "text": "river"}\n{"id": "bad", "text": "the of"}\n', encoding="utf-8")
+    path.write_text('{"id": "good", "text": "river"}\n{"id": "bad", "text": 7}\n', encoding="utf-8")
     assert obfuscate(path, tmp_path / "out", "--ledger", ledger, "--skip-bad", "--allow-padding")[0] == 0
     assert [row["id"] for row in run_json("ledger", "show", ledger)["accounts"]] == ["good"]
 
@@ -245,7 +245,7 @@ def test_documents_left_out_cost_nothing(ledger, tmp_path):
 def test_a_failed_run_is_not_charged_before_its_release(authors, ledger, tmp_path):
     """A bad last document stops the run before the debit."""
     with authors.open("a", encoding="utf-8") as file:
-        file.write('{"id": "bad", "text": "the of", "author": "author0"}\n')
+        file.write('{"id": "bad", "text": 7, "author": "author0"}\n')
     assert obfuscate(authors, tmp_path / "out", "--ledger", ledger)[0] == 65
     assert run_json("ledger", "show", ledger)["documents"] == 0
 

@@ -272,7 +272,7 @@ def test_the_rows_before_a_swallowing_quote_do_not_fill_the_memory(tmp_path, mon
         (b"canary,7,more", "no columns called 'text' among 3"),
         (b"text,canary", "no columns called 'id' among 2"),
         (b"id,text,text", "2 columns called 'text' among 3"),
-        (b"id;text", "no columns called 'text' among 1, separated by commas"),
+        (b"id text", "no columns called 'text' among 1, separated by commas"),
         (b'id,"text"x', "no columns called"),
     ],
 )
@@ -464,7 +464,7 @@ def test_reading_holds_no_more_than_a_document(tmp_path, suffix):
     finally:
         tracemalloc.stop()
     assert count == 20_000
-    assert peak < 6 * 2**20
+    assert peak < 8 * 2**20  # the ids, and a table's first bytes, which are looked at for separator and encoding
 
 
 MIB = 2**20
