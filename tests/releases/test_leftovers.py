@@ -111,7 +111,7 @@ def test_a_file_name_that_is_no_text_is_refused_with_a_ledger(publius, stored, t
         "--embeddings",
         stored,
         "--length",
-        20,
+        2,
         "--workers",
         1,
     )
