@@ -464,7 +464,9 @@ def test_reading_holds_no_more_than_a_document(tmp_path, suffix):
     finally:
         tracemalloc.stop()
     assert count == 20_000
-    assert peak < 8 * 2**20  # the ids, and a table's first bytes, which are looked at for separator and encoding
+    assert (
+        peak < 8 * 2**20
+    )  # the ids, and a table's first bytes, which are looked at for separator and encoding
 
 
 MIB = 2**20

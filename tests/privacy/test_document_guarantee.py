@@ -61,7 +61,8 @@ def test_the_promise_says_the_bound_first_and_what_is_kept():
     assert "exp(7)" in text
     assert "moderate" in text
     assert "topic" in text
-    assert "0.524" in text  # one of a thousand
+    assert "1,100 times" in text
+    assert "0.5233" in text  # one of a thousand
     sharp = promise(guarantee(epsilon=None), private=True)
     assert "Earth Mover" not in sharp
     assert "not told apart at all" in sharp

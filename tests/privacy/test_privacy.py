@@ -155,7 +155,7 @@ def test_a_bad_exponent_is_not_added():
 
 @pytest.mark.parametrize(
     ("exponent", "text"),
-    [(0.0, "1"), (0.704, "2.02"), (20_000.0, "10^8,685.9 (20,000.0 nats)"), (math.inf, "without bound")],
+    [(0.0, "1"), (0.704, "2.03"), (20_000.0, "10^8,685.9 (20,000.0 nats)"), (math.inf, "without bound")],
 )
 def test_the_factor_in_words(exponent, text):
     assert factor_text(exponent) == text

@@ -34,10 +34,10 @@ def statement(
 
 
 def factor_text(exponent: float) -> str:
-    """The factor for people: a number while it can be read, nats and a power of ten beyond."""
+    """The factor for people, rounded up: a number while it can be read, nats and a power of ten beyond."""
     value = factor(exponent)
     if value is not None and value < 1e4:
-        return f"{value:.3g}"
+        return f"{float(_shown(value, 3)):,.4g}"
     if math.isinf(exponent):
         return "without bound"
     return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
@@ -72,16 +72,16 @@ _CANDIDATES = 1000
 def _document_promise(guarantee: DocumentGuarantee) -> str:
     bound = guarantee.bound
     but = f", but for a probability of {_shown(guarantee.bound_delta, 2)}" if guarantee.bound_delta else ""
-    thresholds = ", ".join(f"{name} up to {largest:g} nats" for largest, name in STRENGTHS)
+    thresholds = ", ".join(f"{name} up to {largest:g}" for largest, name in STRENGTHS)
     return (
         f"Take any two documents whatever, of any lengths and on any subjects. Whatever is seen in this release is at "
         f"most {factor_text(bound)} times as probable under one as under the other{but}: exp({_shown(bound, 6)}), "
         f"{guarantee.evidence} for the public reference that the release names. "
         f"So somebody who knows the text of {_CANDIDATES:,} documents, one of which this was, and thought them equally "
         f"likely, names the right one with a probability of at most "
-        f"{_shown(posterior_at_most(bound, _CANDIDATES), 3)}; between two documents, "
-        f"{_shown(posterior_at_most(bound, 2), 3)}. As bounds between any two documents go this one is "
-        f"{guarantee.strength} ({thresholds}, empty beyond). "
+        f"{_shown(posterior_at_most(bound, _CANDIDATES), 4)}; between two documents, "
+        f"{_shown(posterior_at_most(bound, 2), 4)}. As bounds between any two documents go this one is "
+        f"{guarantee.strength} ({thresholds} nats, empty beyond). "
         + _per_unit(guarantee)
         + f"What is kept is the {guarantee.preserve}, as far as the bound allows; it is not hidden. "
         f"The {guarantee.size} words of the bag are drawn from public words and cost nothing. "
