@@ -275,8 +275,8 @@ class Reference:
         """The aspect called ``name``; `UsageError` where the reference has none."""
         if name not in self.aspects:
             raise UsageError(
-                f"the reference {self.name!r} can keep {' and '.join(self.keeps)}, not {name!r:.40}: "
-                "fit one with labels to keep topics"
+                f"the reference {self.name!r} can keep {' and '.join(self.keeps)}, not {name!r:.40}: fit another, with "
+                "--label to keep topics, with --features embedding to keep the meaning"
             )
         return self.aspects[name]
 
