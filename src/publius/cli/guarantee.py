@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table
-from publius.cli.distance import Text, encoded_pair
-from publius.cli.options import Json, options
+from publius.cli.console import print_json, print_table, printable
+from publius.cli.distance import Text, one_text
+from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
-from publius.settings import DistanceSettings
+from publius.settings import MechanismSettings, ReleaseSettings
 
 if TYPE_CHECKING:
     from publius.privacy.guarantee import Bound, Guarantee
 
-
 _LOOSE = 10.0  # nats; a factor of 22,000
+_ELSEWHERE = ("experiment", "seed", "order", "keep_between")
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("guarantee")(guarantee)
+    app.command("guarantee", cls=MechanismCommand)(guarantee)
 
 
-@options(without=("length",))
+@options(without=_ELSEWHERE)
 def guarantee(
-    epsilon: Annotated[float, typer.Option(help="Privacy parameter per unit of word distance.")],
-    length: Annotated[int, typer.Option(min=1, help="N, the words of a bag.")],
-    settings: DistanceSettings,
+    settings: ReleaseSettings,
     distance: Annotated[
         float | None, typer.Option(help="Earth Mover's distance between the documents.")
     ] = None,
     between: Annotated[
         tuple[str, str] | None,
         typer.Option(help="Two files (texts with --text) whose distance is computed."),
+    ] = None,
+    public: Annotated[
+        Path | None,
+        typer.Option(help="Public texts, a file or folder: what is stated for typical pairs of them."),
+    ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="Manifest of a release, in place of mechanism, epsilon and length.")
     ] = None,
     releases: Annotated[int, typer.Option(min=1, help="How many such releases are seen.")] = 1,
     candidates: Annotated[
@@ -48,26 +55,111 @@ def guarantee(
     text: Text = False,
     json: Json = False,
 ) -> None:
-    """What a release by the Laplace mechanism promises between two documents."""
+    """What a release by any mechanism promises: between two documents, at a distance, for typical pairs."""
+    if sum(each is not None for each in (distance, between, public)) > 1:
+        raise UsageError("give one of --distance D, --between A B and --public TEXTS")
+    pair = None if between is None else (one_text(between[0], text=text), one_text(between[1], text=text))
+    if manifest is not None:
+        if pair is not None or public is not None:
+            raise UsageError("a manifest alone holds no vectors: give --distance, or the setting instead")
+        facts = _of_manifest(manifest, distance, releases)
+    else:
+        facts = _of_setting(_completed(settings), distance, pair, public, (releases, candidates, dimension))
+    if json:
+        print_json(facts)
+    elif facts["level"] == "word" and facts.get("distance") is not None and "promise" not in facts:
+        _print(facts)
+    else:
+        _print_constants(facts)
+
+
+def _completed(settings: ReleaseSettings) -> ReleaseSettings:
+    """With what follows from a reference: that whole documents are meant, of which it keeps the topic, or else."""
+    if settings.reference is None or settings.level == "document":
+        return settings
+    from publius.vectors.learning.reference import Reference
+
+    kept: Any = Reference.load(settings.reference).keeps[0]
+    return replace(settings, preserve=kept)
+
+
+def _of_manifest(path: Path, distance: float | None, releases: int) -> dict[str, Any]:
+    from publius.releases.signoff import read_manifest_of
+    from publius.releases.stated import of_manifest
+
+    return of_manifest(read_manifest_of(path.parent if path.is_file() else path), distance, releases=releases)
+
+
+def _of_setting(
+    settings: ReleaseSettings,
+    distance: float | None,
+    pair: tuple[str, str] | None,
+    public: Path | None,
+    seen: tuple[int, int | None, int | None],
+) -> dict[str, Any]:
+    from publius.releases.plan import Plan
+    from publius.releases.stated import of_documents, of_words, typical
+
+    releases, candidates, dimension = seen
+    if settings.level == "word":
+        if settings.epsilon is None or settings.length is None:
+            raise UsageError(
+                "give --epsilon E and --length N, a --reference NAME with its --bound, or a --manifest"
+            )
+        if distance is not None and settings.mechanism in (None, MechanismSettings.mechanism):
+            return _laplace(settings, distance, dimension, releases, candidates)
+    plan = Plan.of(settings)
+    if public is not None:
+        pairs = [
+            {
+                "name": each.name,
+                "distance": each.distance,
+                "exponent": each.exponent,
+                "strength": each.strength,
+            }
+            for each in typical(plan, _texts(public))
+        ]
+        facts = of_documents(plan) if plan.level == "document" else {**_word_constants(plan)}
+        return {**facts, "pairs": pairs}
+    if plan.level == "document":
+        if distance is not None:
+            raise UsageError("a distance on a reference's features has no use alone: give --between A B")
+        return of_documents(plan, pair, releases=releases)
+    return of_words(plan, pair, distance, releases=releases, candidates=candidates)
+
+
+def _word_constants(plan: Any) -> dict[str, Any]:
+    from publius.privacy.promise import promise
+
+    return {
+        "level": "word", "epsilon": plan.guarantee.epsilon, "bound": None, "exponent": None, "size": plan.size,
+        "delta": plan.guarantee.delta, "mechanism": plan.mechanism.name, "evidence": plan.guarantee.evidence,
+        "strength": "empty", "promise": promise(plan.guarantee, private=True),
+    }  # fmt: skip
+
+
+def _texts(public: Path) -> list[str]:
+    from publius.documents.corpus import Document, open_corpus
+
+    found = islice(open_corpus(public, number=True, encoding=None), 1_000)
+    return [item.text for item in found if isinstance(item, Document) and item.text.strip()]
+
+
+def _laplace(
+    settings: ReleaseSettings, distance: float, dimension: int | None, releases: int, candidates: int | None
+) -> dict[str, Any]:
+    """The paper's mechanism at a distance: known without its vectors, then for the worst of them."""
     from publius.distances.metrics import metric_named
     from publius.noise.laplace import checked_epsilon
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.promise import statement
+    from publius.releases.stated import named
 
-    promised = Guarantee(checked_epsilon(epsilon), metric_named(settings.metric).name, "proven").lifted(
-        length
-    )
-    if (distance is None) == (between is None):
-        raise UsageError("give either --distance D or --between A B")
-    if between is not None:
-        distance, bound = _between(promised, between, replace(settings, length=length), text=text)
-    elif distance is not None:
-        bound = _at(promised, distance, settings.embeddings, dimension)
-    facts = statement(promised, distance or 0.0, bound, releases=releases, candidates=candidates)
-    if json:
-        print_json(facts)
-    else:
-        _print(facts)
+    name = metric_named(settings.metric).name
+    promised = Guarantee(checked_epsilon(settings.epsilon), name, "proven").lifted(settings.size or 1)  # type: ignore[arg-type]
+    bound = _at(promised, distance, settings.embeddings, dimension)
+    facts = statement(promised, distance, bound, releases=releases, candidates=candidates)
+    return {**facts, **named(MechanismSettings.mechanism, "proven", facts["exponent"])}
 
 
 def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension: int | None) -> Bound:
@@ -82,18 +174,28 @@ def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension:
     return laplace_bound(promised, distance, vectors.dimension, diameter)
 
 
-def _between(
-    promised: Guarantee, between: tuple[str, str], settings: DistanceSettings, *, text: bool
-) -> tuple[float, Bound]:
-    from publius.distances import transport_plan
-    from publius.privacy.guarantee import laplace_bound_between
-    from publius.text.bag import Bag
-    from publius.vectors.embeddings import Embeddings
+def _print_constants(facts: dict[str, Any]) -> None:
+    def nats(value: float | None) -> str:
+        return "none is stated" if value is None else f"{value:.6g} nats"
 
-    vectors = Embeddings.load(settings.embeddings)
-    first, second = encoded_pair(*between, vectors, settings, text=text)
-    plan = transport_plan(Bag(first.words), Bag(second.words), vectors, promised.metric)
-    return plan.distance_upper, laplace_bound_between(promised, plan, vectors.dimension)
+    rows = [
+        ("mechanism", f"{facts['mechanism']}, {facts['evidence']}"),
+        ("between any two documents", nats(facts["bound"])),
+        ("per unit of distance", nats(facts["epsilon"])),
+    ]
+    if facts["exponent"] is not None:
+        rows.append(("exponent", f"{nats(facts['exponent'])} ({facts['strength']})"))
+    if facts.get("exact") is not None:
+        rows.append(("exactly, for these two", nats(facts["exact"])))
+    print_table(("guarantee", f"level {facts['level']}, N = {facts['size']:,}"), rows)
+    if "pairs" in facts:
+        typer.echo("")
+        table = [
+            (printable(each["name"]), f"{each['exponent']:.4g}", each["strength"]) for each in facts["pairs"]
+        ]
+        print_table(("typical pairs", "nats", "in words"), table)
+    if "promise" in facts:
+        typer.echo("\n" + printable(facts["promise"]))
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -108,6 +210,7 @@ def _print(facts: dict[str, Any]) -> None:
             f"{exponent:.6g} nats = epsilon*N*distance" + (" * releases" if facts["releases"] > 1 else ""),
         ),
         ("factor", factor_text(exponent)),
+        ("in words", facts["strength"]),
         ("delta", f"{facts['delta']:.1e}, for the finite range of the sampled noise"),
     ]
     if "prior" in facts:

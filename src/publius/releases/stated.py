@@ -1,0 +1,140 @@
+"""What a plan, or a finished release, states between documents: what ``publius guarantee`` says of every mechanism."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from publius.distances import transport_plan
+from publius.errors import DataError, DocumentError, PolicyError, UsageError
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.words.laplace import Laplace
+from publius.privacy.document_guarantee import DocumentGuarantee, strength_of
+from publius.privacy.guarantee import Bound, Guarantee, laplace_bound_between
+from publius.privacy.promise import promise, statement
+from publius.releases.document_outcomes import places_of
+from publius.releases.plan import Plan
+from publius.releases.typical_pairs import Pair, document_pairs, frequent_words, text_pairs, word_pairs
+from publius.text.bag import Bag, words_of
+
+
+def of_documents(plan: Plan, pair: tuple[str, str] | None = None, *, releases: int = 1) -> dict[str, Any]:
+    """The constants of a document mechanism, and the exponent between two texts or any two documents."""
+    mechanism = _document_mechanism(plan)
+    guarantee = mechanism.guarantee
+    facts = {**_constants(guarantee), "mechanism": mechanism.name, "reference": mechanism.reference.name}
+    exponent, extra = guarantee.privacy_map(None), {}
+    if pair is not None:
+        compared = mechanism.between(*(places_of(text, plan)[1] for text in pair))
+        exponent = compared.exponent
+        extra = {"distance": compared.distance, "exact": compared.exact}
+    return {**facts, **extra, "releases": releases, **_exponent(exponent, releases)}
+
+
+def _document_mechanism(plan: Plan) -> AbstractDocumentMechanism:
+    if not isinstance(plan.mechanism, AbstractDocumentMechanism):
+        raise UsageError("this is about whole documents: name a reference and what to keep of it")
+    return plan.mechanism
+
+
+def of_words(
+    plan: Plan,
+    pair: tuple[str, str] | None,
+    distance: float | None,
+    *,
+    releases: int = 1,
+    candidates: int | None = None,
+) -> dict[str, Any]:
+    """The statement of a word mechanism between two texts, or at a distance."""
+    mechanism = plan.word_mechanism
+    lifted = mechanism.guarantee.lifted(plan.size)
+    if pair is not None:
+        first, second = (_bag(text, plan) for text in pair)
+        moved = transport_plan(first, second, mechanism.embeddings, mechanism.metric)
+        distance = moved.distance_upper
+        between = isinstance(
+            mechanism, Laplace
+        )  # its delta is smaller where it is known how far each word moves
+        bound = (
+            laplace_bound_between(lifted, moved, mechanism.embeddings.dimension)
+            if between
+            else mechanism.bound(plan.size, distance)
+        )
+    elif distance is not None:
+        bound = mechanism.bound(plan.size, distance)
+    else:
+        raise UsageError("give --distance D, --between A B, or --public TEXTS for typical pairs")
+    facts = statement(lifted, distance, bound, releases=releases, candidates=candidates)
+    return {**facts, **named(mechanism.name, mechanism.guarantee.evidence, facts["exponent"])}
+
+
+def _bag(text: str, plan: Plan) -> Bag:
+    encoded = words_of(text, plan.vocabulary, plan.encoding)
+    if encoded.padding == plan.size:
+        raise DocumentError("one of the documents has no word left: it has only stop words")
+    return Bag(encoded.words)
+
+
+def named(mechanism: str, evidence: str, exponent: float) -> dict[str, Any]:
+    """What is said of a word mechanism's statement beside its numbers."""
+    return {
+        "level": "word", "mechanism": mechanism, "evidence": evidence, "bound": None,
+        "strength": strength_of(exponent),
+    }  # fmt: skip
+
+
+def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases: int = 1) -> dict[str, Any]:
+    """The same of a finished release, from its manifest alone; `PolicyError` for an experiment's."""
+    if manifest["private"] is not True:
+        raise PolicyError("the release is the output of an experiment and promises nothing")
+    try:
+        guarantee = _guarantee(manifest)
+    except (KeyError, TypeError):
+        raise DataError("the manifest is damaged, or of another version: make the release anew") from None
+    facts = {**_constants(guarantee), "mechanism": manifest["mechanism"], "promise": manifest["promise"]}
+    if isinstance(guarantee, Guarantee) and distance is None:
+        return {**facts, "releases": releases, "exponent": None, "strength": "empty"}
+    exponent = guarantee.privacy_map(distance)  # type: ignore[arg-type]  # a word's has a distance here
+    return {**facts, "distance": distance, "releases": releases, **_exponent(exponent, releases)}
+
+
+def _guarantee(manifest: Mapping[str, Any]) -> Guarantee | DocumentGuarantee:
+    if manifest.get("level") == "document":
+        return DocumentGuarantee(
+            manifest["epsilon"], manifest["bound"], manifest["evidence"], manifest["delta"], manifest["bound_delta"],
+            manifest["size"], manifest["preserve"],
+        )  # fmt: skip
+    return Guarantee(
+        manifest["epsilon"], manifest["metric"], manifest["evidence"], manifest["delta"], manifest["size"],
+        ordered=manifest["ordered"], kept=manifest.get("kept_between", "none"),
+    )  # fmt: skip
+
+
+def _constants(guarantee: Guarantee | DocumentGuarantee) -> dict[str, Any]:
+    return {
+        "level": guarantee.level,
+        "epsilon": guarantee.epsilon,
+        "bound": guarantee.bound,
+        "delta": guarantee.delta,
+        "size": guarantee.size,
+        "evidence": guarantee.evidence,
+        "promise": promise(guarantee, private=True),
+    }
+
+
+def _exponent(exponent: float, releases: int) -> dict[str, Any]:
+    total = Bound(exponent, 0.0).repeated(releases).exponent
+    return {"exponent": total if math.isfinite(total) else None, "strength": strength_of(total)}
+
+
+def typical(plan: Plan, texts: Sequence[str]) -> list[Pair]:
+    """Typical pairs under a plan: of public texts and, for word mechanisms, of their words."""
+    if plan.level == "document":
+        return document_pairs([places_of(text, plan)[1] for text in texts], _document_mechanism(plan))
+    mechanism, size = plan.word_mechanism, plan.size
+    lifted = mechanism.guarantee.lifted(size)
+    bags = [_bag(text, plan) for text in texts]
+    one = mechanism.guarantee.lifted(1)
+    words = word_pairs(mechanism.embeddings, mechanism.metric, one.privacy_map, frequent_words(bags))
+    return [*words, *text_pairs(bags, mechanism.embeddings, mechanism.metric, lifted.privacy_map)]

@@ -1,0 +1,63 @@
+"""What is stated between documents, by every mechanism, and for typical pairs."""
+
+import json
+
+import pytest
+
+import publius
+from publius.errors import DataError, PolicyError
+from publius.mechanisms.registry import MECHANISMS, make_mechanism
+from publius.privacy.document_guarantee import strength_of
+from publius.releases.stated import of_manifest, of_words, typical
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
+from toy import sentence
+
+
+def plan_of(embeddings, mechanism, size=10):
+    encoding = Encoding(size, "unk", StopWords.load("none"), embeddings.tokenizer)
+    return publius.Plan(mechanism, encoding)
+
+
+@pytest.mark.parametrize("name", [name for name, kind in MECHANISMS.items() if kind.evidence != "none"])
+def test_every_mechanism_states_its_exponent_between_two_texts(embeddings, name):
+    mechanism = make_mechanism(name, embeddings, epsilon=2.0)
+    facts = of_words(plan_of(embeddings, mechanism), (sentence(1), sentence(2)), None)
+    assert facts["mechanism"] == name
+    assert facts["exponent"] == pytest.approx(mechanism.guarantee.epsilon * 10 * facts["distance"], rel=1e-9)
+    assert facts["strength"] == strength_of(facts["exponent"])
+    assert facts["bound"] is None
+
+
+def test_replacing_a_word_costs_epsilon_times_its_distance_whatever_the_size(embeddings):
+    mechanism = publius.Laplace(embeddings, epsilon=10.0)
+    pairs = typical(plan_of(embeddings, mechanism, 30), [sentence(seed) for seed in range(6)])
+    words = [pair for pair in pairs if "replaced by" in pair.name]
+    assert len(words) == 3
+    for pair in words:
+        one, _, _, other = pair.name.split()
+        vectors = embeddings.vectors[[embeddings.index(one), embeddings.index(other)]].astype(float)
+        distance = float(((vectors[0] - vectors[1]) ** 2).sum() ** 0.5)
+        assert pair.distance == pytest.approx(distance)
+        assert pair.exponent == pytest.approx(10 * distance)
+    texts = [pair.exponent for pair in pairs if "pair" in pair.name]
+    assert texts == sorted(texts)
+
+
+def test_one_text_alone_makes_no_pair(embeddings):
+    with pytest.raises(DataError, match="fewer than two"):
+        typical(plan_of(embeddings, publius.Laplace(embeddings, epsilon=1.0)), [sentence(1)])
+
+
+def test_a_manifest_states_what_its_plan_does(embeddings):
+    plan = plan_of(embeddings, publius.Laplace(embeddings, epsilon=2.0))
+    manifest = json.loads(json.dumps(plan.manifest(3)))
+    facts = of_manifest(manifest, 0.5)
+    assert facts["exponent"] == plan.guarantee.privacy_map(0.5)
+    assert facts["promise"] == manifest["promise"]
+    assert of_manifest(manifest, None)["exponent"] is None
+    with pytest.raises(PolicyError):
+        of_manifest({**manifest, "private": False}, None)
+    del manifest["metric"]
+    with pytest.raises(DataError, match="damaged"):
+        of_manifest(manifest, None)
