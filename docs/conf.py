@@ -32,6 +32,9 @@ nitpick_ignore_regex = [
     ("py:class", r"(numpy|collections|os|pathlib|fractions|typing|pyarrow|sklearn|scipy)\..*"),
     ("py:class", r"tuple\[.*"),
     ("py:class", r"publius\.text\.(tokenizer\.Vocabulary|bag\.TokenizedVocabulary)|UnknownPolicy"),
+    ("py:class", r"publius\.documents\.row_readers\.Row"),
+    ("py:class", r"publius\.mechanisms\.documents\.base\.(Comparison|Noise|PublicOutcome)"),
+    ("py:class", r"publius\.vectors\.learning\.reference\.Aspect"),
 ]
 
 html_theme = "furo"

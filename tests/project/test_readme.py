@@ -19,8 +19,8 @@ def test_python_example(capsys):
     (example,) = blocks("python")
     exec(compile(example, "README.md", "exec"), {})
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "20"
-    assert printed[2] == "200.0"
+    assert printed[0] == "40"
+    assert printed[2:] == ["7.0", "200.0"]
 
 
 def test_make_targets_exist():
