@@ -23,7 +23,7 @@ Preserve = Literal["words", "topic", "meaning"]
 Between = Literal["none", "stop-words", "punctuation", "all"]
 """What of a text may stand unchanged between its protected words."""
 Training = Literal["same", "all"]
-Task = Literal["author", "topic"]
+Task = Literal["author", "topic", "sensitive"]
 Preset = Literal["quick", "thorough"]
 Format = Literal["jsonl", "csv", "parquet", "mtx"]
 
@@ -419,7 +419,7 @@ class EvaluationSettings(TextSettings, VectorSettings):
         public=True, parse=names,
     )  # fmt: skip
     tasks: tuple[Task, ...] = option(
-        (), help="What to name: author,topic or one of them. Default: what the texts are labelled with.",
+        (), help="What to name: author, topic, sensitive. Default: what the texts are labelled with.",
         public=True, parse=names,
     )  # fmt: skip
     sensitive: str | None = option(
@@ -463,7 +463,10 @@ class EvaluationSettings(TextSettings, VectorSettings):
 class CalibrationSettings(EvaluationSettings):
     """What is to hold of an evaluation, and how its epsilon is searched."""
 
-    mechanisms: tuple[str, ...] = option(help="One mechanism.", flag="--mechanism", parse=names)
+    mechanisms: tuple[str, ...] = option(
+        (), flag="--mechanism", parse=names, help="Mechanisms to search, separated by commas. Default: laplace, "
+        "exponential and tight; with --reference prototype, too.",
+    )  # fmt: skip
     author_at_most: float = option(help="Ceiling for the strongest adversary: a share of authors.")
     topic_at_least: float = option(help="Floor for topic accuracy: a share of texts.")
     length: str = option(SHORTEST, help="Words a bag: numbers separated by commas, or 'shortest'.")

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from letters import rows, write
 from publius.cli import app
-from publius.errors import UsageError
-from publius.evaluation.calibration import Aim, Trial, conclude, search
+from publius.errors import PolicyError, UsageError
+from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
 from publius.evaluation.statistics import Interval
 
 
@@ -31,7 +31,7 @@ def steps(author_from, topic_from):
 def test_both_thresholds_are_found_from_anywhere(author_from, topic_from, start):
     aim = Aim(0.08, 0.94)
     trials = search(steps(author_from, topic_from), aim, start=start, precision=1.05)
-    found = conclude(40, trials, aim)
+    found = conclude("tight", 40, trials, aim)
     assert author_from / 1.05 <= found.author_epsilon <= author_from
     assert topic_from <= found.topic_epsilon <= topic_from * 1.05
     assert found.both == (author_from > topic_from)
@@ -47,14 +47,53 @@ def test_each_epsilon_is_measured_once():
 
 def test_nothing_to_be_had():
     aim = Aim(0.01, 0.94)
-    found = conclude(40, search(steps(3.0, 2.0), aim, start=1.0), aim)
+    found = conclude("tight", 40, search(steps(3.0, 2.0), aim, start=1.0), aim)
     assert found.author_epsilon is None
     assert not found.both
 
 
+@pytest.mark.parametrize("refused", [(0.9, 1.1), (1.5, 3.5), (0.1, 0.45)])
+def test_what_a_mechanism_refuses_is_stepped_over(refused):
+    """A mechanism does not exist for a range of epsilons; the search goes round it and ends."""
+    measured = steps(7.3, 0.31)
+    asked = []
+
+    def measure(epsilon):
+        asked.append(epsilon)
+        if refused[0] < epsilon < refused[1]:
+            raise PolicyError("not at this epsilon")
+        return measured(epsilon)
+
+    aim = Aim(0.08, 0.94)
+    found = conclude("tight", 40, search(measure, aim, start=1.0, precision=1.1), aim)
+    assert found.author_epsilon == pytest.approx(7.3, rel=0.11)
+    assert found.both
+    assert len(asked) == len(set(asked)) < 40
+    assert not any(refused[0] < trial.epsilon < refused[1] for trial in found.trials)
+
+
+def test_a_mechanism_that_refuses_everything():
+    def measure(epsilon):
+        raise PolicyError("never")
+
+    aim = Aim(0.08, 0.94)
+    assert search(measure, aim, start=1.0) == ()
+    assert to_be_had([conclude("tight", 40, (), aim)], aim).startswith("Nothing can be had")
+
+
+def test_it_ends_with_what_can_be_had():
+    aim = Aim(0.08, 0.94)
+    good = conclude("tight", 40, [trial(1, 0.05, 0.95)], aim)
+    poor = conclude("laplace", 40, [trial(1, 0.05, 0.6), trial(2, 0.2, 0.8)], aim)
+    bad = conclude("exponential", 40, [trial(1, 0.3, 0.95)], aim)
+    assert to_be_had([poor, good, bad], aim).startswith("What can be had: tight, N = 40, epsilon 1,")
+    assert "the most topic: laplace, N = 40, epsilon 1," in to_be_had([poor, bad], aim)
+    assert to_be_had([bad], aim).startswith("Authors cannot be hidden")
+
+
 def test_contradictions_are_read_cautiously():
     aim = Aim(0.08, 0.9)
-    found = conclude(40, [trial(1, 0.05, 0.95), trial(2, 0.2, 0.8), trial(4, 0.05, 0.95)], aim)
+    found = conclude("tight", 40, [trial(1, 0.05, 0.95), trial(2, 0.2, 0.8), trial(4, 0.05, 0.95)], aim)
     assert (found.author_epsilon, found.topic_epsilon, found.both) == (1, 4, False)
 
 

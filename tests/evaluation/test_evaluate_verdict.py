@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from letters import AUTHORS, rows, text, write
 from publius.cli import app
-from publius.errors import PolicyError, UsageError
+from publius.errors import DocumentError, PolicyError, UsageError
 from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
 
 for module in ("sklearn", "matplotlib", "jinja2"):
@@ -198,3 +198,27 @@ def test_rows_without_authors(tmp_path, place):
     assert done.exit_code == 0, done.output
     assert "every text is its own candidate" in done.stdout
     assert {(r["adversary"], r["task"]) for r in records(tmp_path / "out")} == {("originals", "author")}
+
+
+def test_a_sensitive_field_is_inferred_and_hidden(tmp_path, place):
+    """Chance, unprotected and released stand side by side, for a field of any name."""
+    records_ = [{**row, "native_language": "x" if row["author"] in ("ada", "cyd") else "y"} for row in rows()]
+    done = run(
+        "evaluate", write(tmp_path / "corpus.jsonl", records_), "--embeddings", place / "vectors", "--epsilon", "0.01",
+        "--sensitive", "native_language", "--length", "60", *FEW, "--repeats", "5", "--json",
+        "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["chance"]["sensitive"] == 0.5
+    found = [r for r in records(tmp_path / "out") if r["task"] == "sensitive"]
+    assert {r["adversary"] for r in found} == {"likelihood", "informed"}
+    clean = [r["accuracy"] for r in found if r["mechanism"] == "clean"]
+    noisy = [r["accuracy"] for r in found if r["mechanism"] != "clean"]
+    assert min(clean) == 1.0
+    assert sum(noisy) / len(noisy) <= 0.85
+    assert "native_language" in (tmp_path / "out" / "report.html").read_text()
+    with pytest.raises(DocumentError, match="--sensitive FIELD"):
+        run(
+            "evaluate", place / "corpus.jsonl", "--embeddings", place / "vectors", "--epsilon", "1", *FEW, "--tasks",
+            "sensitive", "--output", tmp_path / "other",
+        )  # fmt: skip

@@ -6,6 +6,7 @@ import os
 import tempfile
 from contextlib import nullcontext
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,11 +15,14 @@ import typer
 from publius.cli.console import print_json, print_table
 from publius.cli.evaluate import CorpusArgument, prepared, progress_shown
 from publius.cli.options import Json, MechanismCommand, options
-from publius.settings import CalibrationSettings, ExperimenterSettings, names
+from publius.settings import CalibrationSettings, ExperimenterSettings, names, parsed_length
 
 if TYPE_CHECKING:
     from publius.evaluation.calibration import Aim, Calibration
     from publius.evaluation.runner import Evaluation
+
+SEARCHED = ("laplace", "exponential", "tight")
+"""Mechanisms that are searched where none is named."""
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +30,7 @@ def register(app: typer.Typer) -> None:
     app.command("calibrate", cls=MechanismCommand)(calibrate)
 
 
-@options(without=("epsilons", "tasks", "snippet"))
+@options(without=("epsilons", "bounds", "tasks", "snippet"))
 def calibrate(
     corpus: CorpusArgument,
     settings: CalibrationSettings,
@@ -43,13 +47,16 @@ def calibrate(
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
     found = []
     with nullcontext(output) if output else tempfile.TemporaryDirectory() as folder:
-        for size in names(settings.length):
-            place = Path(folder) / f"length-{size}"
-            request = replace(Request.of(settings), length=size)
+        searched = settings.mechanisms or (*SEARCHED, *(("prototype",) if settings.reference else ()))
+        for mechanism, size in product(searched, names(settings.length)):
+            place = Path(folder) / (f"length-{size}" if len(searched) == 1 else f"{mechanism}-length-{size}")
+            request = replace(
+                Request.of(replace(settings, mechanisms=(mechanism,))), length=parsed_length(size)
+            )
             found.append(
                 _search(prepared(corpus, request, work, place), aim, place, settings, work, json=json)
             )
-    _show(found, aim, settings.mechanisms[0], json=json)
+    _show(found, aim, json=json)
 
 
 def _search(
@@ -74,8 +81,8 @@ def _search(
     return found
 
 
-def _show(found: list[Calibration], aim: Aim, mechanism: str, *, json: bool) -> None:
-    from publius.evaluation.calibration import WARNING
+def _show(found: list[Calibration], aim: Aim, *, json: bool) -> None:
+    from publius.evaluation.calibration import WARNING, to_be_had
 
     best = min((each for each in found if each.both), key=lambda each: each.size, default=None)
     if json:
@@ -91,21 +98,32 @@ def _show(found: list[Calibration], aim: Aim, mechanism: str, *, json: bool) -> 
                 "topic_epsilon": best.topic_epsilon,
             }  # fmt: skip
         lengths = [{**asdict(each), "both": each.both, "epsilon": each.epsilon} for each in found]
+        mechanism = (best or found[0]).mechanism
         told = {"mechanism": mechanism, **asdict(aim), "both": best is not None, **chosen}
-        print_json({**told, "lengths": lengths, "warning": WARNING})
+        print_json({**told, "lengths": lengths, "to_be_had": to_be_had(found, aim), "warning": WARNING})
         return
-    header = ("N", "epsilon", "authors named", "by", "topics named", "by", "nats, same topic", "holds")
+    header = (
+        "mechanism",
+        "N",
+        "epsilon",
+        "authors named",
+        "by",
+        "topics named",
+        "by",
+        "nats, same topic",
+        "holds",
+    )
     print_table(header, [line for each in found for line in _lines(each, aim)])
     for each in found:
-        typer.echo(_sentence(each, mechanism))
-    typer.echo(f"\n{WARNING}")
+        typer.echo(_sentence(each))
+    typer.echo(f"\n{to_be_had(found, aim)}\n\n{WARNING}")
 
 
 def _lines(found: Calibration, aim: Aim) -> list[tuple[object, ...]]:
     return [
         (
-            found.size, f"{trial.epsilon:g}", f"{trial.author.value:.3f}", trial.author_by, f"{trial.topic.value:.3f}",
-            trial.topic_by, "-" if trial.exponent_same_topic is None else f"{trial.exponent_same_topic:.3g}",
+            found.mechanism, found.size, f"{trial.epsilon:g}", f"{trial.author.value:.3f}", trial.author_by,
+            f"{trial.topic.value:.3f}", trial.topic_by, "-" if trial.exponent_same_topic is None else f"{trial.exponent_same_topic:.3g}",
             " and ".join(
                 word for word, holds in (("author", aim.hides(trial)), ("topic", aim.keeps(trial))) if holds
             ),
@@ -114,10 +132,14 @@ def _lines(found: Calibration, aim: Aim) -> list[tuple[object, ...]]:
     ]  # fmt: skip
 
 
-def _sentence(found: Calibration, mechanism: str) -> str:
+def _sentence(found: Calibration) -> str:
+    if not found.trials:
+        return f"\nN = {found.size}, {found.mechanism}: it refuses every epsilon that was tried."
     hidden = (
         "at no epsilon tried" if found.author_epsilon is None else f"up to epsilon {found.author_epsilon:g}"
     )
     kept = "at no epsilon tried" if found.topic_epsilon is None else f"from epsilon {found.topic_epsilon:g}"
     verdict = f"both hold: epsilon {found.epsilon:g}" if found.both else "both cannot be had"
-    return f"\nN = {found.size}, {mechanism}: authors are hidden {hidden}, topics kept {kept}; {verdict}."
+    return (
+        f"\nN = {found.size}, {found.mechanism}: authors are hidden {hidden}, topics kept {kept}; {verdict}."
+    )

@@ -6,16 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
-from publius.errors import UsageError
+from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell
 from publius.evaluation.runner import Evaluation, Progress
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Line, summarize
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 
 WARNING: Final = (
     "Epsilon and N were tuned on these documents, so they tell something of them. Tune on public or older documents "
     "of the same kind, or charge the tuning to the ledger of the documents that are to be released."
 )
+REFUSALS: Final = 5
+"""Epsilons in a row that a mechanism may refuse before the search goes no further on that side."""
+
 LARGEST_STEPS: Final = 24
 """How many epsilons are tried for one of the two ends, doubling, halving and narrowing."""
 
@@ -66,6 +70,7 @@ class Calibration:
     """What was found for one mechanism and N.
 
     Attributes:
+        mechanism: its name; for one of documents, epsilon stands for the bound between any two of them.
         size: N.
         author_epsilon: the largest epsilon tried at and under which every one tried hides the authors; None if none.
         topic_epsilon: the smallest tried at and over which every one tried keeps the topic; None if none.
@@ -73,6 +78,7 @@ class Calibration:
 
     """
 
+    mechanism: str
     size: int
     author_epsilon: float | None
     topic_epsilon: float | None
@@ -94,42 +100,75 @@ class Calibration:
 Measure = Callable[[float], Trial]
 
 
+@final
+class _Tried:
+    """What was measured, by epsilon, and at which epsilons the mechanism does not exist."""
+
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
+        self.trials: dict[float, Trial] = {}
+        self.refused: set[float] = set()
+
+    def measure(self, epsilon: float) -> None:
+        """Measure once; a mechanism may refuse an epsilon at which its guarantee does not hold."""
+        if epsilon in self.trials or epsilon in self.refused:
+            return
+        try:
+            self.trials[epsilon] = self._measure(epsilon)
+        except PolicyError:
+            self.refused.add(epsilon)
+
+    def outward(self, *, down: bool) -> float | None:
+        """The next epsilon beyond all that were tried; None after `REFUSALS` refusals in a row on that side."""
+        known = [*self.trials, *self.refused]
+        edge = min(self.trials) if down else max(self.trials)
+        beyond = [e for e in self.refused if (e < edge if down else e > edge)]
+        if len(beyond) >= REFUSALS:
+            return None
+        return _short(min(known) / 2 if down else max(known) * 2)
+
+    def between(self, low: float, high: float) -> float | None:
+        """A new epsilon between two, the geometric mean first; None where all are refused or tried."""
+        middle = (_short(low * (high / low) ** share) for share in (0.5, 0.25, 0.75))
+        return next((e for e in middle if e not in self.refused and e not in self.trials), None)
+
+
 def search(measure: Measure, aim: Aim, *, start: float, precision: float = 1.1) -> tuple[Trial, ...]:
     """Trials round the two epsilons where the aim begins and ceases to hold, found to a factor of ``precision``.
 
     Both accuracies are taken to rise with epsilon: a bracket is found by doubling and halving, then narrowed by
-    geometric halves. An epsilon is measured once.
+    geometric halves. An epsilon is measured once; one that the mechanism refuses is stepped over. No trials where it
+    refuses all of those round ``start``.
     """
     if not precision > 1 or not start > 0:
         raise UsageError(
             f"the precision is a factor above 1 and the start an epsilon, not {precision} and {start}"
         )
-    trials: dict[float, Trial] = {}
-
-    def tried(epsilon: float) -> Trial:
-        if epsilon not in trials:
-            trials[epsilon] = measure(epsilon)
-        return trials[epsilon]
-
-    tried(start)
+    tried = _Tried(measure)
+    for step in range(REFUSALS + 1):
+        for epsilon in (start * 2**step, start / 2**step):
+            if not tried.trials:
+                tried.measure(_short(epsilon))
+    if not tried.trials:
+        return ()
     for is_high in (lambda trial: not aim.hides(trial), aim.keeps):
-        _narrow(tried, trials, is_high, precision)
-    return tuple(trials[epsilon] for epsilon in sorted(trials))
+        _narrow(tried, is_high, precision)
+    return tuple(tried.trials[epsilon] for epsilon in sorted(tried.trials))
 
 
-def _narrow(
-    tried: Measure, trials: dict[float, Trial], is_high: Callable[[Trial], bool], precision: float
-) -> None:
+def _narrow(tried: _Tried, is_high: Callable[[Trial], bool], precision: float) -> None:
     """Find where ``is_high`` changes from false to true with rising epsilon."""
     for _ in range(LARGEST_STEPS):
+        trials = tried.trials
         low = max((e for e, t in trials.items() if not is_high(t)), default=None)
         high = min((e for e, t in trials.items() if is_high(t) and (low is None or e > low)), default=None)
         if low is not None and high is not None:
-            if high / low <= precision:
-                return
-            tried(_short((low * high) ** 0.5))
+            further = None if high / low <= precision else tried.between(low, high)
         else:
-            tried(_short(min(trials) / 2 if low is None else max(trials) * 2))
+            further = tried.outward(down=low is None)
+        if further is None:
+            return
+        tried.measure(further)
 
 
 def _short(epsilon: float) -> float:
@@ -137,7 +176,7 @@ def _short(epsilon: float) -> float:
     return float(f"{epsilon:.3g}")
 
 
-def conclude(size: int, trials: Sequence[Trial], aim: Aim) -> Calibration:
+def conclude(mechanism: str, size: int, trials: Sequence[Trial], aim: Aim) -> Calibration:
     """What ``trials``, with rising epsilon, say; where they contradict themselves the cautious reading is taken."""
     author = topic = None
     for trial in trials:
@@ -148,7 +187,7 @@ def conclude(size: int, trials: Sequence[Trial], aim: Aim) -> Calibration:
         if not aim.keeps(trial):
             break
         topic = trial.epsilon
-    return Calibration(size, author, topic, tuple(trials))
+    return Calibration(mechanism, size, author, topic, tuple(trials))
 
 
 def calibrate(
@@ -161,18 +200,50 @@ def calibrate(
     size = int(evaluation.facts["size"])
 
     def measure(epsilon: float) -> Trial:
-        cells = [Cell(request.mechanisms[0], epsilon, repeat) for repeat in range(request.times)]
+        document, name = bool(request.of_documents), request.mechanisms[0]
+        cells = [
+            Cell(name, None, repeat, epsilon) if document else Cell(name, epsilon, repeat)
+            for repeat in range(request.times)
+        ]
         evaluation.run(cells, workers=workers, progress=progress)
-        return _trial(next(line for line in summarize(evaluation.results()) if line.epsilon == epsilon))
+        lines = [line for line in summarize(evaluation.results()) if not line.clean]
+        return _trial(
+            next(line for line in lines if (line.bound if document else line.epsilon) == epsilon), epsilon
+        )
 
     evaluation.run([Cell("clean", None, 0)], workers=workers, progress=progress)
-    return conclude(size, search(measure, aim, start=start, precision=precision), aim)
+    return conclude(request.mechanisms[0], size, search(measure, aim, start=start, precision=precision), aim)
 
 
-def _trial(line: Line) -> Trial:
+def _trial(line: Line, epsilon: float) -> Trial:
     author, topic = line.best("author"), line.best("topic")
-    if author is None or topic is None or line.epsilon is None:
+    if author is None or topic is None:
         raise UsageError("calibration needs an adversary for authors and a classifier for topics: try all")
-    return Trial(
-        line.epsilon, author.accuracy, author.adversary, topic.accuracy, topic.adversary, line.same_topic
+    return Trial(epsilon, author.accuracy, author.adversary, topic.accuracy, topic.adversary, line.same_topic)
+
+
+def to_be_had(found: Sequence[Calibration], aim: Aim) -> str:
+    """What can be had, in a sentence: the setting that holds both, or how near one gets."""
+    both = [
+        (each, trial) for each in found if each.both for trial in each.trials if trial.epsilon == each.epsilon
+    ]
+    if both:
+        each, trial = min(both, key=lambda pair: (pair[1].author.value, pair[0].size))
+        return f"What can be had: {_setting(each, trial)}."
+    hidden = [(each, trial) for each in found for trial in each.trials if aim.hides(trial)]
+    if hidden:
+        each, trial = max(hidden, key=lambda pair: pair[1].topic.value)
+        return f"Both cannot be had. With authors as hidden as asked for, the most topic: {_setting(each, trial)}."
+    tried = [(each, trial) for each in found for trial in each.trials]
+    if not tried:
+        return "Nothing can be had: every mechanism refused every epsilon that was tried."
+    each, trial = min(tried, key=lambda pair: pair[1].author.value)
+    return f"Authors cannot be hidden as asked for. The fewest that were named: {_setting(each, trial)}."
+
+
+def _setting(found: Calibration, trial: Trial) -> str:
+    strength = "bound" if found.mechanism in DOCUMENT_MECHANISMS else "epsilon"
+    return (
+        f"{found.mechanism}, N = {found.size}, {strength} {trial.epsilon:g}, where {trial.author.value:.3f} of the "
+        f"authors and {trial.topic.value:.3f} of the topics were named"
     )

@@ -57,8 +57,11 @@ class Dataset:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What can be asked: "author" always, "topic" where every unknown text has one."""
-        return TASKS if all(text.topic is not None for text in self.unknown) else ("author",)
+        """What can be asked: "author" always, "topic" and "sensitive" where every unknown text has one."""
+        found: tuple[Task, ...] = ("author",)
+        if all(text.topic is not None for text in self.unknown):
+            found = (*found, "topic")
+        return (*found, "sensitive") if self.known and _all_sensitive(self) else found
 
     @property
     def topic_training(self) -> tuple[LabeledText, ...]:
@@ -74,7 +77,7 @@ class Dataset:
         """The accuracy of blind guessing among the labels, or of the commonest label to learn from if it is higher."""
         taught = Counter(
             labels_of(text, task)
-            for text in (self.known or self.unknown if task == "author" else self.topic_training)
+            for text in (self.topic_training if task == "topic" else self.known or self.unknown)
         )
         asked = Counter(labels_of(text, task) for text in self.unknown)
         commonest = max(sorted(taught), key=taught.__getitem__)
@@ -97,10 +100,14 @@ class Dataset:
 
 def labels_of(text: LabeledText, task: Task) -> str:
     """The label of ``text`` that ``task`` asks for; `DocumentError` when it has none."""
-    label = text.author if task == "author" else text.topic
+    label = {"author": text.author, "topic": text.topic, "sensitive": text.sensitive}[task]
     if label is None:
         raise DocumentError(f"the text {text.id!r} has no {task}: label it or leave it out")
     return label
+
+
+def _all_sensitive(dataset: Dataset) -> bool:
+    return all(text.sensitive is not None for text in (*dataset.known, *dataset.unknown))
 
 
 def _label(author: str | None) -> str:
@@ -134,8 +141,12 @@ def check_tasks(dataset: Dataset, tasks: Sequence[str]) -> tuple[Task, ...]:
     None named: all that the corpus can answer.
     """
     if not tasks:
-        several = "topic" in dataset.tasks and len(_topics(dataset.unknown)) > 1
-        return TASKS if several else ("author",)
+        several = len(_topics(dataset.unknown)) > 1
+        return tuple(task for task in dataset.tasks if task != "topic" or several)
+    if "sensitive" in tasks and "sensitive" not in dataset.tasks:
+        raise DocumentError(
+            "the task sensitive needs --sensitive FIELD, with a value for every known and unknown text"
+        )
     unknown = [task for task in tasks if task not in TASKS]
     if unknown or not tasks:
         raise UsageError(f"a task is {' or '.join(TASKS)}, not {', '.join(map(repr, unknown)) or 'nothing'}")

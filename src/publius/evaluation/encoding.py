@@ -46,7 +46,7 @@ class EncodedText:
 
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EncodedDataset:
     """A `Dataset` in words. ``unknown`` texts have exactly ``size`` words each."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from inspect import signature
 from typing import Any, final
 
@@ -20,7 +21,7 @@ from publius.evaluation.hindsight import originals_row
 from publius.evaluation.linkage import Linkage, linkage_rows
 from publius.evaluation.protection import Protected
 from publius.evaluation.protectors import AbstractProtector, Unprotected, WordProtector
-from publius.evaluation.retrieval import PublicSpace, retrieval_rows
+from publius.evaluation.retrieval import FEWEST_PUBLIC, PublicSpace, retrieval_rows
 from publius.evaluation.rows import CLEAN, Protection, Row, make_row
 from publius.evaluation.transition import transition_of
 from publius.mechanisms.base import AbstractMechanism
@@ -222,16 +223,16 @@ class _Run:
         """Adversaries that know the mechanism have nothing to know where there is none."""
         if name in (ORIGINALS, LINKAGE, RETRIEVAL):
             return False
-        if task == "author" and not self._setting.data.known:
+        if task != "topic" and not self._setting.data.known:
             return False
         if name == INFORMED:
             if isinstance(self._protector, DocumentProtector):
                 return self._protector.exact
             # Estimating rows for every word of the topic texts would cost more than it tells; see the page.
-            return self._mechanism is not None and (task == "author" or self._protector.exact)
+            return self._mechanism is not None and (task != "topic" or self._protector.exact)
         if name.startswith(ADAPTIVE) and self._cell.mechanism == CLEAN:
             return False
-        return task in KINDS[base_name(name)].tasks
+        return ("author" if task == "sensitive" else task) in KINDS[base_name(name)].tasks
 
     def _further_rows(self, bags: Sequence[Bag], protection: Protection) -> list[Row]:
         """Who links releases, once, and what a release is good for."""
@@ -243,10 +244,8 @@ class _Run:
                 rows += linkage_rows(protection, trial, self._key.rng("linkage"))
         if RETRIEVAL in setting.adversaries:
             with self._timed("retrieval"):
-                public = data.topic_training
-                space = PublicSpace([text.bag for text in public], [text.label("topic") for text in public])
                 texts = [(text.bag, text.topic) for text in data.unknown]
-                rows += retrieval_rows(protection, space, texts, bags, seed)
+                rows += retrieval_rows(protection, _public_space(data), texts, bags, seed)
         return rows
 
     def _price(self) -> float | None:
@@ -292,7 +291,7 @@ class _Run:
         The paper's nearest texts are the known ones for topics too.
         """
         data = self._setting.data
-        of_authors = task == "author" or (base_name(name) == "sr-nearest" and bool(data.known))
+        of_authors = task != "topic" or (base_name(name) == "sr-nearest" and bool(data.known))
         texts, which = (data.known, "known") if of_authors else (data.topic_training, "topics")
         if not name.startswith(ADAPTIVE):
             if which not in self._clean:
@@ -343,6 +342,15 @@ class _Run:
 
     def _timed(self, part: str) -> _Stopwatch:
         return _Stopwatch(self._seconds, part)
+
+
+@lru_cache(maxsize=1)
+def _public_space(data: EncodedDataset) -> PublicSpace | None:
+    """The space of the public texts, made once in a process; None where there are too few of them."""
+    public = data.topic_training
+    if len(public) < FEWEST_PUBLIC:
+        return None
+    return PublicSpace([text.bag for text in public], [text.label("topic") for text in public])
 
 
 @final

@@ -56,6 +56,10 @@ def read_rows(path: Path, columns: Columns = Columns(), *, taught: bool = False)
     """The rows of a file in their roles; ``taught`` says that other texts teach topics. Raises `DocumentError`."""
     present = _present(path, columns)
     texts = list(_labeled(path, columns, present))
+    if columns.sensitive is not None and not any(text.sensitive for text in texts):
+        raise DocumentError(
+            f"the field {columns.sensitive!r} is empty everywhere, so there is nothing to infer"
+        )
     if "role" in present:
         if present["author"] is None and any(text.role == "known" for text in texts):
             raise DocumentError(

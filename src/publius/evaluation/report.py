@@ -66,6 +66,7 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
         "paper": list(PAPER),
         "adversaries": _tried(lines, "author"),
         "classifiers": _tried(lines, "topic"),
+        "sensitive": _tried(lines, "sensitive"),
         "figures": [Markup(figure) for figure in _figures(lines, mechanisms, facts)],  # noqa: S704  # made by us
         "nearest": [
             (cell, found["nearest"])

@@ -65,7 +65,7 @@ class PublicSpace:
 
 def retrieval_rows(
     protection: Protection,
-    space: PublicSpace,
+    space: PublicSpace | None,
     texts: Sequence[tuple[Bag, str | None]],
     released: Sequence[Bag],
     seed: int,
@@ -75,7 +75,7 @@ def retrieval_rows(
     ``texts`` are the original bags with their topics, in the order of ``released``. No rows where there are fewer than
     `FEWEST_PUBLIC` public documents.
     """
-    if len(space.positions) < FEWEST_PUBLIC:
+    if space is None or len(space.positions) < FEWEST_PUBLIC:
         return []
     wanted = _nearest(space.of([bag for bag, _ in texts]) @ space.positions.T)
     within, auc = _found(space.of(released) @ space.positions.T, wanted, seed)

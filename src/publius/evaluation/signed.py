@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from publius.errors import UsageError
 from publius.evaluation.report import NOT_TRIED
@@ -15,6 +15,7 @@ from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import judge, read_limits
 from publius.releases.digests import file_digests
 from publius.releases.signoff import Finding, Measured, Share, matching
+from publius.settings import Task
 from publius.text.tokenizer import PROFILES, StopWords
 
 
@@ -103,7 +104,7 @@ def _about(results: Results) -> tuple[tuple[str, str], ...]:
 def _findings(line: Line, clean: Line | None, chance: Mapping[str, float]) -> list[Finding]:
     found = []
     for (adversary, task), finding in line.findings.items():
-        if task not in ("author", "topic"):  # what a release is good for is in the report
+        if task not in get_args(Task):  # what a release is good for is in the report
             continue
         before = None if clean is None else clean.findings.get((adversary, task))
         found.append(

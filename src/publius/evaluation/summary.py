@@ -165,8 +165,9 @@ def _findings(rows: Sequence[Row]) -> dict[tuple[str, str], Finding]:
 
 def _finding(rows: Sequence[Row]) -> Finding:
     row = rows[0]
-    if len(rows) == 1 or not row.hits:
-        accuracy = Interval(row.accuracy, row.low, row.high)
+    if len(rows) == 1 or not row.hits:  # what was computed and not counted has its interval already
+        values = (fmean(getattr(each, name) for each in rows) for name in ("accuracy", "low", "high"))
+        accuracy = Interval(*values)
     else:
         hits = np.array([[mark == "1" for mark in each.hits] for each in rows])
         accuracy = bootstrap_mean(hits, seeded_rng(len(rows)))
@@ -192,6 +193,7 @@ def _record(line: Line, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
         **_best("strongest", strongest),
         **_best("topic", topic),
         **_best("originals", originals),
+        **(_best("sensitive", found) if (found := line.best("sensitive")) else {}),
         "originals": None if originals is None else "exact" if originals.extra["exact"] else "at least",
         "bound": _rounded(line.bound),
         "changed": _rounded(line.changed),
