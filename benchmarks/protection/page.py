@@ -78,10 +78,10 @@ def _section(corpus: str, runs: list[dict[str, Any]]) -> str:
     for run in runs:
         facts = _facts(run)
         lines.append(
-            f"### {run['part'].replace('-', ' ')}\n\n{facts['unknown_texts']:,} texts by {facts['authors']:,} candidate "
-            f"authors, {len(facts['topics'])} topics; {facts['size']} words of each text for the unprotected line and for "
-            f"word mechanisms; {facts['request']['repeats']} repeats. By chance {facts['chance']['author']:.3f} of the "
-            f"authors are named, from the topic alone {facts['floor']:.3f}.\n\n"
+            f"### {run['part'].replace('-', ' ')}\n\n{facts['unknown_texts']:,} texts by {facts['authors']:,} "
+            f"candidate authors, {len(facts['topics'])} topics; {facts['size']} words of each text for the "
+            f"unprotected line and word mechanisms; {facts['request']['repeats']} repeats. By chance "
+            f"{facts['chance']['author']:.3f} of the authors are named, from the topic alone {facts['floor']:.3f}.\n\n"
             "| | topic | strongest adversary | by | holder of the originals | neighbours found | nats, same "
             "topic: nearest / median | nats, any two |\n|---|---|---|---|---|---|---|---|\n"
         )

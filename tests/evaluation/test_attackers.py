@@ -176,3 +176,21 @@ def test_fasttext_names_topics():
     again = FastText(seed=1).fit(bags, topics)
     assert model.score(UNKNOWN, [t for t in ("sea", "sea", "court", "court") for _ in range(5)]) >= 0.8
     assert np.array_equal(model.decision_function(UNKNOWN), again.decision_function(UNKNOWN))
+
+
+def test_boosted_trees_learn_what_is_not_linear():
+    """Two words together, or neither, is one author; one of the two is the other: no sum of words tells them apart."""
+    pytest.importorskip("sklearn", reason="extra evaluation is not installed")
+    from publius.evaluation.attackers.boosting import BoostedTrees
+    from publius.evaluation.attackers.linear import word_machine
+
+    rng = seeded_rng(4)
+    bags, labels = [], []
+    for _ in range(200):
+        first, second = bool(rng.integers(2)), bool(rng.integers(2))
+        words = ["river"] * (6 * first) + ["judge"] * (6 * second) + ["paper"] * 4
+        bags.append(Bag([*words, *["letter"] * int(rng.integers(1, 3))]))
+        labels.append("same" if first == second else "other")
+    trees = BoostedTrees().fit(bags[:150], labels[:150]).score(bags[150:], labels[150:])
+    assert trees >= 0.95
+    assert trees > word_machine().fit(bags[:150], labels[:150]).score(bags[150:], labels[150:]) + 0.1

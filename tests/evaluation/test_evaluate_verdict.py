@@ -1,5 +1,6 @@
 """``publius evaluate`` as a judge: PASS or FAIL, of a release and of nothing else, of one's own rows, of documents."""
 
+import csv
 import json
 import shutil
 
@@ -42,6 +43,11 @@ def setting(place):
 
 def records(folder):
     return [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+
+
+def table(folder):
+    with (folder / "table.csv").open() as file:
+        return list(csv.DictReader(file))
 
 
 def test_pass_and_fail_by_exit_code_and_first_line(place, setting):
@@ -176,6 +182,11 @@ def test_document_mechanisms_are_exact(tmp_path, place, reference):
         assert row["exact"] is True
         assert 0.25 <= row["accuracy"] <= row["at_most"] < 1
     assert done.exit_code == (0 if all(row["high"] <= 0.6 for row in found.values()) else 1)
+    nats = {float(line["bound"]): line for line in table(tmp_path / "out") if line["bound"]}
+    assert all(0 <= float(line["exponent_same_topic"]) <= bound for bound, line in nats.items())
+    assert all(
+        float(line["exponent_nearest"]) <= float(line["exponent_same_topic"]) for line in nats.values()
+    )
     topics = {
         (r["bound"], r["adversary"]): r["accuracy"] for r in records(tmp_path / "out") if r["task"] == "topic"
     }

@@ -123,7 +123,8 @@ def _lines(found: Calibration, aim: Aim) -> list[tuple[object, ...]]:
     return [
         (
             found.mechanism, found.size, f"{trial.epsilon:g}", f"{trial.author.value:.3f}", trial.author_by,
-            f"{trial.topic.value:.3f}", trial.topic_by, "-" if trial.exponent_same_topic is None else f"{trial.exponent_same_topic:.3g}",
+            f"{trial.topic.value:.3f}", trial.topic_by,
+            "-" if trial.exponent_same_topic is None else f"{trial.exponent_same_topic:.3g}",
             " and ".join(
                 word for word, holds in (("author", aim.hides(trial)), ("topic", aim.keeps(trial))) if holds
             ),

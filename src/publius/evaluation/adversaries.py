@@ -8,6 +8,7 @@ from typing import Final, final
 
 from publius.errors import UsageError
 from publius.evaluation.attackers.base import AbstractAttacker
+from publius.evaluation.attackers.boosting import BoostedTrees
 from publius.evaluation.attackers.delta import Delta
 from publius.evaluation.attackers.fasttext import FastText, fasttext_installed
 from publius.evaluation.attackers.koppel import Koppel
@@ -53,6 +54,7 @@ KINDS: Final[dict[str, Kind]] = {
     "delta": Kind(lambda task, distances, seed: Delta(seed=seed), ("author",)),
     "svm": Kind(lambda task, distances, seed: character_machine(seed), ("author",)),
     "likelihood": Kind(lambda task, distances, seed: Likelihood(seed=seed), ("author", "topic"), copies=3),
+    "boosting": Kind(lambda task, distances, seed: BoostedTrees(seed=seed), ("author", "topic"), copies=3),
     "linear": Kind(lambda task, distances, seed: word_machine(seed), ("topic",), copies=1),
     "fasttext": Kind(lambda task, distances, seed: FastText(seed=seed), ("topic",), copies=1),
 }

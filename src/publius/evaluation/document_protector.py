@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import median
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.evaluation.data import Dataset, LabeledText
 from publius.evaluation.encoding import OUTSIDE, EncodedText
+from publius.evaluation.neighborhood import MOST_TEXTS, nearest_others
 from publius.evaluation.originals import exact_success
 from publius.evaluation.protection import Protected
 from publius.evaluation.protectors import AbstractProtector, Originals
@@ -37,6 +39,11 @@ def read_documents(
     return {
         text.id: _indices(words_of(text.text, reference, encoding).words[:first], reference) for text in texts
     }
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _indices(words: Sequence[str], reference: Reference) -> IndexArray:
@@ -132,6 +139,27 @@ class DocumentProtector(AbstractProtector):
         names = sorted(set(labels))
         means = np.array([law[[label == name for label in labels]].mean(axis=0) for name in names])
         return names, means[:, [item.prototype or 0 for item in released]].T
+
+    def exponents(self, texts: Sequence[EncodedText]) -> dict[str, float | None]:
+        """Medians over the texts of the nats to the nearest other, the nearest of the topic, the median of the topic.
+
+        Exact from the law over prototypes: the largest logarithm of a ratio of probabilities. For a position what
+        the guarantee states for the distance of the two: epsilon times it, at most the bound. Of more than
+        `MOST_TEXTS` texts the first ones are compared.
+        """
+        chosen = texts[:MOST_TEXTS]
+        mechanism, documents = self.document_mechanism, self._of(chosen)
+        if isinstance(mechanism, Prototype):
+            logs = np.log(mechanism.law(documents))
+            table = np.array([np.abs(logs - row).max(axis=1) for row in logs])
+        else:
+            places = mechanism.positions(documents)
+            gaps = np.sqrt(((places[:, None] - places[None]) ** 2).sum(axis=2))
+            table = np.minimum((self.epsilon or np.inf) * gaps, self.bound or np.inf)
+        names = ("nearest", "same_topic", "typical_same_topic")
+        return {
+            name: _median(values) for name, values in zip(names, nearest_others(table, chosen), strict=True)
+        }
 
     def _of(self, texts: Sequence[EncodedText]) -> list[IndexArray]:
         return [self._documents[text.id] for text in texts]

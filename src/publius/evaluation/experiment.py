@@ -147,6 +147,7 @@ class Outcome:
         stated: mechanism, epsilon and bound, as in the rows.
         delta: of the guarantee of one document.
         level: whether "word"s or "document"s are protected, or "none".
+        exponents: nats between the texts for a document mechanism, see `DocumentProtector.exponents`; None otherwise.
         seconds: of processor time that each part took.
 
     """
@@ -160,6 +161,7 @@ class Outcome:
     stated: tuple[str, float | None, float | None]
     delta: float
     level: str
+    exponents: dict[str, float | None] | None
     seconds: dict[str, float]
 
 
@@ -198,7 +200,7 @@ class _Run:
         return Outcome(
             tuple(rows), gone, self._nearest(bags), self._snippet(released),
             protector.exact, protector.promised, (cell.mechanism, protector.epsilon, protector.bound), protector.delta,
-            protector.level, self._seconds,
+            protector.level, self._exponents(), self._seconds,
         )  # fmt: skip
 
     def _rows(self, released: Sequence[Protected], bags: Sequence[Bag], protection: Protection) -> list[Row]:
@@ -247,6 +249,14 @@ class _Run:
                 texts = [(text.bag, text.topic) for text in data.unknown]
                 rows += retrieval_rows(protection, _public_space(data), texts, bags, seed)
         return rows
+
+    def _exponents(self) -> dict[str, float | None] | None:
+        protector = self._protector
+        return (
+            protector.exponents(self._setting.data.unknown)
+            if isinstance(protector, DocumentProtector)
+            else None
+        )
 
     def _price(self) -> float | None:
         """Of one release in the ledger: epsilon times N of a word mechanism, the bound of a document mechanism."""

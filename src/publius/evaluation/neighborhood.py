@@ -68,7 +68,7 @@ def neighborhood(texts: Sequence[EncodedText], embeddings: Embeddings, metric: s
     names = sorted({text.label("author") for text in texts})
     kept = tuple(map(tuple, _upward(table).tolist())) if whole else ()
     authors = tuple(names.index(text.label("author")) for text in texts) if whole else ()
-    return Neighborhood(*_nearest(table, texts), authors, kept)
+    return Neighborhood(*nearest_others(table, texts), authors, kept)
 
 
 def _upward(table: Float64Array) -> Float64Array:
@@ -76,9 +76,10 @@ def _upward(table: Float64Array) -> Float64Array:
     return np.asarray(np.ceil(table * (1 + 1e-9) * 1e6) / 1e6)
 
 
-def _nearest(
+def nearest_others(
     table: Float64Array, texts: Sequence[EncodedText]
 ) -> tuple[tuple[float, ...], tuple[float | None, ...], tuple[float | None, ...]]:
+    """From distances of shape (k, k), for each text: to the nearest other, of its topic, the median of its topic."""
     away = table.copy()
     np.fill_diagonal(away, np.inf)
     topics = defaultdict(list)

@@ -58,7 +58,8 @@ class Line:
         mean_distance: mean displacement of a word.
         earth_movers: mean Earth Mover's distance to the original.
         findings: by adversary and task.
-        nearest: median over texts of epsilon*N*E to the nearest other text, in nats; None where nothing is promised.
+        nearest: median over texts of epsilon*N*E to the nearest other text, in nats, or of what a document mechanism
+            allows between the two; None where nothing is promised.
         same_topic: the same to the nearest text of the same topic.
         typical: the same to the median text of the same topic.
 
@@ -126,7 +127,7 @@ def _line(setting: Setting, results: Results) -> Line:
     details = [found for _, found in results.details if tuple(found["stated"]) == setting]
     promised = all(found["promised"] for found in details)
     exponents = [
-        _exponent(results, setting[1], which) if promised else None
+        _exponent(results, setting[1], which, details[0]) if promised else None
         for which in ("nearest", "same_topic", "typical_same_topic")
     ]
     first = {row.repeat: row for row in rows}.values()
@@ -146,7 +147,11 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
-def _exponent(results: Results, epsilon: float | None, which: str) -> float | None:
+def _exponent(results: Results, epsilon: float | None, which: str, found: dict[str, Any]) -> float | None:
+    """Median nats of a kind; those of a document mechanism were computed with its cell."""
+    if found["level"] == "document":
+        stated: float | None = found["exponents"][which]
+        return stated
     near = results.neighborhood
     if epsilon is None or near is None:
         return None
