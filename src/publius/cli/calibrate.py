@@ -15,13 +15,19 @@ import typer
 from publius.cli.console import print_json, print_table
 from publius.cli.evaluate import CorpusArgument, prepared, progress_shown
 from publius.cli.options import Json, MechanismCommand, options
-from publius.settings import CalibrationSettings, ExperimenterSettings, names, parsed_length
+from publius.settings import (
+    CalibrationSettings,
+    ExperimenterSettings,
+    MechanismSettings,
+    names,
+    parsed_length,
+)
 
 if TYPE_CHECKING:
     from publius.evaluation.calibration import Aim, Calibration
     from publius.evaluation.runner import Evaluation
 
-SEARCHED = ("laplace", "exponential", "tight")
+SEARCHED = (MechanismSettings.mechanism, "exponential", "tight")
 """Mechanisms that are searched where none is named."""
 
 
