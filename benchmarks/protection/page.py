@@ -13,9 +13,9 @@ HEAD = """# Protection, measured
 What is kept and what is given away, on public corpora, with every figure from `publius evaluate`. Authors are named by
 the strongest of the adversaries that were tried, who know other texts of each author, and by the *holder of the
 originals*, who has the mechanism and the exact text of every candidate. Where his figure is exact, nobody does better,
-language models included; "at least" marks an attack of his, where more may be possible. A share that was counted strays:
-it may lie above an exact one by chance, as far as its interval says. Not in the tables: mechanisms of other packages, and
-word mechanisms on newsgroups.
+language models included; "at least" marks an attack of his, where more may be possible. A share that was counted may
+lie above an exact one by chance, as far as its interval says. Not in the tables: mechanisms of other packages, and word
+mechanisms on newsgroups.
 
 """
 
