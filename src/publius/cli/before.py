@@ -15,6 +15,7 @@ from publius.errors import DocumentError, UsageError
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.releases.plan import Plan
+    from publius.settings import ReleaseSettings
 
 _SHOWN = 20
 
@@ -24,6 +25,15 @@ def check_input(path: Path, engine: str) -> None:
     if str(path) == "-" and engine != "local":
         raise UsageError(
             f"the engine {engine} cannot read standard input: name a file, or choose --engine local"
+        )
+
+
+def check_strength(settings: ReleaseSettings) -> None:
+    """`UsageError` where nothing says how strongly to protect, with the ways there are."""
+    if settings.level == "word" and settings.epsilon is None and "scale" not in settings.parameters:
+        raise UsageError(
+            "nothing says how strongly to protect: let 'publius start FILE' lead the way, give --preserve topic with "
+            "--reference and --bound, or --epsilon for words"
         )
 
 

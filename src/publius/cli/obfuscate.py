@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.before import check_input, every_bad_document, look_first, say_first
+from publius.cli.before import check_input, check_strength, every_bad_document, look_first, say_first
 from publius.cli.console import print_json, printable, standard_output, waiting
 from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.errors import UsageError
@@ -58,6 +58,7 @@ def obfuscate(
     from publius.documents.corpus import open_corpus
 
     book = _ledger(ledger, fields.subject_field)
+    check_strength(settings)
     check_input(input, work.engine)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
