@@ -15,8 +15,8 @@ the strongest of the adversaries that were tried, who know other texts of each a
 originals*, who has the mechanism and the exact text of every candidate. Where his figure is exact, nobody does better,
 language models included; "at least" marks an attack of his, where more may be possible. A share that was counted may
 lie above an exact one by chance, as far as its interval says. Not in the tables: mechanisms of other packages, and word
-mechanisms on newsgroups. Document mechanisms read the whole of a text, so that the topic may be named more often than in
-the unprotected line, which is cut.
+mechanisms on newsgroups. Document mechanisms read the whole of a text, so that the topic may be named more often than
+in the unprotected line, which is cut.
 
 """
 
@@ -84,7 +84,7 @@ def _section(corpus: str, runs: list[dict[str, Any]]) -> str:
         lines.append(
             f"### {run['part'].replace('-', ' ')}\n\n{facts['unknown_texts']:,} texts by {facts['authors']:,} "
             f"candidate authors, {len(facts['topics'])} topics; {facts['size']} words of each text for the "
-            f"unprotected line and word mechanisms; {repeats} repeats. By chance "
+            f"unprotected line and word mechanisms; repeats: {repeats}. By chance "
             f"{facts['chance']['author']:.3f} of the authors are named, from the topic alone {facts['floor']:.3f}.\n\n"
             "| | topic | strongest adversary | by | holder of the originals | neighbours found | nats, same "
             "topic: nearest / median | nats, any two |\n|---|---|---|---|---|---|---|---|\n"
