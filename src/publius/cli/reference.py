@@ -131,7 +131,8 @@ def _public_documents(
 
     stops = StopWords.load(settings.stop_words)
     profile = profile_named(settings.tokenizer).name
-    corpus = open_corpus(public, text_field=text_field, keep=() if label is None else (label,), number=True)
+    kept = () if label is None else (label,)
+    corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, encoding=None)
     facts = {
         "corpus": corpus.path.name,
         "corpus_sha256": files_sha256(str(path) for path in corpus.paths),
