@@ -5,6 +5,7 @@ from explorer import explorer
 from results import write_result
 
 from publius.privacy.ledger import Ledger
+from references import fitted
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +38,7 @@ def shared(toy_folder, result_folder, tmp_path_factory):
     ledger = ["--ledger", str(folder / "budget.ledger")]
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("PUBLIUS_HOME", str(folder / "home"))
+        fitted("letters").save(folder / "home" / "references" / "letters")
         with explorer(
             folder, "--embeddings", str(toy_folder), *ledger, "--report", str(result_folder)
         ) as running:

@@ -275,7 +275,7 @@ def test_a_reference_is_opened_once(home, learned, monkeypatch):
     assert references.is_ready("toy")
 
 
-def test_what_opens_a_reference_waits_in_the_long_lane(embeddings, home, tmp_path, learned):
+def test_what_opens_a_reference_has_a_lane_of_its_own(embeddings, home, tmp_path, learned):
     from publius.web.app import _Service
     from publius.web.guards.limits import Limits
     from publius.web.queues import Work
@@ -285,9 +285,9 @@ def test_what_opens_a_reference_waits_in_the_long_lane(embeddings, home, tmp_pat
     learned.save(home / "references" / "toy")
     state = State(embeddings, releases=tmp_path)
     running, asked = _Service(state, Limits(), Work()), requests.Outcomes(text="judge", **ASKED)
-    assert running._is_long(view, asked)
+    assert running._lane(view, asked) is running._opening
     state.plan(asked)
-    assert not running._is_long(view, asked)
+    assert running._lane(view, asked) is running._quick
 
 
 def test_without_packaged_vectors_there_are_no_themes(monkeypatch, home):

@@ -72,7 +72,7 @@ class _Service:
 
     def __init__(self, state: State, limits: Limits, work: Work) -> None:
         self._state, self._limits, self._work = state, limits, work
-        self._quick, self._long = Lane(_QUICK, limits), Lane(_LONG, limits)
+        self._quick, self._long, self._opening = (Lane(n, limits) for n in (_QUICK, _LONG, _LONG))
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
@@ -89,8 +89,7 @@ class _Service:
 
     async def _answer(self, view: Callable[..., dict[str, Any]], *arguments: Any) -> Response:
         """What the view says, or its error."""
-        lane = self._long if self._is_long(view, *arguments) else self._quick
-        running = asyncio.create_task(lane.run(view, self._state, *arguments))
+        running = asyncio.create_task(self._lane(view, *arguments).run(view, self._state, *arguments))
         self._work.add(running, must_end=view in (release.obfuscate, release.release))
         try:
             return Json(await asyncio.shield(running))
@@ -99,13 +98,16 @@ class _Service:
         except Exception as error:
             return answer_to(error)
 
-    def _is_long(self, view: Callable[..., dict[str, Any]], asked: object = None) -> bool:
-        """Whether a mechanism may have to be certified, a reference opened, or much is asked for."""
+    def _lane(self, view: Callable[..., dict[str, Any]], asked: object = None) -> Lane:
+        """Where a mechanism may have to be certified, or much is asked for: the long one; the opening of a
+        reference need not wait for that.
+        """
         if isinstance(asked, requests.Chosen) and not self._state.is_ready(asked):
-            return True
+            return self._long if asked.settings.level == "word" else self._opening
         if view is public.mechanisms:
-            return asked is None or not self._state.mechanisms.is_quick(str(asked))
-        return view is curve.curve
+            quick = asked is not None and self._state.mechanisms.is_quick(str(asked))
+            return self._quick if quick else self._long
+        return self._long if view is curve.curve else self._quick
 
     def router(self) -> APIRouter:
         """Every address under /v1, and /health."""

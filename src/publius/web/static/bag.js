@@ -14,7 +14,9 @@ export class BagView {
   #bag = [];
   #kept = new Map();
 
-  constructor() {
+  /** `plain` bags are not set beside the words they came from. */
+  constructor(plain = false) {
+    this.#plain = plain;
     this.#title = el("h3", {}, "");
     this.node = el("div", { class: "bag" },
       el("h3", {}, "Most frequent"), this.#figure.node,
@@ -23,9 +25,10 @@ export class BagView {
   }
 
   #title;
+  #plain;
 
-  /** `bag` is [[word, count], ...]; `words` says which input word became which, to set apart those that stayed. */
-  show(bag, words) {
+  /** `bag` is [[word, count], ...]; `words`, none for a plain one, says which input word became which, to set apart those that stayed. */
+  show(bag, words = []) {
     this.#bag = bag;
     this.#kept = new Map();
     for (const word of words) {
@@ -61,7 +64,7 @@ export class BagView {
     const top = byCount(this.#bag).slice(0, TOP);
     const all = this.#bag.reduce((sum, [, count]) => sum + count, 0);
     const description = top.map(([word, count]) => `${word} ${count}`).join(", ");
-    this.#figure.show(`The ${top.length} most frequent of ${all} words`, description, (width) => bars(top, this.#kept, width), { key: key() });
+    this.#figure.show(`The ${top.length} most frequent of ${all} words`, description, (width) => bars(top, this.#kept, width), { key: this.#plain ? null : key() });
   }
 }
 

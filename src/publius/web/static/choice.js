@@ -1,9 +1,12 @@
-// What is chosen for every view: mechanism, epsilon and how text is read, and the two texts. One place, told to all.
+// What is chosen for every view: what is kept, how, how text is read, and the two texts. One place, told to all.
 
 const CHOICES = ["mechanism", "epsilon", "metric", "length", "unknown", "stop_words"];
+/** Where a topic or meaning is kept: the names of a request, and of the state. */
+const KEPT = { preserve: "preserve", reference: "reference", bound: "bound", mechanism: "kept_mechanism", length: "kept_length", unknown: "kept_unknown", first: "first" };
 
 const state = {
   mechanism: "laplace", epsilon: 10, metric: "euclidean", length: 400, unknown: "unk", stop_words: "english",
+  preserve: "words", reference: null, bound: 7, kept_mechanism: "prototype", kept_length: 40, kept_unknown: "drop", first: null,
   text: "", other: "",
 };
 const listeners = [];
@@ -14,6 +17,14 @@ export const chosen = (name) => state[name];
 export function choice(...left) {
   return Object.fromEntries(CHOICES.filter((name) => !left.includes(name)).map((name) => [name, state[name]]));
 }
+
+/** The same where a document's topic or meaning is kept. */
+export const keptChoice = () => Object.fromEntries(Object.entries(KEPT).map(([name, own]) => [name, state[own]]));
+
+export const keepsWords = () => state.preserve === "words";
+
+/** What a release is made with now. */
+export const releaseChoice = () => (keepsWords() ? choice() : keptChoice());
 
 /** Change some of it; listeners hear the names that did change. */
 export function choose(part) {

@@ -1,6 +1,6 @@
-// The choices beside every view: the dial of epsilon, the mechanism, N, how text is read.
+// The choices beside the views of words: the dial of epsilon, the mechanism, N, how text is read.
 
-import { choose, chosen, onChoice } from "./choice.js";
+import { choose, chosen, keepsWords, onChoice } from "./choice.js";
 import { byId, el, pairs, put } from "./dom.js";
 import { integer, number, rounded } from "./format.js";
 
@@ -110,7 +110,8 @@ function typed(box) {
   if (good) move(value);
 }
 
-function problem(box, id, text) {
+/** Say what is wrong with a box, or with null that nothing is. */
+export function problem(box, id, text) {
   box.setAttribute("aria-invalid", String(text !== null));
   byId(id).hidden = text === null;
   put(byId(id), text);
@@ -143,16 +144,16 @@ function bindSelect(name) {
   select.addEventListener("change", () => choose({ [name]: select.value }));
 }
 
-/** Which vectors are used, and the ledger if there is one. */
+/** Which vectors are used where words are replaced, and the ledger if there is one. */
 export function showFacts(session, embeddings) {
   const current = embeddings.find((each) => each.current);
-  const rows = [["Vectors", session.embeddings]];
-  if (current) rows.push(["Vocabulary", `${integer(current.size)} words, ${current.dimension} dimensions`]);
+  const rows = keepsWords() ? [["Vectors", session.embeddings]] : [];
+  if (current && keepsWords()) rows.push(["Vocabulary", `${integer(current.size)} words, ${current.dimension} dimensions`]);
   rows.push(["Ledger", session.ledger ? ledger(session.ledger) : "none: releases are not added up"]);
   put(byId("facts"), pairs(rows));
 }
 
 function ledger({ unit, budget, debits }) {
-  const each = unit === "epsilon" ? "epsilon" : "epsilon × N";
+  const each = { epsilon: "epsilon", bound: "nats of bound" }[unit] ?? "epsilon × N";
   return `${number(budget, 6)} ${each} a document; ${integer(debits)} ${debits === 1 ? "debit" : "debits"} so far`;
 }

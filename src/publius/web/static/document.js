@@ -9,7 +9,6 @@ import { choice, chosen } from "./choice.js";
 import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
 import { number, percent } from "./format.js";
-import { Release } from "./release.js";
 import { Tokens } from "./tokens.js";
 
 const READING = ["text", "length", "unknown", "stop_words"];
@@ -26,15 +25,15 @@ export class DocumentView {
   #frame = 0;
   #moved = 0;
 
-  constructor(session, refreshSession) {
+  constructor(session, release) {
     this.session = session;
-    this.release = new Release(session, refreshSession);
+    this.release = release;
     byId("redraw").addEventListener("click", () => this.#ask());
   }
 
   /** Show what is chosen; `changed` are the names that changed, or undefined when the view is opened. */
   refresh(changed) {
-    this.release.refresh();
+    this.release.show(byId("document-side"));
     showAttack(this.session.reports);
     byId("redraw").disabled = chosen("text") === "";
     if (chosen("text") === "") return this.#empty();

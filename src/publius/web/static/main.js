@@ -1,12 +1,15 @@
-// The explorer: asks the service what there is, sets up the controls and the five views.
+// The explorer: asks the service what there is, sets up the controls and the six views.
 
 import { adoptToken, call } from "./api.js";
-import { onChoice } from "./choice.js";
+import { choose, chosen, keepsWords, onChoice } from "./choice.js";
 import { CompareView } from "./compare.js";
 import { offerMechanisms, setUpControls, showFacts } from "./controls.js";
 import { DocumentView } from "./document.js";
 import { byId, put } from "./dom.js";
 import { EpsilonView } from "./epsilon.js";
+import { setUpKept } from "./kept.js";
+import { OutcomesView } from "./outcomes.js";
+import { Release } from "./release.js";
 import { ReportView } from "./report.js";
 import { setUpSources } from "./source.js";
 import { setUpTabs } from "./tabs.js";
@@ -25,26 +28,47 @@ async function start() {
 }
 
 function setUp(session, mechanisms, embeddings) {
+  let current = session;
   const refreshSession = async () => {
-    const fresh = await call("/v1/session");
-    showFacts(fresh, embeddings);
-    return fresh;
+    current = await call("/v1/session");
+    showFacts(current, embeddings);
+    return current;
   };
   byId("starting").hidden = true;
   byId("frame").hidden = false;
   showFacts(session, embeddings);
   setUpControls(mechanisms);
   setUpSources(session);
-  const views = { document: new DocumentView(session, refreshSession), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
+  const release = new Release(session, refreshSession);
+  const views = { document: new DocumentView(session, release), outcomes: new OutcomesView(release), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
   let active = "document";
   const open = setUpTabs(document.querySelector("[role=tablist]"), (name) => {
     if (active !== name) scrollTo(0, 0); // a view begins at its top
+    active = null; // nothing is asked for twice
+    keepFor(name);
     active = name;
     views[name].refresh();
   });
-  onChoice((changed) => views[active].refresh(changed));
+  onChoice((changed) => {
+    if (changed.has("preserve")) showFacts(current, embeddings);
+    if (active) views[active].refresh(changed);
+  });
+  setUpKept((preserve) => {
+    if (preserve === "words") return open("document");
+    if (active === "outcomes") return choose({ preserve });
+    kept = preserve;
+    return open("outcomes");
+  });
   open(active);
   document.documentElement.dataset.ready = "true";
+}
+
+let kept = "topic"; // what the view of outcomes keeps when it is opened
+
+/** Each view belongs to words or to whole documents: what is chosen beside it never says otherwise. */
+function keepFor(view) {
+  if (!keepsWords()) kept = chosen("preserve");
+  choose({ preserve: view === "outcomes" ? kept : "words" });
 }
 
 /** The others may have to be prepared, the first time on these vectors for long: the page is in use meanwhile. */

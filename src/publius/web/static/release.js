@@ -2,7 +2,7 @@
 
 import { Channel, call } from "./api.js";
 import { Card, announce } from "./card.js";
-import { choice, chosen } from "./choice.js";
+import { choice, chosen, keepsWords, keptChoice, releaseChoice } from "./choice.js";
 import { mechanismChosen } from "./controls.js";
 import { byId, el, pairs, put } from "./dom.js";
 import { number, plural } from "./format.js";
@@ -27,37 +27,51 @@ export class Release {
     byId("release-id").addEventListener("input", () => this.refresh());
   }
 
+  /** Stand in `place`, which is of the view that is open, and say what can be released now. */
+  show(place) {
+    if (byId("release").parentNode !== place) place.append(byId("release"));
+    this.refresh();
+  }
+
   /** A choice, the text or the id changed. */
   refresh() {
+    this.#allow();
+    clearTimeout(this.#later);
+    const known = keepsWords() || chosen("reference") !== null;
+    if (this.session.ledger && known && byId("release-id").value) this.#later = setTimeout(() => this.#ask(), PAUSE);
+  }
+
+  #allow() {
     const reason = this.#refusal();
     byId("release-open").disabled = this.#busy || reason !== null;
     put(byId("release-note"), reason ?? "A fresh draw is made and written, with its manifest, to a folder of its own.");
-    clearTimeout(this.#later);
-    if (this.session.ledger && byId("release-id").value) this.#later = setTimeout(() => this.#ask(), PAUSE);
   }
 
   #refusal() {
     const mechanism = mechanismChosen();
     if (!this.session.releases) return "This explorer has no folder for releases.";
-    if (mechanism && !mechanism.releasable) return `The mechanism ${mechanism.name} gives no guarantee here, so nothing made by it can be released.`;
+    if (keepsWords() && mechanism && !mechanism.releasable) return `The mechanism ${mechanism.name} gives no guarantee here, so nothing made by it can be released.`;
     if (chosen("text") === "") return "There is no document yet.";
-    return byId("release-id").value === "" ? "Give the document an id." : null;
+    if (!keepsWords() && chosen("reference") === null) return "There is no public reference yet.";
+    if (byId("release-id").value === "") return "Give the document an id.";
+    return this.#account?.refused ?? null; // the ledger counts something else, say
   }
 
   async #ask() {
-    const body = { id: byId("release-id").value, ...choice() };
-    this.#account = await this.#channel.ask(body, JSON.stringify(body)).catch(() => null) ?? this.#account;
-    byId("release-account").hidden = !this.#account?.account;
-    if (this.#account?.account) put(byId("release-account"), accountText(this.#account), gauge(this.#account));
+    const body = { id: byId("release-id").value, ...releaseChoice() };
+    const found = await this.#channel.ask(body, JSON.stringify(body)).catch((error) => ({ refused: error.message }));
+    if (found === undefined) return; // overtaken
+    this.#account = found;
+    byId("release-account").hidden = !found.account;
+    if (found.account) put(byId("release-account"), accountText(found), gauge(found));
+    this.#allow();
   }
 
   async #confirm() {
     if (this.session.ledger) await this.#ask(); // what is shown is what the ledger says now
-    const { mechanism, epsilon, length } = choice();
     const rows = [
       ["Id", byId("release-id").value],
-      ["Mechanism", mechanism],
-      ["Epsilon × N", `${number(epsilon, 4)} × ${number(length, 6)} = ${number(epsilon * length, 6)}`],
+      ...(keepsWords() ? wordTerms(choice()) : keptTerms(keptChoice())),
       ["Folder", `a new one in ${this.session.releases}`],
       ["Ledger", this.#account?.account ? accountText(this.#account) : "none is set: nothing is added up"],
     ];
@@ -68,7 +82,7 @@ export class Release {
 
   async #release() {
     const subject = byId("release-subject").value;
-    const body = { id: byId("release-id").value, text: chosen("text"), ...choice(), ...(subject ? { subject } : {}) };
+    const body = { id: byId("release-id").value, text: chosen("text"), ...releaseChoice(), ...(subject ? { subject } : {}) };
     this.#dialog.close();
     put(byId("release-result"));
     this.#busy = true;
@@ -85,19 +99,33 @@ export class Release {
   }
 }
 
+const wordTerms = ({ mechanism, epsilon, length }) => [
+  ["Mechanism", mechanism],
+  ["Epsilon × N", `${number(epsilon, 4)} × ${number(length, 6)} = ${number(epsilon * length, 6)}`],
+];
+
+const keptTerms = ({ preserve, reference, mechanism, bound }) => [
+  ["Keeps", `the ${preserve}, by the reference ${reference}`],
+  ["Mechanism", mechanism],
+  ["Bound", `${number(bound, 4)} nats between any two documents`],
+];
+
 function accountText({ account, price }) {
   return `${number(account.remaining, 6)} of ${number(account.budget, 6)} left for this id; this release costs ${number(price, 6)}.`;
 }
 
 const gauge = ({ account }) => el("meter", { min: 0, max: account.budget, value: account.remaining, "aria-label": "Budget that remains" });
 
-function released({ folder, bag, manifest }) {
+function released({ folder, bag, manifest, label }) {
   const size = bag.reduce((sum, [, count]) => sum + count, 0);
   const facts = [
     ["Folder", el("code", {}, folder)],
     ["Files", "bags.jsonl, manifest.json"],
     ["Bag", `${plural(size, "word", "words")}, ${number(bag.length, 6)} different`],
   ];
-  facts.push(["Epsilon × N", `${number(manifest.epsilon, 4)} × ${number(manifest.size, 6)} = ${number(manifest.epsilon_total, 6)}, ${manifest.evidence}`]);
+  if (label !== undefined) facts.push(["Became", label]);
+  facts.push(manifest.level === "document"
+    ? ["Bound", `${number(manifest.bound, 4)} nats between any two documents, ${manifest.evidence}, ${manifest.strength}`]
+    : ["Epsilon × N", `${number(manifest.epsilon, 4)} × ${number(manifest.size, 6)} = ${number(manifest.epsilon_total, 6)}, ${manifest.evidence}`]);
   return el("div", { class: "done" }, el("p", {}, el("strong", {}, "Released.")), el("dl", { class: "facts" }, pairs(facts)));
 }

@@ -8,6 +8,7 @@ export function setUpTabs(list, onOpen) {
   const open = (tab, focus) => {
     for (const each of tabs) select(each, each === tab);
     if (focus) tab.focus();
+    tab.scrollIntoView({ block: "nearest", inline: "nearest" });
     onOpen(tab.id.replace("tab-", ""));
   };
   tabs.forEach((tab, at) => {

@@ -27,7 +27,7 @@ function dotsOf({ word, x, y, stay, outputs, neighbors }) {
 }
 
 /** One unit is as long across as up: distances in the picture can be compared. */
-function equalScales(dots, width, height) {
+export function equalScales(dots, width, height) {
   const margin = { x: Math.min(90, width * 0.16), y: 34 };
   const span = (values) => [Math.min(...values), Math.max(...values)];
   const [left, right] = span(dots.map((dot) => dot.x));
@@ -38,17 +38,18 @@ function equalScales(dots, width, height) {
   return { x: scale(middle.x - half.x, middle.x + half.x, 0, width), y: scale(middle.y - half.y, middle.y + half.y, height, 0) };
 }
 
-const circle = ({ kind, x, y, radius }) => svg("circle", { class: `dot ${kind}`, cx: x, cy: y, r: radius });
+export const circle = ({ kind, x, y, radius }) => svg("circle", { class: `dot ${kind}`, cx: x, cy: y, r: radius });
 
-const star = ({ x, y }) => svg("path", { class: "dot word", d: "M0-9L9 0L0 9L-9 0Z", transform: `translate(${x} ${y})` });
+export const star = ({ x, y }) => svg("path", { class: "dot word", d: "M0-9L9 0L0 9L-9 0Z", transform: `translate(${x} ${y})` });
 
-/** A label beside each dot where it covers no other: the word itself first, then the likeliest. The table has all. */
-function labels(dots, width, height) {
+/** A label beside each dot where it covers no other, and beside one that must be named: in the order given. */
+export function labels(dots, width, height) {
   const taken = dots.map(({ x, y, radius }) => ({ left: x - radius, right: x + radius, top: y - radius, bottom: y + radius }));
   const drawn = [];
   dots.forEach((dot, own) => {
     const text = cut(dot.word, 18);
-    const place = places(dot, text).find((each) => inside(each, width, height) && !taken.some((other, at) => at !== own && overlap(each, other)));
+    const possible = places(dot, text).filter((each) => inside(each, width, height));
+    const place = possible.find((each) => !taken.some((other, at) => at !== own && overlap(each, other))) ?? (dot.named ? possible[0] : undefined);
     if (!place) return;
     taken.push(place);
     drawn.push(svg("text", { class: `dot-name ${dot.kind}`, x: place.x, y: place.y, "text-anchor": place.anchor }, text));
