@@ -29,6 +29,12 @@ def document(page):
     page.wait_for_selector("#draw .bag-list li")
 
 
+def outcomes(page):
+    page.click("#tab-outcomes")
+    picked(page, "outcomes", 47)
+    page.wait_for_selector("#outcomes-card .tiles", timeout=300_000)  # themes are made once
+
+
 def epsilon(page):
     document(page)
     page.click("#tab-epsilon")
@@ -55,6 +61,7 @@ def compare(page):
 
 SHOTS = {
     "document": (document, WIDE, "light", None),
+    "outcomes": (outcomes, WIDE, "light", None),
     "epsilon": (epsilon, WIDE, "light", "#curves"),
     "words": (words, WIDE, "dark", None),
     "compare": (compare, WIDE, "light", "#compare-card"),

@@ -99,9 +99,7 @@ class _Service:
             return answer_to(error)
 
     def _lane(self, view: Callable[..., dict[str, Any]], asked: object = None) -> Lane:
-        """Where a mechanism may have to be certified, or much is asked for: the long one; the opening of a
-        reference need not wait for that.
-        """
+        """The long one where something is certified first or much is asked for; references wait for none of that."""
         if isinstance(asked, requests.Chosen) and not self._state.is_ready(asked):
             return self._long if asked.settings.level == "word" else self._opening
         if view is public.mechanisms:
