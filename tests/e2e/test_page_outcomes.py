@@ -266,3 +266,26 @@ def test_without_a_reference_it_says_how_to_make_one(chromium_browser, running):
         give(page, "outcomes", COURT)
         settled(page)
         expect(page.locator("#release-open")).to_be_disabled()
+
+
+@pytest.mark.parametrize(("made", "said"), [(True, "Opening the reference"), (False, "Making the reference")])
+def test_what_is_waited_for_is_said(chromium_browser, running, made, said):
+    def unopened(route):
+        found = route.fetch().json()
+        changed = [{**each, "made": made, "ready": False} for each in found["references"]]
+        route.fulfill(json={"references": changed})
+
+    held = []
+    with opened(chromium_browser, running[0]) as page:
+        page.route("**/v1/references", unopened)
+        page.route("**/v1/outcomes", held.append)
+        page.click("#tab-outcomes")
+        give(page, "outcomes", COURT)
+        expect(page.locator("#outcomes-stage")).to_contain_text(said)
+        page.wait_for_function(
+            "document.querySelector('#outcomes-card').getAttribute('aria-busy') === 'true'"
+        )
+        held[0].continue_()
+        page.unroute("**/v1/outcomes")
+        expect(page.locator("#outcomes-stage")).to_be_hidden()
+        assert tile(page, "outcomes", "Bound") == "7"

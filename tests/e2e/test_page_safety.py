@@ -11,6 +11,8 @@ from results import write_result
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from references import TOPICS, public_documents
 from toy import WORDS, sentence
 
 MADE = "main :is(script, iframe:not(#report-frame iframe), object, embed, base, [onerror], [onload], [style], a[href])"
@@ -25,6 +27,10 @@ def hostile(tmp_path_factory):
     places = rng.standard_normal((len(WORDS), 8))[[at % len(WORDS) for at in range(len(words))]]
     vectors = places + 0.2 * rng.standard_normal((len(words), 8))
     Embeddings.from_arrays(words, vectors, name="payloads", tokenizer="word2vec").save(folder / "vectors")
+    labels = dict(zip(TOPICS, (PAYLOADS[0], PAYLOADS[60], PAYLOADS[-1]), strict=True))
+    labelled = [(words, labels[topic]) for words, topic in public_documents()]
+    learned = fit_reference(labelled, name="payloads", settings=ReferenceSettings(features="log-odds"))
+    learned.save(folder / "home" / "references" / "payloads")
     Ledger.create(folder / "budget.ledger", budget=1e6)
     report = write_result(folder / "<img src=x onerror=top.canary=1>", PAYLOADS[0], PAYLOADS[60])
     with pytest.MonkeyPatch.context() as environment:
@@ -95,6 +101,21 @@ def test_payloads_in_curves_and_plans(page):
         summary.click()
 
 
+def test_payloads_as_prototypes(page):
+    page.click("#tab-outcomes")
+    give(page, "outcomes", "judge lawyer\n" + "\n".join(PAYLOADS))
+    settled(page)
+    page.fill("#bound-number", "1")
+    settled(page)
+    page.click("#outcomes-card button:has-text('Show all')")
+    shown = page.locator("#outcomes-card tbody th").evaluate_all(
+        "all => all.map((one) => one.firstChild.textContent)"
+    )
+    assert sorted(shown) == sorted([PAYLOADS[0], PAYLOADS[60], PAYLOADS[-1]])
+    page.select_option("#preserve", "meaning")
+    settled(page)
+
+
 def test_payloads_as_id_and_author_of_a_release(page, hostile):
     give(page, "document", sentence(1))
     for payload in (PAYLOADS[0], PAYLOADS[60], PAYLOADS[-1]):
@@ -118,7 +139,10 @@ def test_payloads_in_a_report_and_its_name(page):
     page.watch.faults[:] = [fault for fault in page.watch.faults if fault not in blocked]
 
 
-@pytest.mark.parametrize("path", ["session", "mechanisms", "draw", "tokens", "words", "distance", "release"])
+@pytest.mark.parametrize(
+    "path",
+    ["session", "mechanisms", "draw", "tokens", "words", "distance", "release", "references", "outcomes"],
+)
 def test_payloads_in_every_text_that_the_service_could_say(page, path):
     """Answers in which every text is a payload, even where ours never would be."""
     give(page, "document", sentence(1))
@@ -136,6 +160,10 @@ def test_payloads_in_every_text_that_the_service_could_say(page, path):
     if path == "distance":
         page.click("#tab-compare")
         give(page, "compare", sentence(2), which=1)
+    if path in ("references", "outcomes"):
+        page.click("#tab-outcomes")
+        settled(page)
+        page.click("#outcomes-redraw", force=True)
     if path == "release":
         page.click("#release-open")
         page.click("#confirm-release")

@@ -12,6 +12,7 @@ from explorer import explorer
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 
+from references import fitted
 from toy import WORDS, sentence
 
 schemathesis = pytest.importorskip("schemathesis", reason="a part of make e2e, which has its own environment")
@@ -34,6 +35,8 @@ def friendlier(case, number):
                 case.body[name] = sentence(number % 97)
         if isinstance(case.body.get("word"), str):
             case.body["word"] = WORDS[number % len(WORDS)]
+        if case.operation.label == "POST /v1/outcomes":
+            case.body.update(preserve=("topic", "meaning")[number // 2 % 2], reference="letters", bound=5)
         documents = case.body.get("documents")
         for document in documents if isinstance(documents, list) else ():
             if isinstance(document, dict) and isinstance(document.get("text"), str):
@@ -59,7 +62,8 @@ def try_one(operation, running, headers, count, mode, round, tally):
         check()
 
 
-def test_no_case_gives_a_5xx(stored, tmp_path, capsys):
+def test_no_case_gives_a_5xx(stored, home, tmp_path, capsys):
+    fitted("letters").save(home / "references" / "letters")
     tally = Counter()
     modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
     with explorer(tmp_path, "--embeddings", stored) as running:
@@ -77,5 +81,6 @@ def test_no_case_gives_a_5xx(stored, tmp_path, capsys):
     assert {label for label, status in tally if status == 200} >= {
         "POST /v1/draw",
         "POST /v1/obfuscate",
+        "POST /v1/outcomes",
         "POST /v1/words",
     }
