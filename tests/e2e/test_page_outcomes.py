@@ -278,7 +278,7 @@ def test_what_is_waited_for_is_said(chromium_browser, running, made, said):
     held = []
     with opened(chromium_browser, running[0]) as page:
         page.route("**/v1/references", unopened)
-        page.route("**/v1/outcomes", held.append)
+        page.route("**/v1/outcomes", lambda route: held.append(route))
         page.click("#tab-outcomes")
         give(page, "outcomes", COURT)
         expect(page.locator("#outcomes-stage")).to_contain_text(said)
