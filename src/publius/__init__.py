@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from publius.mechanisms.documents.registry import make_document_mechanism
     from publius.mechanisms.registry import make_mechanism
     from publius.mechanisms.words.laplace import Laplace
-    from publius.privacy.document_guarantee import DocumentGuarantee
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import protect_corpus
@@ -36,7 +35,6 @@ _HOMES = {
     "BudgetError": "errors",
     "DataError": "errors",
     "Document": "documents.corpus",
-    "DocumentGuarantee": "privacy.document_guarantee",
     "Embeddings": "vectors.embeddings",
     "Experiment": "releases.plan",
     "Guarantee": "privacy.guarantee",
@@ -65,7 +63,6 @@ __all__ = [
     "BudgetError",
     "DataError",
     "Document",
-    "DocumentGuarantee",
     "Embeddings",
     "Experiment",
     "Guarantee",
