@@ -1,4 +1,4 @@
-"""Publius: documents become noisy bags-of-words that keep their topic and hide their author.
+"""Publius: documents become noisy bags-of-words that keep their topic or meaning and blur their author.
 
 The names below are the public interface; they are imported at first use, so that ``import publius`` is quick.
 """

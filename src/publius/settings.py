@@ -281,7 +281,8 @@ class ReleaseSettings(TextSettings, MechanismSettings):
         public=True,
     )  # fmt: skip
     bound: float | None = option(
-        None, help="With topic or meaning: nats between any two documents; 7 lets 19 of 20 topics through.",
+        None, help="With topic or meaning: nats between any two documents. At 7 the right one of 20 topics comes out "
+        "98 % of the time.",
         public=True, above=0,
     )  # fmt: skip
     first: int | None = option(

@@ -41,7 +41,7 @@ from publius.errors import PubliusError, StorageError, place_of
 
 app = typer.Typer(
     name="publius",
-    help="Release documents as noisy bags-of-words that keep their topic and hide their author.",
+    help="Release documents as noisy bags-of-words that keep their topic or meaning and blur their author.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,

@@ -46,7 +46,7 @@ def calibrate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find the epsilons that hide the author and keep the topic, and say whether both can be had (an experiment)."""
+    """Find the settings at which measured adversaries fail and the topic stays, and say whether both can be had."""
     from publius.evaluation.calibration import Aim
     from publius.evaluation.runner import Request
 

@@ -43,7 +43,10 @@ _INACCURACY: Final = 1 + 1e-9
 
 @final
 class Position(AbstractDocumentMechanism):
-    """Laplace noise on the clipped position; see the module."""
+    """Each document's place among public features gets Laplace noise, and words are drawn for the noisy place.
+
+    The place is clipped first; see the module.
+    """
 
     name = "position"
     epsilon: float

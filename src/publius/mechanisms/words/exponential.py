@@ -13,9 +13,10 @@ from publius.vectors.embeddings import Embeddings
 
 @final
 class Exponential(AbstractFinite):
-    """K(x){w} proportional to prior_w exp(-s d(x, w)), s as large as the certified constant allows.
+    """Draws any word, the nearer the likelier; how much likelier is certified on the vocabulary at hand.
 
-    The textbook claim is epsilon = 2s. The exact constant on a vocabulary is smaller, so the same epsilon buys a
+    K(x){w} is proportional to prior_w exp(-s d(x, w)), s as large as the certified constant allows. The
+    textbook claim is epsilon = 2s. The exact constant on a vocabulary is smaller, so the same epsilon buys a
     larger s: less distortion.
     """
 

@@ -20,7 +20,7 @@ from publius.vectors.nearest import NearestWords
 
 @final
 class Laplace(AbstractMechanism):
-    """Adds Laplace noise of the metric to a word's vector and returns the word nearest to the result.
+    """The paper's: adds Laplace noise to a word's vector and takes the word nearest to the result.
 
     epsilon*d-private for the metric's d by the paper's Algorithm 1 (Euclidean) or coordinate by coordinate
     (Manhattan). The nearest-word step is Euclidean for both and sees the noisy vector only: post-processing.

@@ -58,10 +58,12 @@ class MahalanobisParameters(Settings):
 
 @final
 class Mahalanobis(AbstractMechanism):
-    """Density proportional to exp(-epsilon ||v||) in the regularized Mahalanobis norm, then the nearest word.
+    """As laplace, with more noise in the directions in which the vocabulary spreads.
 
-    Private in that metric, which the guarantee names; it is not the Euclidean one, so epsilons do not compare. In
-    the Euclidean metric its constant is epsilon divided by the smallest radius of the ellipsoid (see `parameters`).
+    The density is proportional to exp(-epsilon ||v||) in the regularized Mahalanobis norm. Private in that
+    metric, which the guarantee names; it is not the Euclidean one, so epsilons do not compare. In the
+    Euclidean metric its constant is epsilon divided by the smallest radius of the ellipsoid (see
+    `parameters`).
     """
 
     name = "mahalanobis"

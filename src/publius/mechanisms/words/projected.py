@@ -51,7 +51,7 @@ class ProjectedPriorParameters(ProjectionParameters, PriorParameters):
 
 @final
 class ProjectedLaplace(AbstractMechanism):
-    """Laplace noise on the projected vectors, then the nearest projected word."""
+    """As laplace, on the principal components of the vectors: less noise for the same epsilon."""
 
     name = "projected-laplace"
 
@@ -133,9 +133,10 @@ class ProjectedLaplace(AbstractMechanism):
 
 @final
 class ProjectedExponential(AbstractFinite):
-    """K(x){w} proportional to exp(-s d_P(x, w)), its constant certified against d itself.
+    """As exponential, on the principal components of the vectors, certified for the whole distance.
 
-    In a few dimensions the exponential spreads over more words than in many, at the same certified epsilon.
+    K(x){w} is proportional to exp(-s d_P(x, w)); the constant is certified against d itself. In a few
+    dimensions the exponential spreads over more words than in many, at the same certified epsilon.
     """
 
     name = "projected-exponential"

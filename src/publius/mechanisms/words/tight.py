@@ -34,7 +34,10 @@ _REPAIRED = 1e-6  # of the mean weight: what a negative weight is raised to
 
 @final
 class Tight(AbstractFinite):
-    """The tight-constraints mechanism; `PolicyError` with the reason where a weight is negative."""
+    """The likeliest to keep a word that epsilon allows at all, where the vocabulary admits it.
+
+    The tight-constraints mechanism; `PolicyError` with the reason where a weight is negative.
+    """
 
     name = "tight"
 
@@ -88,9 +91,10 @@ def _tight(
 
 @final
 class RepairedTight(AbstractFinite):
-    """The tight weights with the negative ones raised to a small positive number, as a weighted exponential.
+    """As tight, for vocabularies that do not admit it, at a small loss that is certified.
 
-    Not tight any more, so its constant is certified and its scale found like the exponential's. Where only a few
+    The negative weights are raised to a small positive number, which makes it a weighted exponential. Not
+    tight any more, so its constant is certified and its scale found like the exponential's. Where only a few
     weights are negative it loses little.
     """
 

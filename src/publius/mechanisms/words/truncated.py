@@ -25,12 +25,13 @@ class TruncatedParameters(PriorParameters):
 
 @final
 class TruncatedExponential(AbstractFinite):
-    """Words farther than gamma are all equally likely: K(x){w} proportional to exp(-s min(d(x, w), gamma)).
+    """As exponential, with all words beyond a distance gamma equally likely.
 
-    The paper draws from the words within gamma and one "bottom" element of score -gamma + ln(|W - L_x|) / s, which
-    stands for a uniform word of those beyond. Every word beyond then has the weight exp(-s gamma): the mechanism is
-    the exponential one for the metric min(d, gamma), which is how it is computed and certified here.
-    gamma = ln((1 - beta)(V - 1) / beta) / s keeps the output within gamma with probability at least 1 - beta.
+    K(x){w} is proportional to exp(-s min(d(x, w), gamma)). The paper draws from the words within gamma and
+    one "bottom" element of score -gamma + ln(|W - L_x|) / s, which stands for a uniform word of those beyond.
+    Every word beyond then has the weight exp(-s gamma): the mechanism is the exponential one for the metric
+    min(d, gamma), which is how it is computed and certified here. gamma = ln((1 - beta)(V - 1) / beta) / s
+    keeps the output within gamma with probability at least 1 - beta.
     """
 
     name = "truncated-exponential"

@@ -35,10 +35,11 @@ class VickreyParameters(Settings):
 
 @final
 class Vickrey(AbstractMechanism):
-    """Laplace noise, then the nearest word w1 or the second-nearest w2 of the noisy vector z.
+    """As laplace, but now and then takes the second-nearest word.
 
-    w2 with probability t ||z - w1|| / (t ||z - w1|| + (1 - t) ||z - w2||): the closer z lies to w1, the more
-    surely w1 is returned. Post-processing of the Laplace mechanism, so the guarantee is the same.
+    Of the noisy vector z, w1 is the nearest word and w2 the second-nearest: w2 with probability t ||z - w1||
+    / (t ||z - w1|| + (1 - t) ||z - w2||): the closer z lies to w1, the more surely w1 is returned.
+    Post-processing of the Laplace mechanism, so the guarantee is the same.
     """
 
     name = "vickrey"
