@@ -101,8 +101,8 @@ def malformed(running, rng):
         ("id", "x"),
         ("text", "x"),
         ("epsilon", 10**40),
-    ):
-        value = None
+    ) or (value is None and field in ("epsilon", "length", "mechanism", "unknown")):  # null: not chosen
+        value = []
     return rng.choice([
         request(running, body=good[:cut]),
         request(running, body=good + b"}"),
