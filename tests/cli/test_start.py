@@ -96,6 +96,8 @@ def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
         "verify", output / "release", output / "signoff.html", "--evaluation", output / "evaluation"
     )
     assert checked.returncode == 0, checked.stderr
+    kept = [output / "public", *(output / "public").iterdir()]
+    assert [path.stat().st_mode & 0o077 for path in kept] == [0, 0, 0]  # other texts than the release
     assert read_config(output / "publius.toml").bound == 7
     assert str(tmp_path / ".publius") not in done.stdout  # the commands name the folder that there is
 
@@ -122,6 +124,16 @@ def test_what_is_wrong_is_one_clear_sentence_and_nothing_is_written(private, old
     refused(private, older, tmp_path, "--preserve", "words", code=2, message="no preserve is called 'words'")
     few = store(tmp_path / "few.csv", rows(10, 3))
     refused(private, few, tmp_path, code=65, message="too few to learn from")
+
+
+def test_texts_that_are_learned_from_are_not_released(private, older, tmp_path):
+    """One of them among the public ones is enough, whatever the file's digest, format and white space."""
+    theirs = next(iter(rows(1, 2)))["complaint"]
+    mine = [{"id": each["id"], "complaint": each["complaint"]} for each in rows(40, 1)]
+    mine[5]["complaint"] = theirs.replace(" ", "  ")
+    mixed = tmp_path / "mixed.jsonl"
+    mixed.write_text("".join(json.dumps(each) + "\n" for each in mine))
+    refused(mixed, older, tmp_path, "--preserve", "topic", code=77, message="1 of the texts to be released")
 
 
 def test_without_authors_it_goes_no_further_than_a_stated_choice(private, tmp_path):

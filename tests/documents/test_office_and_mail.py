@@ -2,6 +2,8 @@
 
 import io
 import json
+import subprocess
+import sys
 import tracemalloc
 import zipfile
 
@@ -317,3 +319,88 @@ def test_json_lines_name_no_encoding(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"id": "1", "text": "x"}))
     assert open_corpus(path, encoding=None).encoding == "utf-8"
+
+
+def with_changed(path, name, change):
+    """The archive at ``path`` with one of its parts changed."""
+    with zipfile.ZipFile(path) as parts:
+        content = {part: parts.read(part) for part in parts.namelist()}
+    content[name] = change(content[name])
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
+        for part, data in content.items():
+            parts.writestr(part, data)
+    return path
+
+
+def fresh_interpreter(path):
+    """The standard error of a process that reads ``path``: no test runner catches warnings or logs there."""
+    code = "import sys; from publius.documents.corpus import open_corpus; print(len(list(open_corpus(sys.argv[1]))))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "1"
+    return done.stderr
+
+
+def test_what_a_library_logs_or_warns_of_is_shown_to_nobody(tmp_path):
+    pytest.importorskip("pypdf")
+    openpyxl = pytest.importorskip("openpyxl")
+    paper = tmp_path / "a.pdf"
+    paper.write_bytes(pdf("bill").replace(b"/BaseFont /Helvetica", b"/BaseFont /Helvetica /Encoding /canary"))
+    assert fresh_interpreter(paper) == ""
+    book = openpyxl.Workbook()
+    book.active.append(["id", "text", "born"])
+    book.active.append(["a", "bill", 98_765_432_109.0])
+    book.active["C2"].number_format = "yyyy-mm-dd"
+    book.save(tmp_path / "a.xlsx")
+    assert fresh_interpreter(tmp_path / "a.xlsx") == ""
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        (b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', None),
+        (b'<row r="9999999999"/>', "more rows"),
+    ],
+)
+def test_a_sheet_that_claims_to_be_huge_is_read_by_its_cells(tmp_path, cell, message):
+    path = excel(tmp_path / "a.xlsx", [["id", "text"], ["a", "bill"]])
+    with_changed(
+        path,
+        "xl/worksheets/sheet1.xml",
+        lambda data: data.replace(b"</sheetData>", cell + b"</sheetData>").replace(
+            b"A1:B2", b"A1:XFD1048576"
+        ),
+    )
+    if message is None:
+        assert texts(path) == ["bill"]
+    else:
+        with pytest.raises(DocumentError, match=message):
+            texts(path)
+
+
+def test_a_sheet_of_very_many_columns_is_refused(tmp_path):
+    path = excel(tmp_path / "a.xlsx", [["id", "text", *["x"] * 1_000], ["a", "bill"]])
+    with pytest.raises(DocumentError, match=r"1,002 columns, more than 1,000"):
+        texts(path)
+
+
+def test_a_cell_that_says_it_spans_the_world_is_one_cell(tmp_path):
+    path = word(tmp_path / "a.docx", "bill")
+    before = texts(path)
+    with_changed(
+        path,
+        "word/document.xml",
+        lambda data: data.replace(b"<w:tcPr>", b'<w:tcPr><w:gridSpan w:val="100000000"/>', 1),
+    )
+    assert texts(path) == before == ["bill\nleft\nright\nafter the table"]
+
+
+def test_cells_merged_downwards_are_read_once(tmp_path):
+    document = pytest.importorskip("docx").Document()
+    table = document.add_table(rows=2, cols=2)
+    for number, cell in enumerate(cell for row in table.rows for cell in row.cells):
+        cell.text = f"cell {number}"
+    table.cell(0, 0).merge(table.cell(1, 0)).text = "both"
+    document.save(tmp_path / "a.docx")
+    assert texts(tmp_path / "a.docx") == ["both\ncell 1\ncell 3"]

@@ -61,6 +61,17 @@ def test_a_document_is_charged_up_to_its_budget(ledger):
         ledger.spend([Charge("a", Fraction(1, 10**300))])
 
 
+def test_a_name_in_another_unicode_form_is_the_same_name(ledger, path):
+    """File names come decomposed from some systems and composed from others."""
+    composed, decomposed = "caf\u00e9.txt", "cafe\u0301.txt"
+    assert ledger.spend([Charge(composed, 6)])
+    assert ledger.document(decomposed).spent == 6
+    with pytest.raises(BudgetError):
+        ledger.spend([Charge(decomposed, 6)])
+    with pytest.raises(BudgetError):
+        ledger.spend([Charge("b", 10, composed), Charge("c", 10, decomposed)])
+
+
 def test_one_overspent_document_refuses_the_whole_batch(ledger):
     with pytest.raises(BudgetError):
         ledger.spend([Charge("a", 4), Charge("b", 10.5)])

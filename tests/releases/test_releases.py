@@ -2,18 +2,20 @@
 
 import dataclasses
 import gc
+import json
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from publius.documents.corpus import BadDocument, Document
+from publius.documents.corpus import BadDocument, Document, open_corpus
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
+from publius.releases.engines import protect_corpus
 from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.releases.protect import protect, release
 from publius.releases.release import Release
@@ -319,3 +321,40 @@ def test_randomize_vectors_is_algorithm_one(embeddings):
 def test_randomize_vectors_refuses_what_does_not_fit(embeddings, array):
     with pytest.raises(DataError):
         Laplace(embeddings, epsilon=1.0).randomize_vectors(array)
+
+
+class Drifting(Laplace):
+    """From outside, and clumsy: what it states depends on what it saw."""
+
+    seen = 0
+
+    def apply(self, words, noise, *, threads=1):
+        self.seen += len(words)
+        return super().apply(words, noise, threads=threads)
+
+    @property
+    def parameters(self):
+        return {"rows_kept": self.seen}
+
+
+class Cheapening(Drifting):
+    """The same with a guarantee that shrinks."""
+
+    @property
+    def parameters(self):
+        return {}
+
+    @property
+    def guarantee(self):
+        stated = super().guarantee
+        return dataclasses.replace(stated, epsilon=stated.epsilon / (1 + self.seen))
+
+
+@pytest.mark.parametrize("kind", [Drifting, Cheapening])
+def test_a_mechanism_from_outside_states_the_same_before_and_after(kind, embeddings, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"id": "1", "text": sentence(1)}))
+    plan = Plan(kind(embeddings, epsilon=3.0), Encoding(4, "unk", NONE, embeddings.tokenizer))
+    with pytest.raises(PolicyError, match="states another guarantee or other parameters"):
+        protect_corpus(open_corpus(path), plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

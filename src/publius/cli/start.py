@@ -17,7 +17,16 @@ import typer
 
 from publius.cli.console import print_json, printable
 from publius.cli.options import Json, options
-from publius.cli.steps import Choices, Older, commands, config_text, read_config, together
+from publius.cli.steps import (
+    PUBLIC,
+    Choices,
+    Older,
+    commands,
+    config_text,
+    read_config,
+    texts_of,
+    together,
+)
 from publius.errors import PolicyError, UsageError
 from publius.settings import StartSettings, check
 
@@ -61,7 +70,7 @@ def start(
 
 def _walk(file: Path, output: Path, choices: Choices, *, yes: bool) -> dict[str, Any]:
     from publius.documents.inspection import inspect
-    from publius.files import check_new_folder, new_folder, write_file
+    from publius.files import check_new_folder, new_folder, remove_leftovers, write_file
 
     check_new_folder(output)
     typer.echo("1. What is in the file")
@@ -74,7 +83,10 @@ def _walk(file: Path, output: Path, choices: Choices, *, yes: bool) -> dict[str,
             "the public texts have no column of authors, so there will be no evidence that authors are hidden: name it "
             "with --author-field, or go on all the same with --without-evidence. Nothing was released"
         )
-    with new_folder(output) as folder:
+    older.check_apart(texts_of(file, found, choices.text_field))
+    for left in remove_leftovers(output):
+        typer.echo(f"   Removed {printable(str(left))}, which a run that was killed left behind")
+    with new_folder(output, private=(PUBLIC,)) as folder:
         steps = commands(file, found, folder, choices, older)
         verdict = _run(steps, older, folder)
         with write_file(folder / "publius.toml") as stream:
@@ -136,7 +148,7 @@ def _run(steps: list[list[str]], older: Older, folder: Path) -> dict[str, Any] |
     """Run the commands; what the evaluation said."""
     import json
 
-    older.write(folder / "public")
+    older.write(folder / PUBLIC)
     verdict: dict[str, Any] | None = None
     for number, step in enumerate(steps, start=2):
         typer.echo(f"{number}. {_TITLES[step[0]]}")

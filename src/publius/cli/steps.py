@@ -6,12 +6,12 @@ import hashlib
 import json
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, PolicyError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.settings import StartSettings
 
@@ -26,7 +26,11 @@ FEWEST: Final = 20
 MARGIN: Final = 0.15
 """How far above what the topic alone tells the authors named may lie for a verdict of PASS."""
 
+PUBLIC: Final = "public"
+"""The folder that holds the public or older texts: its owner's only."""
+
 _LIMIT: Final = 2**20
+_TELLING: Final = 8  # words from which on no two people write the same text by chance
 
 
 Choices = StartSettings
@@ -107,6 +111,17 @@ class Older:
                 for row in rows:
                     stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
+    def check_apart(self, texts: Iterable[str]) -> None:
+        """`PolicyError` where one of the ``texts`` to be released is among these, but for white space (R29)."""
+        mine = {" ".join(row["text"].split()) for row in (*self.learned, *self.attacked)}
+        words = (text.split() for text in texts)
+        shared = sum(len(found) >= _TELLING and " ".join(found) in mine for found in words)
+        if shared:
+            raise PolicyError(
+                f"{shared:,} of the texts to be released are among the public or older ones: what is learned from "
+                "those is public and tells of them, so name texts that are not to be released. Nothing was released"
+            )
+
     @property
     def digest(self) -> str:
         """Of what is learned from."""
@@ -142,6 +157,16 @@ def _rows(path: Path, found: Inspection, authors: str | None, topics: str | None
             yield {"id": item.id, "text": item.text, **named}
 
 
+def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[str]:
+    """The texts to be released, those apart that cannot be read."""
+    from publius.documents.corpus import Document, open_corpus
+
+    corpus = open_corpus(
+        path, number=True, text_field=text_field or "text", delimiter=found.delimiter, encoding=found.encoding
+    )
+    return (item.text for item in corpus if isinstance(item, Document))
+
+
 def _halves(rows: list[dict[str, str]]) -> tuple[tuple[dict[str, str], ...], tuple[dict[str, str], ...]]:
     """Every second text of each author and topic."""
     halves: tuple[list[dict[str, str]], list[dict[str, str]]] = ([], [])
@@ -164,7 +189,7 @@ def _floor(rows: tuple[dict[str, str], ...]) -> float:
 def commands(file: Path, found: Inspection, folder: Path, choices: Choices, older: Older) -> list[list[str]]:
     """The commands that make everything below ``folder``, without the word publius."""
     name = f"start-{older.digest[:12]}"
-    learned, attacked = (str(folder / "public" / f"{half}.jsonl") for half in ("learned", "attacked"))
+    learned, attacked = (str(folder / PUBLIC / f"{half}.jsonl") for half in ("learned", "attacked"))
     release, evaluation = str(folder / "release"), str(folder / "evaluation")
     fit = ["reference", "fit", learned, "--name", name, *(["--label", "topic"] if older.topics else [])]
     steps = [] if _stored(name) else [fit]

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import logging
 import re
+import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -34,6 +35,10 @@ UNPACKED_RATIO: Final = 100
 
 PARTS_LIMIT: Final = 10_000
 PAGES_LIMIT: Final = 5_000
+ROWS_LIMIT: Final = 2**20
+"""Rows that a sheet of Excel has; a file may claim more, which would be filled up with empty ones."""
+
+COLUMNS_LIMIT: Final = 1_000
 DEPTH_LIMIT: Final = 5_000
 """Elements of HTML within each other."""
 
@@ -60,13 +65,14 @@ def _library(module: str, name: str) -> Any:
 
 @contextlib.contextmanager
 def _quiet(name: str) -> Iterator[None]:
-    """A library's log may quote what it reads, so it says nothing meanwhile."""
+    """A library's log may quote what it reads, so it says nothing meanwhile, nor do the logs below it."""
     logger = logging.getLogger(name)
-    before, logger.disabled = logger.disabled, True
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
     try:
         yield
     finally:
-        logger.disabled = before
+        logger.setLevel(before)
 
 
 def _file_fault(path: Path, *, archive: bool) -> str | None:
@@ -137,13 +143,16 @@ def _docx_lines(part: Any) -> Iterator[str]:
         if item is None:
             pending.pop()
         elif hasattr(item, "rows"):
-            cells = [cell for row in item.rows for cell in row.cells]
-            once = list(
-                {id(cell._tc): cell for cell in cells}.values()
-            )  # a merged cell stands at many places
-            pending.extend(cell.iter_inner_content() for cell in reversed(once))
+            pending.extend(cell.iter_inner_content() for cell in reversed(_docx_cells(item)))
         else:
             yield item.text
+
+
+def _docx_cells(table: Any) -> list[Any]:
+    """The cells of a table, a merged one once: by their elements, for a cell may say that it spans 10^8 columns."""
+    cell = _library("docx.table", "python-docx")._Cell
+    elements = [element for row in table._tbl.tr_lst for element in row.tc_lst]
+    return [cell(element, table) for element in elements if element.vMerge != "continue"]
 
 
 def read_pdf(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
@@ -239,6 +248,10 @@ def read_xlsx(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
             )
     places = {column: header.index(column) for column in columns}
     for number, row in enumerate(rows, start=2):
+        if number > ROWS_LIMIT:
+            raise DocumentError(f"{shown(path)} says that it has more rows than Excel allows: save it again")
+        if row.count(None) == len(row):
+            continue
         cells = [_cell(value) for value in row]
         if any(cells):
             cells += [""] * (len(header) - len(cells))
@@ -255,10 +268,16 @@ def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
     _library("defusedxml", "defusedxml")  # openpyxl expands no entities where it is there
     if (fault := _file_fault(path, archive=True)) is not None:
         raise DocumentError(f"{shown(path)}: {fault}")
+    warnings.filterwarnings("ignore", module=r"openpyxl\b")  # its warnings quote cells
     book = None
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        yield from book.worksheets[0].iter_rows(values_only=True)
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # what the file says of its size is not believed
+        header = _header_cells(path, next(sheet.iter_rows(max_row=1, values_only=True), ()))
+        yield header
+        if header:
+            yield from sheet.iter_rows(min_row=2, max_col=len(header), values_only=True)
     except (PubliusError, MemoryError, OSError):
         raise
     except Exception:  # of the library, on a file that it cannot read: its message may quote the content
@@ -268,6 +287,16 @@ def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
     finally:
         if book is not None:
             book.close()
+
+
+def _header_cells(path: Path, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The first row up to its last cell with a value; `DocumentError` where that is too far out."""
+    width = max((place for place, value in enumerate(row, start=1) if value is not None), default=0)
+    if width > COLUMNS_LIMIT:
+        raise DocumentError(
+            f"{shown(path)} has {width:,} columns, more than {COLUMNS_LIMIT:,}: keep those that are needed"
+        )
+    return row[:width]
 
 
 def _cell(value: object) -> str:

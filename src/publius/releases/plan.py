@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -12,7 +12,7 @@ import publius.text.tokenizer
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.outside import origin
+from publius.mechanisms.outside import is_outside, origin
 from publius.mechanisms.registry import document_mechanism_of, mechanism_of
 from publius.noise.randomness import RunKey
 from publius.privacy.document_guarantee import DocumentGuarantee
@@ -80,6 +80,7 @@ class Plan:
     experiment: Experiment | None = None
     labels: tuple[str, ...] = ()
     ordered: OrderedText | None = None
+    _stated: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.level == "document":
@@ -100,6 +101,12 @@ class Plan:
                 "unknown words that pass have no guarantee at all: choose unk, drop or reject, or run an experiment "
                 "(NOT PRIVATE)"
             )
+        if is_outside(type(self.mechanism)):
+            object.__setattr__(self, "_stated", self._said())
+
+    def _said(self) -> str:
+        """What the mechanism states of itself."""
+        return repr((self.mechanism.guarantee, self.mechanism.parameters))
 
     def _check_document(self) -> None:
         if self.ordered is not None:
@@ -271,8 +278,13 @@ class Plan:
         """Everything revealed beside the bags themselves, and nothing else (R14, R15).
 
         ``missing`` documents are not among the ``documents`` released: their record could not be read, or has an
-        id that was there before.
+        id that was there before. `PolicyError` for a mechanism from outside that has changed what it states.
         """
+        if self._stated is not None and self._said() != self._stated:
+            raise PolicyError(
+                f"the mechanism {self.mechanism.name} states another guarantee or other parameters than before it saw "
+                "a document: its class must state the same always. Nothing was released"
+            )
         guarantee, vocabulary = self.guarantee, self.vocabulary
         return {
             "manifest_version": MANIFEST_VERSION,

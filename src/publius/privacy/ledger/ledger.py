@@ -15,6 +15,7 @@ import contextlib
 import hashlib
 import hmac
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -228,7 +229,8 @@ class Ledger:
         return totals
 
     def _stored(self, kind: Kind, name: str) -> str:
-        """An id as the file has it."""
+        """An id as the file has it: in one Unicode form, for the same name in another is the same name."""
+        name = unicodedata.normalize("NFC", name)
         if self._key is None:
             return name
         return hmac.digest(self._key, f"publius/ledger/{kind}/v1\0{name}".encode(), "sha256").hex()
