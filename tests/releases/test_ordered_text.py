@@ -288,7 +288,7 @@ def obfuscate(publius, source, output, *options):
 
 def test_the_command_keeps_order_without_an_experiment(publius, stored, tmp_path):
     code, out, err = obfuscate(
-        publius, corpus(tmp_path), tmp_path / "out", "--order", "--keep-between", "all"
+        publius, corpus(tmp_path), tmp_path / "out", "--order", "--keep-between", "all", "--allow-padding"
     )
     assert code == 0, err
     assert "ORDERED TEXT" in out

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from letters import AUTHORS, text, write
 from publius.cli import app
 from publius.documents.corpus import open_corpus
-from publius.errors import DataError, DocumentError, UsageError
+from publius.errors import DataError, UsageError
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.domain_vectors import DomainVectors
 
@@ -62,5 +62,5 @@ def test_refused(public, tmp_path):
     with pytest.raises(UsageError, match="whole numbers from 1"):
         DomainVectors(epochs=0)
     empty = write(tmp_path / "empty.jsonl", [{"id": "1", "text": ""}])
-    with pytest.raises(DocumentError, match="needs a text"):
+    with pytest.raises(DataError, match="give more text"):
         DomainVectors().train(open_corpus(empty), name="own")

@@ -7,11 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from publius.errors import StorageError
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from typer.core import TyperCommand
 
+from publius.cli.console import Json as Json
 from publius.cli.console import waiting
 from publius.settings import Declared, MechanismSettings, Settings, declared
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from publius.mechanisms.base import AbstractMechanism
 
 MAKING = "opening the vectors, certifying the mechanism"
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 REQUIRED = MISSING
 _OWN = "publius.mechanism.parameters"
 _NAMED = "publius.mechanism.names"

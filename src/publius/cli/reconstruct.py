@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, printable, standard_output
-from publius.cli.options import Json
+from publius.cli.console import Json, print_json, printable, standard_output
 from publius.errors import DataError, UsageError
 from publius.settings import StopWordSettings
 

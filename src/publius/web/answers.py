@@ -133,7 +133,12 @@ class Stated(Answer):
 class Guarantee(Stated):
     """As ``publius guarantee --json`` prints it; the exponent's fields only when a distance was given."""
 
+    level: Literal["word"] | None = None
     mechanism: str
+    bound: Annotated[None, Field(description="A word mechanism states none between any two documents.")] = (
+        None
+    )
+    strength: str | None = None
     promise: str
     distance: float | None = None
     releases: int | None = None

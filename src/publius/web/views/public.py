@@ -12,6 +12,7 @@ from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Bound, factor, log10_factor, posterior_at_most
 from publius.privacy.promise import promise, statement
 from publius.releases.plan import publius_version
+from publius.releases.stated import named
 from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import PACKAGED, package_installed
 from publius.vectors.store import read_record, stored_folder, stored_names
@@ -153,6 +154,7 @@ def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
         )
         if not math.isfinite(facts["exponent"]):
             raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+        facts |= named(mechanism.name, promised.evidence, facts["exponent"])
     text = promise(promised, private=True)
     return {**facts, "epsilon_total": promised.epsilon_total, "evidence": promised.evidence, "promise": text}
 
