@@ -181,6 +181,24 @@ def test_a_link_in_a_release_is_refused(release):
         sign_off(release)
 
 
+def test_a_link_to_a_folder_is_refused_too(release, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (release / "more").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match="no plain file"):
+        file_digests(release)
+
+
+def test_a_ledger_that_cannot_have_been_charged_is_refused(release, tmp_path):
+    publius.Ledger.create(tmp_path / "b.ledger", budget=10, unit="bound")
+    call = [sys.executable, "-m", "publius", "signoff", str(release), "--output", str(tmp_path / "p.html")]
+    done = subprocess.run(
+        [*call, "--ledger", str(tmp_path / "b.ledger")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "cannot have been charged" in done.stderr
+    assert not (tmp_path / "p.html").exists()
+
+
 def test_a_bound_has_its_word_on_the_scale(release, tmp_path):
     manifest = json.loads((release / "manifest.json").read_text())
     manifest |= {"level": "document", "bound": 7.0, "epsilon": None, "preserve": "topic", "reference": "r"}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -47,7 +48,7 @@ def signoff(
         from publius.evaluation.signed import measured_for
 
         measured = measured_for(manifest, evaluation)
-    page = sign_off(release, measured, None if ledger is None else _budget(ledger))
+    page = sign_off(release, measured, None if ledger is None else _budget(ledger, manifest))
     with write_file(output) as file:
         file.write(page)
     if json:
@@ -84,11 +85,16 @@ def verify(
         typer.echo("The evaluation was not looked at: name it with --evaluation to compare its files, too.")
 
 
-def _budget(path: Path) -> Budget:
+def _budget(path: Path, manifest: Mapping[str, Any]) -> Budget:
     from publius.privacy.ledger import Ledger
     from publius.releases.signoff import Budget
 
     ledger = Ledger(path)
+    if (ledger.unit == "bound") != (manifest.get("level") == "document"):
+        raise UsageError(
+            f"{str(path)!r} counts {ledger.unit}, in which this release cannot have been charged: name the ledger "
+            "that it was charged to"
+        )
     documents = [account for account in ledger.accounts() if account.kind == "document"]
     return Budget(
         ledger.unit,

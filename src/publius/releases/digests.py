@@ -33,7 +33,8 @@ def file_digests(folder: Path) -> dict[str, str]:
     with os_errors("read", folder):
         for parent, folders, names in os.walk(folder):
             folders.sort()
-            for name in names:
+            links = [name for name in folders if Path(parent, name).is_symlink()]  # walked past otherwise
+            for name in (*names, *links):
                 path = Path(parent, name)
                 if not stat.S_ISREG(path.lstat().st_mode):
                     raise DataError(f"{shown(path)} is no plain file, so it cannot be bound: take it out")
