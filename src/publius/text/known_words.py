@@ -14,7 +14,7 @@ from typing import Final, Protocol, final, overload
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, lookup_token
+from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profile_named
 
 UNKNOWN: Final = "<unk>"
 """The public token that stands for unknown words and fills short documents; no text has it as a word."""
@@ -139,16 +139,18 @@ class _Table(dict[str, int]):
     def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
         super().__init__()
         self._vocabulary, self._profile, self._stop_words = vocabulary, profile, stop_words
+        self._digits_kept = profile_named(profile).digits == "kept"
         self._rows: list[IndexArray] = []
         self._lock = Lock()
 
     def __missing__(self, stretch: str) -> int:
-        plain = (
-            stretch.isascii() and stretch.isalnum() and stretch == stretch.lower()
-        )  # one word as it stands
-        cut = lookup_token if plain else lookup
-        words = cut(stretch, self._vocabulary, profile=self._profile, stop_words=self._stop_words)
-        code = self._code([NOWHERE if type(word) is Unknown else self._place(word) for word in words])
+        # One word as it stands, without anything at which the tokenizer would cut it.
+        whole = stretch.isascii() and (stretch.isalnum() if self._digits_kept else stretch.isalpha())
+        if whole and stretch == stretch.lower():
+            code = _NOTHING if stretch in self._stop_words.words else self._place(stretch)
+        else:
+            words = lookup(stretch, self._vocabulary, profile=self._profile, stop_words=self._stop_words)
+            code = self._code([NOWHERE if type(word) is Unknown else self._place(word) for word in words])
         if len(stretch) <= _LONGEST:
             self[stretch] = code
         return code
