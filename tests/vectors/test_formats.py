@@ -16,7 +16,7 @@ from publius.vectors.admissible import LARGEST_NORM, UNKNOWN, word_fault
 from publius.vectors.importing.reader import read_vectors, read_word_list
 from vector_files import VECTORS, WORDS, WRITERS, binary_rows, glove, header, packed, word2vec_binary
 
-GOOGLE = Path("/work/shared/data/GoogleNews-subset-32k.bin.gz")
+GOOGLE = Path(__file__).parents[3] / "shared" / "data" / "GoogleNews-subset-32k.bin.gz"
 BINARY_AND_TEXT = ("word2vec-binary", "glove")
 
 
