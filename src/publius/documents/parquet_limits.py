@@ -15,8 +15,8 @@ from publius.files import GZIP_FREE, GZIP_RATIO, shown
 MOST_ROWS: Final = 64
 """Rows that are unpacked at once."""
 
-_FEWEST_ROWS: Final = 8
-_AT_ONCE: Final = 16 * 2**20  # bytes
+_AT_ONCE: Final = 8 * 2**20  # bytes
+_COPIES: Final = 5  # ten are in memory while a text is unpacked and read: twice the limit
 _SHORT: Final = 256  # characters of a label; repeating those many times is what dictionaries are for
 
 
@@ -35,10 +35,11 @@ class Allowance:
             if group.column(place).path_in_schema in columns
         ]
         sizes = [int(chunk.total_uncompressed_size) for chunk in chunks]
-        if min(sizes, default=0) < 0 or max(sum(sizes), int(metadata.num_rows)) > self._left:
-            raise self._refused("declares")
         largest = max(sizes, default=0)
-        self.rows = max(_FEWEST_ROWS, min(MOST_ROWS, _AT_ONCE // max(1, largest)))
+        most = max(sum(sizes), _COPIES * largest, int(metadata.num_rows))
+        if min(sizes, default=0) < 0 or most > self._left:
+            raise self._refused("declares")
+        self.rows = max(1, min(MOST_ROWS, _AT_ONCE // max(1, largest)))
         """How many rows to unpack at once: few where a dictionary may hold a long text that they all repeat."""
 
     def take(self, values: dict[str, object]) -> None:
