@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from publius.cli.steps import Choices, Older, config_text, read_config, together
 from publius.errors import DataError, UsageError
+from publius.evaluation.steps import Choices, Older, config_text, read_config, together
 from publius.noise.randomness import seeded_rng
 
 TOPICS = {

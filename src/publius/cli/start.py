@@ -17,7 +17,8 @@ import typer
 
 from publius.cli.console import print_json, printable
 from publius.cli.options import Json, options
-from publius.cli.steps import (
+from publius.errors import PolicyError, UsageError
+from publius.evaluation.steps import (
     PUBLIC,
     Choices,
     Older,
@@ -27,7 +28,6 @@ from publius.cli.steps import (
     texts_of,
     together,
 )
-from publius.errors import PolicyError, UsageError
 from publius.settings import StartSettings, check
 
 if TYPE_CHECKING:
