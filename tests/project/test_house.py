@@ -119,9 +119,9 @@ def test_no_assert_in_the_product():
 
 
 def test_no_network():
-    """R20: nothing that could call out is imported."""
+    """R20: nothing that could call out is imported, but by the client of a language model of the user's own."""
     for path in FILES:
-        if _room(path) == "web":
+        if _room(path) == "web" or path.relative_to(PACKAGE).as_posix() == "releases/writing/chat.py":
             continue
         banned = {
             "socket",
