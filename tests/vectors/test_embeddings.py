@@ -15,10 +15,19 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
+from publius.vectors import catalogue
 from publius.vectors import embeddings as module
 from publius.vectors.admissible import UNKNOWN, word_fault
-from publius.vectors.embeddings import DEFAULT, PACKAGED, Embeddings, central_index, package_installed
-from publius.vectors.store import name_from, store_root, stored_folder, stored_names
+from publius.vectors.catalogue import (
+    DEFAULT,
+    PACKAGED,
+    name_from,
+    package_installed,
+    store_root,
+    stored_folder,
+    stored_names,
+)
+from publius.vectors.embeddings import Embeddings, central_index
 from vector_files import VECTORS, WORDS, glove, packed, word2vec_binary
 
 needs_glove = pytest.mark.skipif(not package_installed(), reason="the extra glove is not installed")
@@ -253,7 +262,7 @@ def test_a_name_that_is_a_link_is_refused(tmp_path, small, home):
         Embeddings.load("link")
     (home / "embeddings" / "dangling").symlink_to(tmp_path / "new")
     with pytest.raises(UsageError, match="are stored: choose another name"):
-        module.new_stored_folder("dangling")
+        catalogue.new_stored_folder("dangling")
 
 
 @pytest.mark.parametrize(
@@ -326,8 +335,8 @@ def test_packaged_words_are_near_their_like():
 
 @pytest.mark.parametrize("name", PACKAGED)
 def test_missing_package_names_the_extra(monkeypatch, name):
-    monkeypatch.setattr(module, "package_installed", lambda: False)
+    monkeypatch.setattr(catalogue, "package_installed", lambda: False)
     with pytest.raises(MissingExtraError, match=r"publius\[glove\]"):
         Embeddings.load(name)
     with pytest.raises(UsageError, match="packaged embeddings"):
-        module.new_stored_folder(name)
+        catalogue.new_stored_folder(name)

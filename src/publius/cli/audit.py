@@ -69,7 +69,7 @@ def _fresh_seed() -> int:
 def _default_folder(level: str, seed: int) -> Path:
     import time
 
-    from publius.vectors.store import store_root
+    from publius.vectors.catalogue import store_root
 
     return store_root().parent / "audits" / f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{level}-{seed}"
 

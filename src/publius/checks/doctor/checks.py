@@ -26,9 +26,16 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import KEY_BYTES, entropy, seeded_rng, system_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.text.bag import Bag
-from publius.vectors.embeddings import DEFAULT, PACKAGED, Embeddings, package_installed
+from publius.vectors.catalogue import (
+    DEFAULT,
+    PACKAGED,
+    converted_folder,
+    package_installed,
+    store_root,
+    stored_names,
+)
+from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
-from publius.vectors.store import converted_folder, store_root, stored_names
 
 KEYSTREAM: Final = "56efb2226e58591a"
 """The first eight bytes under seed 0; a test makes them with another implementation of ChaCha20."""

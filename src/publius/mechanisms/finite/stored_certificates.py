@@ -21,7 +21,7 @@ from publius.arrays import Float64Array
 from publius.errors import PubliusError
 from publius.files import read_bytes_limited, write_file
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.vectors.store import store_root
+from publius.vectors.catalogue import store_root
 
 VERSION: Final = 1
 _LIMIT: Final = 2**27

@@ -14,10 +14,10 @@ import numpy as np
 from publius.errors import DataError, UsageError
 from publius.settings import StopWordSettings
 from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.vectors.catalogue import check_name
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import Public, meaning_aspect, topic_aspect
 from publius.vectors.learning.reference import Aspect, Reference
-from publius.vectors.store import check_name
 
 FEATURES: Final = ("log-odds", "discriminants", "embedding")
 NOTICE: Final = "learned from these texts, which must be public: it tells of their words and topics"

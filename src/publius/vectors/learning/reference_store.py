@@ -16,8 +16,8 @@ from publius.errors import EmbeddingError, PubliusError, UsageError
 from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown
 from publius.text.tokenizer import PROFILES
 from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.vectors.catalogue import check_name, store_root
 from publius.vectors.learning.reference import Aspect, Prototypes, Reference
-from publius.vectors.store import check_name, store_root
 
 VERSION: Final = 1
 _RECORD: Final = "reference.json"

@@ -15,12 +15,12 @@ from publius.arrays import Float64Array
 from publius.errors import StorageError, UsageError
 from publius.settings import StopWordSettings
 from publius.text.tokenizer import StopWords
+from publius.vectors.catalogue import store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import recall
 from publius.vectors.learning.clusters import clusters, directions
 from publius.vectors.learning.reference import Aspect, Prototypes, Reference, distances_to, on_grid
 from publius.vectors.learning.typical_words import drawable
-from publius.vectors.store import store_root
 
 NAME: Final = "themes"
 WORDS: Final = 20_000

@@ -14,8 +14,8 @@ from publius.privacy.promise import promise, statement
 from publius.releases.plan import publius_version
 from publius.releases.stated import named
 from publius.settings import EUCLIDEAN
-from publius.vectors.embeddings import PACKAGED, package_installed
-from publius.vectors.store import read_record, stored_folder, stored_names
+from publius.vectors.catalogue import PACKAGED, package_installed, stored_folder, stored_names
+from publius.vectors.store import read_record
 from publius.web import requests
 from publius.web.guards.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_TEXT, MOST_DOCUMENTS, Limits
 from publius.web.state import State

