@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks import engines, memory, open_store, peer, table
 from publius.checks.bench.mechanisms import bench_mechanisms
 from publius.checks.bench.search import bench_end_to_end, bench_search, synthetic_embeddings
+from publius.checks.bench.text import bench_text, made_texts
 from publius.checks.bench.transport import bench_transport
 
 SHAPES = [(33_860, 300), (50_000, 50), (400_000, 50)]
@@ -34,6 +35,10 @@ def kernel(options: argparse.Namespace) -> Iterator[Result]:
 
 def transport(options: argparse.Namespace) -> Iterator[Result]:
     yield bench_transport(synthetic_embeddings(*SHAPES[0]))
+
+
+def text(options: argparse.Namespace) -> Iterator[Result]:
+    yield bench_text(made_texts())
 
 
 def mechanisms(options: argparse.Namespace) -> Iterator[Result]:
@@ -56,6 +61,7 @@ def run_peer(options: argparse.Namespace) -> Iterator[Result]:
 
 PARTS: dict[str, Callable[[argparse.Namespace], Iterator[Result]]] = {
     "kernel": kernel,
+    "text": text,
     "mechanisms": mechanisms,
     "transport": transport,
     "engines": run_engines,

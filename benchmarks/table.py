@@ -45,6 +45,16 @@ def _search(result: dict) -> Iterator[Row]:
     yield Row(name, _shape(result), speed, against, result["ratio"], _spread(result))
 
 
+def _text(result: dict) -> Iterator[Row]:
+    name = f"text to counts, {result['documents']:,} texts"
+    against = f"CountVectorizer, {_speed(result['countvectorizer_words_per_second'])}"
+    shape = f"{result['vocabulary_size']:,} words"
+    speed = _speed(result["words_per_second"])
+    yield Row(name, shape, speed, against, result["ratio"], _spread(result))
+    cold = _speed(result["ratio_cold"] * result["countvectorizer_words_per_second"])
+    yield Row(f"{name}, none seen before", shape, cold, against, result["ratio_cold"])
+
+
 def _transport(result: dict) -> Iterator[Row]:
     for suffix, words in (("", "Zipf words"), ("_distinct", "distinct words")):
         ours, theirs = result[f"ms_per_pair{suffix}"], result[f"gensim_ms_per_pair{suffix}"]
@@ -97,6 +107,7 @@ def _peer(result: dict) -> Iterator[Row]:
 _ROWS = {
     "search": _search,
     "end-to-end": _search,
+    "text": _text,
     "transport": _transport,
     "mechanisms": _mechanisms,
     "engine local": _engine,

@@ -45,6 +45,27 @@ def end_to_end(
     show(bench_end_to_end(_vectors(words, dimension, embeddings)), json)
 
 
+@group.command("text")
+def text(
+    source: Annotated[
+        Path | None, typer.Option("--from", help="Corpus of texts. Default: made-up texts of made-up words.")
+    ] = None,
+    embeddings: Annotated[
+        str | None,
+        typer.Option(
+            help="Vectors whose words count: a stored name or a file. Default: the texts' own words."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """From text to the counts of its words, against scikit-learn's CountVectorizer on the same texts and words."""
+    from publius.checks.bench.text import bench_text, made_texts, read_texts
+    from publius.vectors.embeddings import Embeddings
+
+    texts = made_texts() if source is None else read_texts(str(source))
+    show(bench_text(texts, None if embeddings is None else Embeddings.load(embeddings)), json)
+
+
 @group.command("transport")
 def transport(
     words: Words = 33_860, dimension: Dimension = 300, embeddings: Vectors = None, json: Json = False

@@ -1,0 +1,68 @@
+"""`publius bench text` and `bench search` report what is promised, and the counts that are timed are the words'."""
+
+import json
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from publius.checks.bench import search as search_module
+from publius.checks.bench.text import bench_text, counts_of, made_texts
+from publius.errors import MissingExtraError, UsageError
+from publius.text.bag import Encoding
+from publius.text.tokenizer import tokenize
+from publius.vectors.embeddings import Embeddings
+
+
+def test_counts_are_those_of_the_words():
+    texts = ["Tea, milk; tea.", "", "unknown only", "milk's Tea"]
+    vectors = Embeddings.from_arrays(
+        ["milk", "tea", "'s"], [[1.0], [2.0], [3.0]], name="few", tokenizer="glove"
+    )
+    encoding = Encoding.of("glove", unknown="drop", stop_words="none")
+    starts, places, counts = counts_of(texts, vectors, encoding)
+    for row, text in enumerate(texts):
+        part = slice(starts[row], starts[row + 1])
+        found = {
+            vectors.word(at): count
+            for at, count in zip(places[part].tolist(), counts[part].tolist(), strict=True)
+        }
+        assert found == Counter(word for word in tokenize(text) if word in vectors)
+    assert np.array_equal(starts, [0, 2, 2, 2, 5])
+
+
+def test_command_counts_the_texts_of_a_file(publius, tmp_path):
+    pytest.importorskip("sklearn")
+    source = tmp_path / "texts.jsonl"
+    source.write_text(
+        "".join(json.dumps({"text": text}) + "\n" for text in made_texts(30, 40)), encoding="utf-8"
+    )
+    code, out, err = publius("bench", "text", "--from", source, "--json")
+    report = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (report["documents"], report["words"]) == (
+        30,
+        30 * 40 + sum("'s" in w for t in made_texts(30, 40) for w in t.split()),
+    )
+    assert report["rounds"] >= 5
+    assert min(report["words_per_second"], report["countvectorizer_words_per_second"], report["ratio"]) > 0
+    assert report["ratio_min"] <= report["ratio"] <= report["ratio_max"]
+
+
+def test_without_scikit_learn_or_texts(monkeypatch):
+    with pytest.raises(UsageError, match="no text to count"):
+        bench_text([""])
+    for name in [name for name in sys.modules if name.startswith("sklearn")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
+    with pytest.raises(MissingExtraError, match=r"publius\[sklearn\]"):
+        bench_text(["tea and milk"])
+
+
+def test_search_names_its_kernel(monkeypatch):
+    monkeypatch.setattr(search_module, "_REPEATS", 2)
+    report = search_module.bench_search(search_module.synthetic_embeddings(300, 8), seconds=0.01)
+    assert report["kernel"] in ("sgemm", "numkong-bf16")
+    assert report["ratio_to_kernel"] > 0
+    assert report["kernel_words_per_second"] > 0
