@@ -254,7 +254,45 @@ class TextSettings(StopWordSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class MechanismSettings(VectorSettings):
+class ParameterSettings(Settings):
+    """What the mechanisms declare themselves."""
+
+    parameters: Mapping[str, Any] = option(
+        factory=dict, help="Further parameters, which the mechanisms declare themselves.", public=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PromiseSettings(Settings):
+    """What is kept of a document, and how much may tell any two apart."""
+
+    preserve: Preserve = option(
+        "words", help="What to keep: topic or meaning, with a bound between any two documents; or words, as the paper.",
+        public=True, noun="thing to preserve",
+    )  # fmt: skip
+    bound: float | None = option(
+        None, help="With topic or meaning: nats between any two documents. At 7 the right one of 20 topics comes out "
+        "98 % of the time.",
+        public=True, above=0,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceSettings(Settings):
+    """What a document mechanism sees of a text, and what it compares it with."""
+
+    reference: str | None = option(
+        None, help="With topic or meaning: the public reference, see 'publius reference'; themes needs no texts.",
+        public=True,
+    )  # fmt: skip
+    first: int | None = option(
+        None, help="With topic or meaning: only the first so many words of a document count. Default: all.",
+        public=True, at_least=1,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class MechanismSettings(ParameterSettings, VectorSettings):
     """How words are replaced."""
 
     mechanism: str = option(
@@ -263,32 +301,12 @@ class MechanismSettings(VectorSettings):
     epsilon: float | None = option(
         None, help="Privacy parameter per unit of word distance; smaller hides more.", public=True
     )
-    parameters: Mapping[str, Any] = option(
-        factory=dict, help="Further parameters, which the mechanisms declare themselves.", public=True
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseSettings(TextSettings, MechanismSettings):
+class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, PromiseSettings):
     """Every public decision of a release."""
 
-    preserve: Preserve = option(
-        "words", help="What to keep: topic or meaning, with a bound between any two documents; or words, as the paper.",
-        public=True, noun="thing to preserve",
-    )  # fmt: skip
-    reference: str | None = option(
-        None, help="With topic or meaning: the public reference, see 'publius reference'; themes needs no texts.",
-        public=True,
-    )  # fmt: skip
-    bound: float | None = option(
-        None, help="With topic or meaning: nats between any two documents. At 7 the right one of 20 topics comes out "
-        "98 % of the time.",
-        public=True, above=0,
-    )  # fmt: skip
-    first: int | None = option(
-        None, help="With topic or meaning: only the first so many words of a document count. Default: all.",
-        public=True, at_least=1,
-    )  # fmt: skip
     mechanism: str | None = option(  # type: ignore[assignment]  # None until the level is known
         None, help="What draws; the mechanisms are listed below. Default: laplace for words, prototype otherwise.",
         public=True,
@@ -383,7 +401,7 @@ class VerdictSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationSettings(TextSettings, VectorSettings):
+class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, ReferenceSettings):
     """What an evaluation tries, and what its adversaries are asked."""
 
     mechanisms: tuple[str, ...] = option(
@@ -398,16 +416,9 @@ class EvaluationSettings(TextSettings, VectorSettings):
         (), help="Nats between any two documents, separated by commas: for document mechanisms.",
         public=True, flag="--bound", parse=numbers,
     )  # fmt: skip
-    reference: str | None = option(
-        None, help="Public reference of document mechanisms: a stored name or a folder.", public=True
-    )
     preserve: Preserve = option(
         "topic", help="What a document mechanism keeps: topic or meaning.", public=True
     )
-    first: int | None = option(
-        None, help="With document mechanisms: only the first so many words of a text count. Default: all.",
-        public=True, at_least=1,
-    )  # fmt: skip
     preset: Preset | None = option(
         None, help="quick: few adversaries, once; thorough: every one, ten times. What else is given counts.",
         public=True,
@@ -446,9 +457,6 @@ class EvaluationSettings(TextSettings, VectorSettings):
     training: Training = option(
         "same", help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.", public=True
     )  # fmt: skip
-    parameters: Mapping[str, Any] = option(
-        factory=dict, help="Further parameters, for those mechanisms that declare them.", public=True
-    )
     snippet: str | None = option(
         None, help="Id of a text of which the report may show the first words.", public=True
     )
