@@ -52,7 +52,8 @@ def chat_server(answer):
             elif fault.name == "cut":
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + said("half of")[:20])
             else:  # drip
-                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n")
+                close = b"Connection: close\r\n" if fault.name == "last drip" else b""
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n" + close + b"\r\n")
                 until = time.monotonic() + fault.seconds
                 while time.monotonic() < until and not record.closing.is_set():
                     self.wfile.write(b" ")
@@ -92,10 +93,10 @@ class Record:
 
 
 class Fault:
-    """Something that a server does instead of answering: hang, drip, cut, reset."""
+    """Something that a server does instead of answering: hang, drip (and close), cut, reset."""
 
     def __init__(self, name, seconds=30.0):
         self.name, self.seconds = name, seconds
 
 
-HANG, DRIP, CUT, RESET = (Fault(name) for name in ("hang", "drip", "cut", "reset"))
+HANG, DRIP, LAST_DRIP, CUT, RESET = map(Fault, ("hang", "drip", "last drip", "cut", "reset"))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from chat_server import CUT, DRIP, HANG, RESET, chat_server, said
+from chat_server import CUT, DRIP, HANG, LAST_DRIP, RESET, chat_server, said
 from publius.errors import PolicyError, UsageError
 from publius.releases.writing.chat import LONGEST_ANSWER, ChatError, ChatModel, patiently
 
@@ -26,7 +26,8 @@ def test_an_answer_and_what_was_sent_for_it():
 
 @pytest.mark.parametrize(
     ("answer", "message", "again"),
-    [(HANG, "within 0.4 s", True), (DRIP, "within 0.4 s", True), (CUT, "broke off", True), (RESET, "broke off", True),
+    [(HANG, "within 0.4 s", True), (DRIP, "within 0.4 s", True),
+     (LAST_DRIP, "within 0.4 s", True), (CUT, "broke off", True), (RESET, "broke off", True),
      (b"<html>secretword", "no language model", True), (b"[1]", "no language model", True), (b"", "no language", True),
      (b'{"choices": [{"message": {"content": 5}}]}', "no language model", True), (b"[" * 10_000, "no language", True),
      (429, "status 429: try again later", True), (500, "status 500", True), (404, "name of the model", False),

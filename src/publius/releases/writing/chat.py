@@ -144,13 +144,13 @@ class ChatModel:
         timer.start()
         try:
             connection.request("POST", parts.path.rstrip("/") + "/chat/completions", body, headers)
-            answer = connection.getresponse()
-            content = answer.read(LONGEST_ANSWER + 1)
-            if len(content) > LONGEST_ANSWER:
-                raise ChatError(f"the language model answered with more than {LONGEST_ANSWER:,} bytes")
-            if answer.length:  # fewer bytes came than were announced
-                raise http.client.IncompleteRead(b"")
-            return answer.status, _seconds(answer.getheader("Retry-After")), content
+            with connection.getresponse() as answer:
+                content = answer.read(LONGEST_ANSWER + 1)
+                if len(content) > LONGEST_ANSWER:
+                    raise ChatError(f"the language model answered with more than {LONGEST_ANSWER:,} bytes")
+                if answer.length:  # fewer bytes came than were announced
+                    raise http.client.IncompleteRead(b"")
+                return answer.status, _seconds(answer.getheader("Retry-After")), content
         except (OSError, http.client.HTTPException, ValueError, AttributeError) as error:
             if isinstance(error, ChatError):
                 raise
@@ -181,10 +181,12 @@ class _Connection(http.client.HTTPConnection):
 
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self._name)
 
+        self._wire = self.sock  # an answer that ends with the connection takes `sock` away while it is read
+
     def cut(self) -> None:
         """End the exchange from another thread."""
         with contextlib.suppress(OSError, AttributeError):
-            self.sock.shutdown(socket.SHUT_RDWR)
+            self._wire.shutdown(socket.SHUT_RDWR)
 
 
 def _seconds(header: str | None) -> float | None:
