@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
-from publius.errors import EntropyError, PolicyError
+from publius.errors import EntropyError, PolicyError, UsageError
 from publius.noise import randomness as rng_module
 from publius.noise.randomness import RunKey, entropy, seeded_rng, system_rng
 
@@ -149,10 +150,22 @@ def test_seed_argument_is_never_used():
     assert "super().__init__(key=" in source
 
 
-def test_bits_of_documents_are_those_of_their_generators():
-    key = RunKey.seeded(3)
-    ids, size = ["a", "b", "", "Ω"], 21
-    expected = [key.rng(name).bit_generator.random_raw(3).tobytes()[:size] for name in ids]
-    assert key.bits(ids, size) == expected
-    assert key.bits(reversed(ids), size) == expected[::-1]
-    assert len(set(expected)) == len(ids)
+def test_bits_are_shake_256_of_the_key_in_a_block_of_its_own_and_the_id():
+    secret, ids, size = bytes(range(32)), ["a", "b", "", "Ω"], 168
+    expected = []
+    for name in ids:
+        stream = hashes.Hash(hashes.SHAKE256(size))
+        stream.update(b"publius/bits/v1\0" + secret + bytes(136 - 16 - 32) + name.encode())
+        expected.append(stream.finalize())
+    assert RunKey(secret).bits(ids, size) == expected
+    assert RunKey(secret).bits(reversed(ids), 21) == [found[:21] for found in expected[::-1]]
+
+
+def test_bits_are_each_documents_and_runs_own():
+    key, ids = RunKey.fresh(), list(map(str, range(2000)))
+    found = {*key.bits(ids, 32), *RunKey.fresh().bits(ids, 32), *(key.rng(name).bytes(32) for name in ids)}
+    assert len(found) == 6000
+    ones = sum(int.from_bytes(block).bit_count() for block in found)
+    assert abs(ones - 6000 * 128) < 6 * (6000 * 256 / 4) ** 0.5
+    with pytest.raises(UsageError):
+        key.bits(["\ud800"], 8)

@@ -317,9 +317,7 @@ class Plan:
             "labels": list(self.labels),
             "ordered": self.ordered is not None,
             **({"kept_between": self.ordered.keep} if self.ordered else {}),
-            "randomness": "seeded ChaCha20"
-            if self.run_is_seeded
-            else "ChaCha20 keyed by the operating system",
+            "randomness": self._randomness,
             "versions": {"numpy": np.__version__},
         }
 
@@ -346,6 +344,13 @@ class Plan:
         embeddings = self.word_mechanism.embeddings
         named = {"preserve": ReleaseSettings.preserve, "reference": None, "reference_sha256": None}
         return {**named, "embeddings": embeddings.name, "dimension": embeddings.dimension}
+
+    @property
+    def _randomness(self) -> str:
+        mechanism = self.mechanism
+        bits = isinstance(mechanism, AbstractDocumentMechanism) and mechanism.noise_bytes is not None
+        name = "SHAKE-256" if bits else "ChaCha20"
+        return f"seeded {name}" if self.run_is_seeded else f"{name} keyed by the operating system"
 
     @property
     def run_is_seeded(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ COMPRESSION: Final = "zstd"
 RESERVED = (
     "id", "size", "kind", "bag", "word", "count", "words", "counts", "kept", "text", "position", "warning", "private",
 )  # fmt: skip
+
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 PROTOTYPE: Final = ("prototype", "label")
 
@@ -67,9 +70,11 @@ class Layout:
     def counts(self, release: Release) -> dict[str, int]:
         """The bag's words in vocabulary order; words outside it (an experiment's) last."""
         places, counts = self.vocabulary.places, release.bag.counts
-        known = sorted(places.keys() & counts.keys(), key=places.__getitem__)
-        rest = sorted(counts.keys() - places.keys()) if len(known) < len(counts) else ()
-        return {word: counts[word] for word in (*known, *rest)}
+        try:
+            order = sorted(counts, key=places.__getitem__)
+        except KeyError:
+            order = sorted(counts, key=lambda word: (places.get(word, math.inf), word))
+        return {word: counts[word] for word in order}
 
     def record(self, release: Release) -> dict[str, Any]:
         """Id, size, the kind of ordered text, an experiment's warning, and exactly the labels that were asked for."""
@@ -128,7 +133,7 @@ class Layout:
 
 def json_line(record: dict[str, Any]) -> bytes:
     """A record as a line of JSON."""
-    return json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    return _JSON.encode(record).encode() + b"\n"
 
 
 def release_of(line: bytes, plan: Plan) -> Release:

@@ -8,7 +8,7 @@ up with the public unknown token.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from types import MappingProxyType
@@ -51,14 +51,14 @@ class Bag:
         object.__setattr__(self, "_size", sum(counts.values()))
 
     @classmethod
-    def from_vocabulary(cls, words: Sequence[str]) -> Bag:
-        """The bag of words of a public vocabulary, given in ascending order; neither is checked, for speed.
+    def from_checked(cls, counts: dict[str, int], size: int) -> Bag:
+        """The bag of ``counts``, sorted by word, of ``size`` words in all; nothing is checked, for speed.
 
-        For mechanisms only, whose words are those of a vocabulary that was checked before.
+        For mechanisms, whose words are those of a vocabulary that was checked before, and for what was a bag already.
         """
         bag = object.__new__(cls)
-        object.__setattr__(bag, "_counts", MappingProxyType(dict(Counter(words))))
-        object.__setattr__(bag, "_size", len(words))
+        object.__setattr__(bag, "_counts", MappingProxyType(counts))
+        object.__setattr__(bag, "_size", size)
         return bag
 
     @classmethod
@@ -114,8 +114,8 @@ class Bag:
     def __repr__(self) -> str:
         return f"Bag(size={self._size}, distinct={len(self._counts)})"
 
-    def __reduce__(self) -> tuple[type[Bag], tuple[dict[str, int]]]:
-        return Bag, (dict(self._counts),)
+    def __reduce__(self) -> tuple[Callable[[dict[str, int], int], Bag], tuple[dict[str, int], int]]:
+        return Bag.from_checked, (dict(self._counts), self._size)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a Bag cannot be changed")

@@ -1,6 +1,7 @@
 """The prototype mechanism: an exact law, both constants, the corner cases."""
 
 import math
+import struct
 from fractions import Fraction
 
 import numpy as np
@@ -191,10 +192,37 @@ def test_the_set_that_keeps_most_at_the_bound_is_taken():
 
 
 @pytest.mark.parametrize("name", ["prototype", "position"])
-def test_drawing_by_key_is_drawing_with_its_generators(name):
+def test_drawing_by_key_is_a_documents_own_whatever_its_company(name):
     mechanism = make_document_mechanism(name, made(FEATURES, POINTS), bound=2.0)
     documents, ids, key = [np.array([i]) for i in range(6)], [f"d{i}" for i in range(6)], RunKey.seeded(8)
-    assert mechanism.draw_keyed(documents, ids, key) == mechanism.draw(documents, [key.rng(i) for i in ids])
+    together = mechanism.draw_keyed(documents, ids, key)
+    assert mechanism.draw_keyed(documents[::-1], ids[::-1], key) == together[::-1]
+    for document, document_id, found in zip(documents, ids, together, strict=True):
+        assert mechanism.draw_keyed([document], [document_id], key) == [found]
+    assert len({found.bag for found in together}) == len(together)
+
+
+@pytest.mark.parametrize("length", [1, 2, 37])
+def test_words_are_drawn_by_whole_number_weights(length):
+    """By the definition: a number below 2^32 is the word in whose share it lies, words in alphabetical order."""
+    mechanism = Prototype(fitted(), bound=4.0, length=length)
+    noise = [mechanism.noise(seeded_rng(i)) for i in range(40)]
+    documents = [np.array([i % 9]) for i in range(40)]
+    vocabulary, sets = mechanism.reference.vocabulary, mechanism.prototypes
+    for found, drawn in zip(mechanism.apply(documents, noise), noise, strict=True):
+        shares = zip(
+            sets.words[found.prototype].tolist(), sets.weights[found.prototype].tolist(), strict=True
+        )
+        order = sorted((vocabulary[word], weight) for word, weight in shares)
+        words = []
+        for number in struct.unpack(f"<{length}I", drawn.bits[8:]):
+            for word, weight in order:
+                number -= weight
+                if number < 0:
+                    words.append(word)
+                    break
+        assert found.bag == Bag(words)
+        assert list(found.bag.counts) == sorted(found.bag.counts)
 
 
 def test_the_choice_reaches_the_limit_of_any_mechanism():

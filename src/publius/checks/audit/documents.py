@@ -157,8 +157,10 @@ def check_document_draws(subject: Subject, samples: int, key: RunKey) -> Finding
     worst, worst_words = 0.0, 0.0
     size, words = genuine.prototypes.size, world.reference.size
     for place, document in enumerate(documents):
-        rngs = [key.rng(f"documents/{place}/{number}") for number in range(each)]
-        drawn = mechanism.draw([document] * each, rngs)
+        ids = [f"documents/{place}/{number}" for number in range(each)]
+        keyed, others = ids[::2], ids[1::2]  # as a run draws, and with generators
+        drawn = mechanism.draw_keyed([document] * len(keyed), keyed, key)
+        drawn += mechanism.draw([document] * len(others), [key.rng(name) for name in others])
         law = genuine.law([document])[0]
         counts = np.bincount([found.prototype or 0 for found in drawn], minlength=size)
         worst = min(worst, log_p_pearson(counts.astype(np.float64), law * each))

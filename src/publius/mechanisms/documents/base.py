@@ -9,6 +9,7 @@ on it needs no common length, no truncation and no padding. The bag that leaves 
 from __future__ import annotations
 
 import functools
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -191,7 +192,10 @@ class AbstractDocumentMechanism(ABC):
     def draw_keyed(
         self, documents: Sequence[IndexArray], document_ids: Sequence[str], key: RunKey
     ) -> list[DocumentOutcome]:
-        """As `draw` with the generators ``key.rng(id)``: the same outcomes, quicker for many short documents."""
+        """As `draw`, with randomness that belongs to the run key and a document's id, whatever the batch.
+
+        That is `RunKey.bits` where bits are all that the mechanism needs, and the generator `RunKey.rng` otherwise.
+        """
         size = self.noise_bytes
         if size is None:
             return self.draw(documents, [key.rng(document_id) for document_id in document_ids])
@@ -245,28 +249,42 @@ class AbstractDocumentMechanism(ABC):
         return None
 
     @final
-    def _bags(self, words: IndexArray) -> list[Bag]:
-        """The bags of vocabulary words, a row each; sorted, so that nothing of the draw's order is left."""
-        named, vocabulary = self._by_name, self.reference.vocabulary
-        places = np.sort(named[0][words], axis=1)
-        return [Bag.from_vocabulary([vocabulary[i] for i in row]) for row in named[1][places].tolist()]
+    def _bags(self, ranks: IndexArray) -> list[Bag]:
+        """A bag for each row of words, given as ascending ranks: nothing of the order of the draw is left."""
+        count, size = ranks.shape
+        starts = np.flatnonzero(
+            np.diff(ranks, axis=1, prepend=-1)
+        )  # of the runs of one word; a row starts one
+        names = self._alphabet.names[ranks.ravel()[starts]].tolist()
+        repeats = np.diff(starts, append=ranks.size).tolist()
+        ends = np.searchsorted(starts, size * np.arange(count + 1)).tolist()
+        return [
+            Bag.from_checked(dict(zip(names[start:end], repeats[start:end], strict=True)), size)
+            for start, end in itertools.pairwise(ends)
+        ]
 
     @functools.cached_property
-    def _by_name(self) -> tuple[IndexArray, IndexArray]:
-        """The place of each word in alphabetical order, and the word at each place."""
-        vocabulary = self.reference.vocabulary
-        order = np.array(sorted(range(len(vocabulary)), key=vocabulary.__getitem__), np.int64)
-        places = np.empty_like(order)
-        places[order] = np.arange(len(order))
-        return places, order
+    def _alphabet(self) -> Alphabet:
+        return Alphabet.of(self.reference.vocabulary)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Alphabet:
+    """A vocabulary in alphabetical order: the ``names`` in it, and the ``ranks`` of the words by their index."""
+
+    names: np.ndarray[Any, np.dtype[np.object_]]
+    ranks: IndexArray
+
+    @classmethod
+    def of(cls, vocabulary: Sequence[str]) -> Alphabet:
+        """The alphabet of a vocabulary."""
+        order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
+        ranks = np.empty(len(order), np.int64)
+        ranks[order] = np.arange(len(order))
+        return cls(np.array([vocabulary[index] for index in order], object), ranks)
 
 
 def random_bits(rng: Generator, size: int) -> bytes:
     """``size`` bytes of the generator's stream, in whole words of 64 bits: quicker than `Generator.bytes`."""
     return bytes(rng.bit_generator.random_raw(-(-size // NUMBER_BYTES)).tobytes()[:size])
-
-
-def words_drawn(words: IndexArray, weights: IndexArray, bits: bytes) -> IndexArray:
-    """Words drawn independently, each exactly by its whole-number weight out of 2^32, with 4 bytes a word."""
-    numbers = np.frombuffer(bits, "<u4").astype(np.int64)
-    return np.asarray(words[np.searchsorted(np.cumsum(weights), numbers, side="right")])

@@ -23,7 +23,6 @@ from publius.mechanisms.documents.base import (
     DocumentOutcome,
     Noise,
     random_bits,
-    words_drawn,
 )
 from publius.noise.laplace import EuclideanLaplace, checked_epsilon
 from publius.noise.randomness import Generator
@@ -118,10 +117,10 @@ class Position(AbstractDocumentMechanism):
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
         """See `AbstractDocumentMechanism.apply`."""
         places = self.centres(documents)
-        words = np.empty((len(places), self.length), np.int64)
+        ranks = np.empty((len(places), self.length), np.int64)
         for row, (place, found) in enumerate(zip(places, noise, strict=True)):
-            words[row] = self._words_near(place + found.values, found.bits)
-        return [DocumentOutcome(None, None, bag) for bag in self._bags(words)]
+            ranks[row] = self._alphabet.ranks[self._words_near(place + found.values, found.bits)]
+        return [DocumentOutcome(None, None, bag) for bag in self._bags(np.sort(ranks, axis=1))]
 
     def centres(self, documents: Sequence[IndexArray]) -> Float64Array:
         """Where the noise of each document is centred: its position, clipped to the box; shape (n, m). Private."""
@@ -138,4 +137,5 @@ class Position(AbstractDocumentMechanism):
         target = self._middle + self._amplified * (seen - self._middle)
         chances = tilt(self._base, self._features, target, self._ridge)
         words, weights = drawable(chances[None, :], len(chances))
-        return words_drawn(self._words[words[0]], weights[0], bits)
+        draws = np.frombuffer(bits, "<u4").astype(np.int64)
+        return np.asarray(self._words[words[0]][np.searchsorted(np.cumsum(weights[0]), draws, side="right")])

@@ -16,6 +16,7 @@ between whole numbers: nothing is lost to floating point.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,13 +38,19 @@ from publius.mechanisms.documents.base import (
     Noise,
     PublicOutcome,
     random_bits,
-    words_drawn,
 )
 from publius.noise.randomness import Generator
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import upward
 from publius.settings import PROTOTYPE, Settings, option
-from publius.vectors.learning.reference import Aspect, Prototypes, Reference, distances_to, nearest_by
+from publius.vectors.learning.reference import (
+    WORD_DRAWS,
+    Aspect,
+    Prototypes,
+    Reference,
+    distances_to,
+    nearest_by,
+)
 
 TOTAL: Final = 2**62
 """The weights of a document's outcomes sum to this."""
@@ -197,19 +204,27 @@ class Prototype(AbstractDocumentMechanism):
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
         """See `AbstractDocumentMechanism.apply`."""
-        numbers = np.frombuffer(b"".join(found.bits[:NUMBER_BYTES] for found in noise), "<u8") >> np.uint64(2)
-        chosen = self._drawn(self.positions(documents), numbers.astype(np.int64))
-        words = np.empty((len(documents), self.length), np.int64)
-        for k in np.unique(chosen).tolist():
-            rows = np.flatnonzero(chosen == k)
-            bits = b"".join(noise[row].bits[NUMBER_BYTES:] for row in rows.tolist())
-            found = words_drawn(self.prototypes.words[k], self.prototypes.weights[k], bits)
-            words[rows] = found.reshape(len(rows), self.length)
+        bits = np.frombuffer(b"".join([found.bits for found in noise]), "<u4").astype(np.int64)
+        held = bits.reshape(len(noise), 2 + self.length)
+        numbers = (held[:, 0] >> 2) | (held[:, 1] << 30)
+        chosen = self._drawn(self.positions(documents), numbers)
+        ranks, ends = self._drawable
+        draws = np.sort(held[:, 2:], axis=1) + WORD_DRAWS * chosen[:, None]
+        bags = self._bags(ranks[np.searchsorted(ends, draws, side="right")])
         labels = self.prototypes.labels
-        return [
-            DocumentOutcome(k, labels[k], bag)
-            for k, bag in zip(chosen.tolist(), self._bags(words), strict=True)
-        ]
+        return [DocumentOutcome(k, labels[k], bag) for k, bag in zip(chosen.tolist(), bags, strict=True)]
+
+    @functools.cached_property
+    def _drawable(self) -> tuple[IndexArray, IndexArray]:
+        """The words of all prototypes, one prototype behind the other, and where the draws of each word end.
+
+        The words are ascending ranks. A draw of prototype k is k 2^32 and a whole number below 2^32.
+        """
+        ranks = self._alphabet.ranks[self.prototypes.words]
+        order = np.argsort(ranks, axis=1)
+        ends = np.cumsum(np.take_along_axis(self.prototypes.weights, order, axis=1), axis=1)
+        ends += WORD_DRAWS * np.arange(len(ends))[:, None]
+        return np.take_along_axis(ranks, order, axis=1).ravel(), ends.ravel()
 
     def _drawn(self, positions: Float64Array, numbers: IndexArray) -> IndexArray:
         """The prototype of each document for a whole number from 0 to 2^62 - 1."""

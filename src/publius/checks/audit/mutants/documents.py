@@ -189,6 +189,16 @@ def _repeated_noise(genuine: Prototype) -> dict[str, Any]:
     return {"noise": noise}
 
 
+def _repeated_bits(genuine: Prototype) -> dict[str, Any]:
+    """The bits of one document for all."""
+
+    def draw_keyed(documents: Sequence[IndexArray], ids: Sequence[str], key: RunKey) -> list[DocumentOutcome]:
+        bits = key.bits(["all"], genuine.noise_bytes)[0]
+        return genuine.apply(documents, [Noise(np.zeros(0), bits)] * len(documents))
+
+    return {"draw_keyed": draw_keyed}
+
+
 def _released(change: Callable[[DocumentOutcome, IndexArray, Any], DocumentOutcome]) -> Change:
     """What leaves, changed by what the document holds."""
 
@@ -308,6 +318,7 @@ def document_mutants() -> list[Mutant]:
         ("drawn with numbers of four bits", _altered(_number(_four_bits)), _probe_draws, checks.PROTOTYPES_DRAWN),
         ("one document in ten stays", _altered(_number(_one_in_ten_stays)), _probe_draws, checks.PROTOTYPES_DRAWN),
         ("one draw for all documents", _altered(_repeated_noise), _probe_draws, checks.PROTOTYPES_DRAWN),
+        ("the bits of one document for all", _altered(_repeated_bits), _probe_draws, checks.PROTOTYPES_DRAWN),
         ("words unevenly drawn", _altered(_words_uneven), _probe_draws, checks.WORDS_DRAWN),
         ("the bag's size tells the document's", _altered(_released(_size_leaks)), _probe_leaves, checks.LEAVES),
         ("an unknown word passes", _altered(_released(_unknown_kept)), _probe_leaves, checks.LEAVES),
