@@ -382,6 +382,18 @@ class RunSettings(WorkerSettings):
     skip_bad: bool = option(False, help="Leave out documents that cannot be read.")
 
 
+@dataclass(frozen=True, kw_only=True)
+class WatchSettings(Settings):
+    """When a file that arrives is complete, and how often to look."""
+
+    settle: float = option(
+        2.0, at_least=0, at_most=86_400,
+        help="Seconds that a file must not have changed to be complete; 0 where files are renamed into the folder.",
+    )  # fmt: skip
+    pause: float = option(1.0, help="Seconds between two looks.", at_least=0.01, at_most=86_400)
+    once: bool = option(False, help="End when all that is there was released or refused.")
+
+
 _FIELD: Final = "Field that holds"
 
 

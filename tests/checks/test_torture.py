@@ -16,6 +16,7 @@ from torture.kills import torture_kills
 from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory
 from torture.observable import torture_observable
+from torture.watching import torture_watch, torture_watch_steps
 
 fork_only = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
 
@@ -63,6 +64,17 @@ def test_kills():
 @fork_only
 def test_kills_of_paid_runs():
     assert figure(apart(torture_observable, 6), "kills of paid runs") == 6
+
+
+@fork_only
+def test_watch():
+    """``make torture`` does it with 10,000 files and 50 kills."""
+    assert figure(apart(torture_watch, 200, 5), "watch kills") == 5
+
+
+@fork_only
+def test_watch_killed_before_each_step():
+    assert figure(apart(torture_watch_steps), "watch steps") > 30
 
 
 @fork_only

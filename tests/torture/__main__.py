@@ -20,6 +20,7 @@ from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory
 from torture.malformed import torture_malformed
 from torture.observable import torture_observable
+from torture.watching import torture_watch, torture_watch_steps
 
 
 def parts(scale, seed):
@@ -32,6 +33,8 @@ def parts(scale, seed):
         "faults": lambda: torture_faults(some(2000)),
         "kills": lambda: torture_kills(some(500), seed),
         "observable": lambda: torture_observable(some(50), seed),
+        "watch": lambda: torture_watch(some(10_000, 200), some(50, 5), seed),
+        "watch steps": torture_watch_steps,
         "full disk": lambda: torture_full_disk(some(300), seed),
         "memory limit": lambda: torture_memory(some(40), seed),
         "malformed files": lambda: torture_malformed(some(5000), seed),

@@ -35,6 +35,7 @@ from publius.cli import (
     signoff,
     start,
     utility,
+    watch,
     words,
 )
 from publius.errors import PubliusError, StorageError, place_of
@@ -65,6 +66,7 @@ def _top(
 
 start.register(app)
 obfuscate.register(app)
+watch.register(app)
 inspect.register(app)
 embeddings.register(app)
 reference.register(app)

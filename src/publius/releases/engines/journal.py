@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Self, final
+from typing import Any, Final, Self, final
 
 from publius.documents.corpus import BadDocument
 from publius.errors import DataError
 from publius.files import os_errors, private, shown
+from publius.files.record_lines import RecordLines, append, cut
 from publius.releases.release import Tally
 
 BAGS: Final = "bags.jsonl"
@@ -44,24 +44,16 @@ class Journal:
         self.tally, self.bad = Tally(), list[BadDocument]()
         with os_errors("open", folder), contextlib.ExitStack() as files:
             self._bags = files.enter_context(open(self.path, "a+b", opener=private))
-            self._progress = files.enter_context(open(folder / _PROGRESS, "a+b", opener=private))
-            self._recover()
+            self._progress = files.enter_context(RecordLines(folder / _PROGRESS))
+            for entry in self._progress.kept:
+                self._take(entry)
+            if os.fstat(self._bags.fileno()).st_size < self._end:
+                raise DataError(
+                    f"{shown(self.path)} is shorter than it was: remove its folder and start again; nothing was "
+                    "released"
+                )
+            self.torn_bytes = cut(self._bags, self._end) + self._progress.torn_bytes
             self._files = files.pop_all()
-
-    def _recover(self) -> None:
-        whole = 0
-        self._progress.seek(0)
-        for line in self._progress:
-            entry = _parsed(line)
-            if entry is None:
-                break
-            whole += len(line)
-            self._take(entry)
-        if os.fstat(self._bags.fileno()).st_size < self._end:
-            raise DataError(
-                f"{shown(self.path)} is shorter than it was: remove its folder and start again; nothing was released"
-            )
-        self.torn_bytes = _cut(self._bags, self._end) + _cut(self._progress, whole)
 
     def _take(self, entry: dict[str, Any]) -> None:
         self.items += entry["items"]
@@ -79,8 +71,8 @@ class Journal:
             "bad": [dataclasses.astuple(item) for item in bad],
         }
         with os_errors("write", self.path):
-            _append(self._bags, data)
-            _append(self._progress, json.dumps(entry).encode() + b"\n")
+            append(self._bags, data)
+        self._progress.append(entry)
         self._take(entry)
 
     def __enter__(self) -> Self:
@@ -90,29 +82,3 @@ class Journal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._files.close()
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """A whole line of progress; None for one that was torn."""
-    if not line.endswith(b"\n"):
-        return None
-    try:
-        entry = json.loads(line)
-    except ValueError:
-        return None
-    return entry if isinstance(entry, dict) else None
-
-
-def _cut(file: BinaryIO, size: int) -> int:
-    """Shorten ``file`` to ``size`` bytes durably; how many were cut off."""
-    beyond = os.fstat(file.fileno()).st_size - size
-    if beyond:
-        file.truncate(size)
-        os.fsync(file.fileno())
-    return beyond
-
-
-def _append(file: BinaryIO, data: bytes) -> None:
-    file.write(data)
-    file.flush()
-    os.fsync(file.fileno())

@@ -99,29 +99,58 @@ def protect_corpus(
     decide whether it is released.
     """
     run = replace(run, **options)
+    chosen = _engine(run.engine, run.master, run.workers, runner)
+    job = _job(corpus, plan, run, chosen, ledger, progress, notice)
+    for left in remove_leftovers(output):
+        notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
+    if run.resume:
+        return _to_the_end(chosen, job, output)
+    refuse_unfinished(output)
+    return _at_once(chosen, job, output)
+
+
+def protect_once(
+    corpus: Corpus,
+    plan: Plan,
+    output: Path,
+    run: RunSettings,
+    *,
+    ledger: Ledger,
+    placed: Callable[[], None],
+    notice: Callable[[str], None] = lambda text: None,
+) -> Summary:
+    """`protect_corpus` with ``resume`` for a caller that keeps a record of its own of many outputs.
+
+    ``placed`` is called when the output has its place and before what tells so is destroyed: a record that is made
+    there is right at every instant, and a crash just before it is made good by the same call.
+    """
+    engine = LocalEngine()
+    return _to_the_end(
+        engine, _job(corpus, plan, run, engine, ledger, lambda done: None, notice), output, placed
+    )
+
+
+def _job(
+    corpus: Corpus, plan: Plan, run: RunSettings, engine: AbstractEngine, ledger: Ledger | None, progress: Progress,
+    notice: Callable[[str], None],
+) -> Job:  # fmt: skip
+    """What ``engine`` is asked to do, after a look at everything that can be refused before any work."""
     check_presence(plan, skip_bad=run.skip_bad)
     if isinstance(plan.mechanism, AbstractDocumentMechanism):
         plan.mechanism.reference.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
-    chosen = _engine(run.engine, run.master, run.workers, runner)
-    if run.format not in (None, *chosen.formats):
+    if run.format not in (None, *engine.formats):
         raise UsageError(
-            f"this engine writes {', '.join(chosen.formats)}, not {run.format}: leave out the format, or choose the "
+            f"this engine writes {', '.join(engine.formats)}, not {run.format}: leave out the format, or choose the "
             "engine local"
         )
     job = Job(
-        corpus, plan, run.format or chosen.formats[0], run.batch_size or default_batch_size(plan), run.skip_bad,
+        corpus, plan, run.format or engine.formats[0], run.batch_size or default_batch_size(plan), run.skip_bad,
         Charges(ledger, plan), progress, notice,
     )  # fmt: skip
     WRITERS[job.format].check(Layout.of(plan))  # names that clash, order without room: before any work
-    for left in remove_leftovers(output):
-        notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
-    if run.resume:
-        with working_folder(output, plan, corpus) as work:
-            return _resumed(chosen, job, work) if work.placed is None else _already_placed(work, plan)
-    refuse_unfinished(output)
-    return _at_once(chosen, job, output)
+    return job
 
 
 def check_presence(plan: Plan, *, skip_bad: bool) -> None:
@@ -158,18 +187,31 @@ def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
     return Summary(outcome.tally, outcome.bad, manifest)
 
 
-def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder) -> Summary:
+def _to_the_end(
+    engine: AbstractEngine, job: Job, output: Path, placed: Callable[[], None] = lambda: None
+) -> Summary:
+    """A run that can be resumed, or one that was, until its output has its place."""
+    with working_folder(output, job.plan, job.corpus) as work:
+        if work.placed is None:
+            return _resumed(engine, job, work, placed)
+        return _already_placed(work, job.plan, placed)
+
+
+def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Callable[[], None]) -> Summary:
     """The same with the key and the finished part of a working folder, which is kept when this fails."""
     with work.stage() as stage:
         outcome = engine.release(job, work.key, stage, work.path)
         manifest = finish_folder(stage, job.plan, outcome.tally.documents, len(outcome.bad))
     job.charges.pay(outcome.bad, token=work.key.derive("ledger").hex())
     work.place(outcome.tally, outcome.bad)
+    placed()
+    work.destroy()
     return Summary(outcome.tally, outcome.bad, manifest, outcome.found if work.resumed else None)
 
 
-def _already_placed(work: WorkingFolder, plan: Plan) -> Summary:
+def _already_placed(work: WorkingFolder, plan: Plan, placed: Callable[[], None]) -> Summary:
     """A run that was killed when only its working folder was left to destroy."""
     tally, bad = work.placed or (Tally(), ())
+    placed()
     work.destroy()
     return Summary(tally, bad, plan.manifest(tally.documents, len(bad)), Found(tally.documents, len(bad)))

@@ -54,6 +54,22 @@ def refuse_unfinished(output: Path) -> None:
         )
 
 
+def has_its_place(output: Path) -> bool:
+    """Whether a kept run of ``output`` was killed when that had its place, and only its traces were left."""
+    path = working_path(output)
+    return (path / _PLACING).exists() and not (path / _STAGE).exists()
+
+
+def give_up(output: Path) -> None:
+    """Remove what is kept of a run of ``output``, the secret first: of one that paid for nothing, or is at its end."""
+    path = working_path(output)
+    with os_errors("remove", path):
+        if path.exists():
+            _overwrite(path / _SECRET)
+            shutil.rmtree(path)
+            sync(path.parent)
+
+
 @final
 @dataclasses.dataclass(frozen=True, slots=True)
 class Found:
@@ -154,7 +170,7 @@ class WorkingFolder:
 
     def _placed(self) -> tuple[Tally, tuple[BadDocument, ...]] | None:
         """What was released, when the run was killed between placing its output and destroying this folder."""
-        if not (self.path / _PLACING).exists() or (self.path / _STAGE).exists():
+        if not has_its_place(self.output):
             return None
         if not (self.output / "manifest.json").exists():
             raise DataError(
@@ -178,12 +194,11 @@ class WorkingFolder:
             yield stage
 
     def place(self, tally: Tally, bad: tuple[BadDocument, ...]) -> None:
-        """The stage becomes the output in one step; then this folder is destroyed."""
+        """The stage becomes the output in one step; `destroy` is to follow."""
         notes = {"tally": dataclasses.astuple(tally), "bad": [dataclasses.astuple(item) for item in bad]}
         with write_file(self.path / _PLACING, 0o600) as file:
             file.write(json.dumps(notes).encode())
         place_folder(self.path / _STAGE, self.output)
-        self.destroy()
 
     def destroy(self) -> None:
         """Overwrite and remove the secret, then the rest, and last what tells that the output has its place."""
@@ -206,13 +221,20 @@ def working_folder(output: Path, plan: Plan, corpus: Corpus) -> Iterator[Working
     path = working_path(output)
     if not os.path.lexists(path):
         check_new_folder(output)
+    with own_folder(path):
+        yield WorkingFolder(output, plan, corpus)
+
+
+@contextlib.contextmanager
+def own_folder(path: Path) -> Iterator[None]:
+    """A folder for this user's eyes, made or found again, which only this process has while the block lasts."""
     with os_errors("make the folder", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             path.mkdir(0o700)
     _check_owner(path)
     with _locked(path):
-        yield WorkingFolder(output, plan, corpus)
+        yield
 
 
 def _check_owner(path: Path) -> None:
@@ -222,8 +244,8 @@ def _check_owner(path: Path) -> None:
         state = path.lstat()
     if path.is_symlink() or not path.is_dir() or state.st_uid != os.geteuid() or state.st_mode & 0o077:
         raise PolicyError(
-            f"{shown(path)} must be a folder that is yours and that only you can read: it holds the run secret; "
-            "remove it, or choose another output"
+            f"{shown(path)} must be a folder that is yours and that only you can read, for it holds what must not "
+            "leave: remove it, or choose another output"
         )
 
 
