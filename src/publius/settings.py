@@ -533,9 +533,24 @@ class PublicTextSettings(StopWordSettings):
 class StartSettings(Settings):
     """The answers of ``publius start``, under the names that ``publius.toml`` has for them."""
 
-    public: str | None = option(None, help="Public or older texts of the kind, with topics and authors.")
-    preserve: Literal["topic", "meaning"] | None = option(None, help="What to keep: topic or meaning.")
-    bound: float | None = option(None, help="Nats between any two documents. Default: 7.", above=0)
+    public: str | None = option(
+        None,
+        help="Public or older texts of the kind, with topics and authors; samples: those that are packaged.",
+    )
+    preserve: Preserve | None = option(
+        None, help="What to keep: topic, meaning or words.", noun="thing to keep"
+    )
+    bound: float | None = option(
+        None, help="With topic or meaning: nats between any two documents. Proposed: 7.", above=0
+    )
+    epsilon: float | None = option(
+        None, help="With words: privacy parameter per unit of word distance. Proposed: 10.", above=0
+    )
+    length: int | None = option(
+        None, help="With words: words of each bag. Proposed from the lengths of the public texts.",
+        at_least=1, at_most=LONGEST,
+    )  # fmt: skip
+    find: bool = option(False, help="Find the weakest protection that passes, among a few that are tried.")
     text_field: str | None = option(None, help="Column of texts. Default: found.")
     author_field: str | None = option(
         None, help="Column of authors in the public texts. Default: found by its name."
@@ -543,5 +558,16 @@ class StartSettings(Settings):
     topic_field: str | None = option(
         None, help="Column of topics in the public texts. Default: found by its name."
     )
+    delimiter: str | None = option(
+        None, help="What separates the columns of the file: one character, or tab. Default: found, and said."
+    )
+    encoding: str | None = option(
+        None, help="Encoding of the file, such as iso-8859-1. Default: found, and said."
+    )
+    allow_padding: bool = option(
+        False, help="With words: release even where more than 30 % of the words are padding."
+    )
     publish_ids: bool = option(False, help="Release your own ids. Default: the documents are numbered.")
-    without_evidence: bool = option(False, help="Go on where nobody's author is known.")
+    without_evidence: bool = option(
+        False, help="Go on where no text says who wrote it, so that nothing can be measured."
+    )

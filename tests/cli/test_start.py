@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from publius.errors import DataError, UsageError
-from publius.evaluation.steps import Choices, Older, config_text, read_config, together
+from publius.evaluation.steps.answers import Choices, config_text, read_config, together
+from publius.evaluation.steps.older import Older
 from publius.noise.randomness import seeded_rng
 
 TOPICS = {
@@ -121,7 +122,10 @@ def refused(private, older, tmp_path, *arguments, code, message):
 def test_what_is_wrong_is_one_clear_sentence_and_nothing_is_written(private, older, tmp_path):
     refused(private, None, tmp_path, code=2, message="name them with --public")
     refused(private, older, tmp_path, "--text-field", "canary", code=65, message="no column 'canary'")
-    refused(private, older, tmp_path, "--preserve", "words", code=2, message="no preserve is called 'words'")
+    refused(
+        private, older, tmp_path, "--preserve", "form", code=2, message="no thing to keep is called 'form'"
+    )
+    refused(private, older, tmp_path, "--preserve", "words", "--bound", "7", code=2, message="give --epsilon")
     few = store(tmp_path / "few.csv", rows(10, 3))
     refused(private, few, tmp_path, code=65, message="too few to learn from")
 

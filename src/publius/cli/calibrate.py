@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.evaluate import CorpusArgument, prepared, progress_shown
+from publius.cli.evaluate import CorpusArgument, progress_shown
 from publius.cli.options import Json, MechanismCommand, options
 from publius.settings import (
     CalibrationSettings,
@@ -48,6 +48,7 @@ def calibrate(
 ) -> None:
     """Find the settings at which measured adversaries fail and the topic stays, and say whether both can be had."""
     from publius.evaluation.calibration import Aim
+    from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import Request
 
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)

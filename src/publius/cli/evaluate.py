@@ -19,7 +19,7 @@ from publius.errors import UsageError
 from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings, declared
 
 if TYPE_CHECKING:
-    from publius.evaluation.runner import Evaluation, Progress, Request, Results
+    from publius.evaluation.runner import Progress, Results
     from publius.evaluation.verdict import Verdict
 
 CorpusArgument = Annotated[
@@ -63,6 +63,7 @@ def evaluate(
     With limits (--author-at-most, --topic-at-least, --bound-at-most) the first line is PASS or FAIL with the reason,
     and FAIL exits with 1. The safe side of each 95 % interval decides.
     """
+    from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import Request
     from publius.evaluation.verdict import Limits, write_limits
 
@@ -107,44 +108,12 @@ def _as_released(ctx: typer.Context, settings: EvaluationSettings, release: Path
 
 def _finish(results: Results, folder: Path, *, json: bool) -> None:
     """Write the report, show the table under the verdict, and exit with 1 where it is FAIL."""
-    from publius.evaluation.report import write_report
-    from publius.evaluation.summary import summarize
-    from publius.evaluation.verdict import judge, read_limits
+    from publius.evaluation.prepare import concluded
 
-    lines = summarize(results)
-    verdict = judge(lines, read_limits(folder), results.facts)
-    write_report(results, lines, folder, verdict)
+    lines, verdict = concluded(results, folder)
     _show(lines, folder, results.facts, verdict, json=json)
     if verdict is not None and not verdict.passed:
         raise typer.Exit(1)
-
-
-def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: Path) -> Evaluation:
-    """The evaluation with its texts read and encoded."""
-    from publius.evaluation.data import check_tasks
-    from publius.evaluation.dataset_files import open_dataset
-    from publius.evaluation.document_protector import document_choices
-    from publius.evaluation.encoding import encode_dataset
-    from publius.evaluation.own_data import Columns
-    from publius.evaluation.runner import Evaluation, facts_of
-    from publius.text.bag import Encoding
-    from publius.vectors.embeddings import Embeddings
-
-    vectors = Embeddings.load(request.embeddings)
-    encoding = Encoding.of(
-        vectors.tokenizer, length=request.size, unknown=request.unknown, stop_words=request.stop_words
-    )
-    columns = Columns(
-        request.id_field, request.text_field, request.author_field, request.topic_field, request.sensitive
-    )
-    dataset = open_dataset(corpus, work.topics, columns)
-    request = replace(request, tasks=check_tasks(dataset, request.tasks))
-    data = encode_dataset(dataset, vectors, encoding, request.training)
-    documents = document_choices(request, dataset)
-    reference = None if documents is None else documents.reference
-    evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors, reference), work.seed)
-    evaluation.prepare(data, vectors, documents)
-    return evaluation
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +10,6 @@ import typer
 
 from publius.cli.console import print_json, print_table, waiting
 from publius.cli.options import Json, options
-from publius.errors import DocumentError
 from publius.settings import PublicTextSettings
 
 if TYPE_CHECKING:
@@ -62,18 +61,16 @@ def fit(
 
     The reference tells of the texts it was learned from: use public text, never the documents to be released.
     """
-    from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
-    from publius.vectors.learning.reference_store import new_reference_folder
+    from publius.evaluation.steps.learning import learn
+    from publius.vectors.learning.fit_reference import ReferenceSettings
 
     settings = ReferenceSettings(
         features, dimension, prototypes, saturation, least_documents, read.tokenizer, read.stop_words
     )
-    folder = new_reference_folder(name)
     with waiting("reading the public texts, learning the reference"):
-        vectors = _vectors(embeddings, features)
-        documents, facts = _public_documents(public, label, read.text_field, settings)
-        found = fit_reference(documents, name=name, settings=settings, facts=facts, embeddings=vectors)
-        stored = found.save(folder)
+        stored = learn(
+            public, name, label=label, text_field=read.text_field, settings=settings, embeddings=embeddings
+        )
     _show(_facts(stored), json)
 
 
@@ -105,49 +102,6 @@ def verify(name: Name, json: Json = False) -> None:
     reference = Reference.load(name)
     reference.verify()
     _show({"name": reference.name, "verified": True, "sha256": reference.sha256}, json)
-
-
-def _vectors(embeddings: str | None, features: str | None) -> Any:
-    """The embeddings asked for, or the packaged ones where they are installed."""
-    from publius.errors import MissingExtraError
-    from publius.vectors.embeddings import Embeddings
-
-    if embeddings is not None:
-        return Embeddings.load(embeddings)
-    try:
-        return Embeddings.load()
-    except MissingExtraError:
-        if features == "embedding":
-            raise
-        return None
-
-
-def _public_documents(
-    public: Path, label: str | None, text_field: str, settings: Any
-) -> tuple[Iterator[tuple[Sequence[str], str | None]], dict[str, Any]]:
-    from publius.documents.corpus import BadDocument, open_corpus
-    from publius.text.tokenizer import StopWords, profile_named, tokenize
-    from publius.vectors.learning.topic_metric import files_sha256
-
-    stops = StopWords.load(settings.stop_words)
-    profile = profile_named(settings.tokenizer).name
-    kept = () if label is None else (label,)
-    corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, encoding=None)
-    facts = {
-        "corpus": corpus.path.name,
-        "corpus_sha256": files_sha256(str(path) for path in corpus.paths),
-        "label": label,
-        "stop_words": settings.stop_words,
-    }
-
-    def documents() -> Iterator[tuple[Sequence[str], str | None]]:
-        for document in corpus:
-            if isinstance(document, BadDocument):
-                raise DocumentError(f"{document.error()}; every public document needs a text and its label")
-            words = [word for word in tokenize(document.text, profile) if word not in stops]
-            yield words, None if label is None else document.labels[label]
-
-    return documents(), facts
 
 
 def _entries() -> Iterator[dict[str, Any]]:

@@ -1,39 +1,55 @@
 """``publius start``: from a file of texts to a release that someone can sign, step by step.
 
-Every step is a command of its own; this one asks what it has to know, runs them, and says which they were.
+It asks what it has to know, takes the steps of `publius.evaluation.steps`, and says which single commands do the same.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import shlex
+import sys
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
 
-from publius.cli.console import print_json, printable
+from publius.cli.console import print_json, printable, waiting
+from publius.cli.evaluate import progress_shown
 from publius.cli.options import Json, options
 from publius.errors import PolicyError, UsageError
-from publius.evaluation.steps import (
-    PUBLIC,
-    Choices,
-    Older,
-    commands,
-    config_text,
-    read_config,
-    texts_of,
-    together,
-)
 from publius.settings import StartSettings, check
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
+    from publius.evaluation.steps.answers import Choices
+    from publius.evaluation.steps.measuring import Judged
+    from publius.evaluation.steps.older import Older
+    from publius.evaluation.steps.walk import Walk
 
 _FAIL = 1
+_NONE: Final = "none"
+_STOP: Final = "stop"
+_KEEP: Final = "release"
+_FIND: Final = "find"
+_SHOWN_BOUNDS: Final = (1.0, 3.0, 7.0, 15.0)
+_KEPT: Final = {
+    "topic": "each document becomes words that are typical of its topic; a bound holds between any two documents",
+    "meaning": "each document becomes words of the public theme that is nearest to it; the same kind of bound",
+    "words": "each word is replaced by one that is near to it (the paper's way); texts far apart can be told apart",
+}  # fmt: skip
+
+
+@final
+class _NotReleased(Exception):
+    """The walk ends before anything is released, with a result to show."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        super().__init__()
+        self.result = result
 
 
 def register(app: typer.Typer) -> None:
@@ -54,11 +70,20 @@ def start(
     yes: Annotated[bool, typer.Option("--yes", help="Take the proposed answer to every question.")] = False,
     json: Json = False,
 ) -> None:
-    """From a file of texts to a release that someone can sign; ends with 1 where the verdict is FAIL."""
+    """From a file of texts to a release that someone can sign; ends with 1 where the verdict is FAIL.
+
+    After a FAIL it says what else could be had. A bound that you stated is released all the same, and the page to sign
+    says FAIL; one that was only proposed is not.
+    """
+    from publius.evaluation.steps.answers import read_config, together
+
     choices = answers if config is None else together(answers, read_config(config))
     began = time.monotonic()
     with contextlib.redirect_stdout(io.StringIO()) if json else contextlib.nullcontext():
-        result = _walk(file, output, choices, yes=yes or json)
+        try:
+            result = _walk(file, output, choices, _Asking(yes=yes or json))
+        except _NotReleased as stopped:
+            result = stopped.result
     result["seconds"] = round(time.monotonic() - began, 1)
     if json:
         print_json(result)
@@ -68,124 +93,355 @@ def start(
         raise typer.Exit(_FAIL)
 
 
-def _walk(file: Path, output: Path, choices: Choices, *, yes: bool) -> dict[str, Any]:
-    from publius.documents.inspection import inspect
+@final
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Questions to the one who runs it; with ``yes`` every proposed answer is taken."""
+
+    yes: bool
+
+    def __call__(self, question: str, proposed: str) -> str:
+        return proposed if self.yes else str(typer.prompt(question, default=proposed))
+
+    def needed(self, question: str, otherwise: str) -> str:
+        """An answer for which nothing can be proposed; `UsageError` that says ``otherwise`` where nobody is asked."""
+        if self.yes:
+            raise UsageError(otherwise)
+        return str(typer.prompt(question))
+
+    def agreed(self, question: str, *, proposed: bool) -> bool:
+        """Yes or no."""
+        return proposed if self.yes else typer.confirm(question, default=proposed)
+
+
+def _walk(file: Path, output: Path, choices: Choices, ask: _Asking) -> dict[str, Any]:
+    from publius.evaluation.steps.answers import config_text
+    from publius.evaluation.steps.older import PUBLIC
+    from publius.evaluation.steps.walk import CONFIG, Walk, looked_at
     from publius.files import check_new_folder, new_folder, remove_leftovers, write_file
 
     check_new_folder(output)
     typer.echo("1. What is in the file")
-    found = inspect(file, text_field=choices.text_field)
+    with waiting("reading the file"):
+        found = looked_at(file, choices)
+    found, choices = _texts(file, found, choices, ask)
     _show(found)
-    choices = _asked(choices, found, yes=yes)
-    older = Older.read(choices)
-    if older.authors is None and not choices.without_evidence:
-        raise PolicyError(
-            "the public texts have no column of authors, so there will be no evidence that authors are hidden: name it "
-            "with --author-field, or go on all the same with --without-evidence. Nothing was released"
-        )
-    older.check_apart(texts_of(file, found, choices.text_field))
+    choices, older = _public(choices, ask)
+    choices = _kept(choices, older, ask)
+    walk = Walk(file, found, older, choices)
+    if older is not None:
+        older.check_apart(walk.texts())
     for left in remove_leftovers(output):
-        typer.echo(f"   Removed {printable(str(left))}, which a run that was killed left behind")
+        typer.echo(f"   Removed {printable(str(left))}, which a run that was stopped left behind.")
     with new_folder(output, private=(PUBLIC,)) as folder:
-        steps = commands(file, found, folder, choices, older)
-        verdict = _run(steps, older, folder)
-        with write_file(folder / "publius.toml") as stream:
-            stream.write(config_text(choices).encode())
-        shown = ["publius " + shlex.join(step).replace(str(folder), str(output)) for step in steps]
+        if older is not None:
+            older.write(folder / PUBLIC)
+        walk = _learn(walk, folder)
+        _before_and_after(walk)
+        stated = (choices.bound or choices.epsilon) is not None and not choices.find
+        walk, judged = _measured(_strength(walk, ask), folder, ask, stated=stated)
+        _release(walk, folder, ask)
+        with write_file(folder / CONFIG) as stream:
+            stream.write(config_text(walk.choices).encode())
+        commands = walk.commands(folder)
+        shown = ["publius " + shlex.join(step).replace(str(folder), str(output)) for step in commands]
+    return _result(walk, judged, output, shown)
+
+
+def _result(walk: Walk, judged: Judged | None, output: Path | None, commands: list[str]) -> dict[str, Any]:
+    def place(name: str, there: bool = True) -> str | None:
+        return str(output / name) if output is not None and there else None
+
     return {
-        "verdict": None if verdict is None else verdict["verdict"],
-        "reason": None if verdict is None else verdict["reason"],
-        "release": str(output / "release"),
-        "evaluation": None if verdict is None else str(output / "evaluation"),
-        "signoff": str(output / "signoff.html"),
-        "config": str(output / "publius.toml"),
-        "inspection": found.record(),
-        "choices": asdict(choices),
-        "commands": shown,
+        "verdict": None if judged is None else judged.verdict,
+        "reason": None if judged is None else judged.sentence,
+        "release": place("release"),
+        "evaluation": place("evaluation", judged is not None),
+        "signoff": place("signoff.html"),
+        "config": place("publius.toml"),
+        "inspection": walk.found.record(),
+        "choices": asdict(walk.choices),
+        "commands": commands,
     }
 
 
-def _show(found: Inspection) -> None:
-    median = f"; half of them have {found.words['median']:,.0f} words or more" if found.words else ""
-    typer.echo(f"   {found.rows:,} texts in the column {found.text_field!r}{median}")
-    for problem in found.problems:
-        typer.echo(f"   {printable(problem)}")
+# 1. The file, the public texts, what to keep ---------------------------------------------------------------
 
 
-def _asked(choices: Choices, found: Inspection, *, yes: bool) -> Choices:
-    """The choices with what was not given asked for, or proposed where ``yes``."""
-
-    def ask(question: str, proposed: str) -> str:
-        return proposed if yes else str(typer.prompt(question, default=proposed))
+def _texts(file: Path, found: Inspection, choices: Choices, ask: _Asking) -> tuple[Inspection, Choices]:
+    """The file with its column of texts, which is asked for where it was not found."""
+    from publius.evaluation.steps.walk import looked_at
 
     if found.text_field is None:
-        raise UsageError("no column of texts was found: name it with --text-field")
-    if choices.public is None:
-        if yes:
-            raise UsageError("public or older texts of the kind are needed: name them with --public")
-        choices = replace(
-            choices, public=str(typer.prompt("Public or older texts of the kind, with topics (a file)"))
+        names = ", ".join(map(repr, found.columns))
+        form = "" if found.delimiter is None else f" (read with {found.delimiter!r} between columns)"
+        named = ask.needed(
+            f"Which column holds the texts: {names}",
+            f"no column of texts was found among {names}{form}: name it with --text-field, or check --delimiter and "
+            "--encoding. Nothing was released",
         )
-    if choices.preserve is None:
-        kept: Any = ask("What to keep: topic or meaning", "topic")
-        choices = replace(choices, preserve=kept)
-    check(StartSettings, preserve=choices.preserve)
-    if choices.bound is None:
+        found = looked_at(file, replace(choices, text_field=named))
+    return found, replace(choices, text_field=found.text_field)
+
+
+def _show(found: Inspection) -> None:
+    from publius.documents.table_form import TableForm
+
+    if found.delimiter is not None and found.encoding is not None:
+        typer.echo(f"   Read as {TableForm(found.delimiter, found.encoding)}.")
+    median = f"; half of them have {found.words['median']:,.0f} words or more" if found.words else ""
+    typer.echo(
+        f"   {found.rows:,} rows with texts in the column {printable(repr(found.text_field))}{median}."
+    )
+    for problem in found.problems:
+        if not problem.startswith("no column 'id'"):  # documents are numbered here
+            typer.echo(f"   {printable(problem)}")
+
+
+def _public(choices: Choices, ask: _Asking) -> tuple[Choices, Older | None]:
+    """The public texts, or none where that was chosen."""
+    from publius.evaluation.steps.older import Older
+
+    if choices.public is None and not choices.without_evidence:
         typer.echo(
-            "   A bound of 1 nat is strong, 7 moderate, 15 weak: how much any reader can learn at most."
+            "   To learn what may be public, and to see whether authors stay hidden, it takes public or older texts\n"
+            "   of the kind whose authors and topics are known. They are not released."
         )
-        answer = ask("Bound between any two documents, in nats", "7")
-        try:
-            choices = replace(choices, bound=float(answer))
-        except ValueError:
-            raise UsageError(f"a bound is a number of nats, not {answer!r}") from None
-    if not yes and not typer.confirm("Go on", default=True):
+        named = ask.needed(
+            "Public or older texts: a file, 'samples' to try with packaged ones, or 'none'",
+            "public or older texts of the kind are needed: name them with --public, try with --public samples, or say "
+            "--without-evidence. Nothing was released",
+        )
+        choices = replace(choices, public=None if named.strip().lower() == _NONE else named)
+    if choices.public is None:
+        return _without_evidence(choices, "there are no public texts whose authors are known", ask), None
+    with waiting("reading the public texts"):
+        older = Older.read(choices)
+    if older.authors is None and not choices.without_evidence and not ask.yes:
+        named = ask("Which column of the public texts says who wrote them, or 'none'", _NONE)
+        if named.strip().lower() != _NONE:
+            choices = replace(choices, author_field=named)
+            older = Older.read(choices)
+    if older.silent is not None:
+        choices = _without_evidence(choices, older.silent, ask)
+    typer.echo(f"   {older.count:,} public texts can be used" + _of_kind(older))
+    return choices, older
+
+
+def _of_kind(older: Older) -> str:
+    topics = f", on {len(older.topic_names):,} topics" if older.topic_names else ", without topics"
+    if not older.packaged:
+        return f"{topics}."
+    return f"{topics}: packaged passages of old books and papers, to try with. They say nothing about your texts."
+
+
+def _without_evidence(choices: Choices, why: str, ask: _Asking) -> Choices:
+    """Go no further than a stated choice."""
+    if not choices.without_evidence:
+        said = f"{why}, so there will be no evidence that authors are hidden"
+        if ask.yes:
+            raise PolicyError(
+                f"{said}: name the column with --author-field or other texts with --public, or go on all the same with "
+                "--without-evidence. Nothing was released"
+            )
+        typer.echo(f"   {said[0].upper()}{said[1:]}.")
+        if not ask.agreed("Go on without evidence", proposed=False):
+            raise UsageError("stopped as you said; nothing was released")
+    return replace(choices, without_evidence=True)
+
+
+def _kept(choices: Choices, older: Older | None, ask: _Asking) -> Choices:
+    if choices.preserve is None:
+        if not ask.yes:
+            for name, means in _KEPT.items():
+                typer.echo(f"   {name}: {means}")
+        proposed = "topic" if older is None or older.topics else "meaning"
+        kept: Any = ask("What to keep: topic, meaning or words", proposed).strip().lower()
+        check(StartSettings, preserve=kept)
+        choices = replace(choices, preserve=kept)
+    if choices.preserve == "topic" and older is not None and older.topics is None:
+        raise UsageError(
+            "the public texts have no column of topics: name it with --topic-field, or keep the meaning "
+            "(--preserve meaning)"
+        )
+    return choices
+
+
+# 2 to 4. Learn, show, how strongly ------------------------------------------------------------------------
+
+
+def _learn(walk: Walk, folder: Path) -> Walk:
+    typer.echo("2. What is public")
+    if walk.keeps_words:
+        walk = replace(walk, choices=replace(walk.choices, length=walk.size))
+        typer.echo(f"   Each bag gets {walk.size:,} words, as the lengths of the public texts suggest.")
+    elif walk.reference == "themes":
+        typer.echo("   The themes that are made from public word vectors.")
+    elif walk.learned_before:
+        typer.echo("   Learned from the same public texts before.")
+    else:
+        with waiting("learning from the public texts"):
+            walk.learn(folder)
+        typer.echo("   Learned from the first half of the public texts.")
+    return walk
+
+
+def _before_and_after(walk: Walk) -> None:
+    from publius.evaluation.steps.showing import examples
+
+    older = walk.older
+    typer.echo("3. Before and after, on public texts")
+    if older is None:
+        typer.echo("   There are none to show.")
+        return
+    if not (older.packaged or sys.stdout.isatty()):
+        typer.echo("   Shown on a terminal only: your texts belong in no log.")
+        return
+    with waiting("protecting two public texts"):
+        shown = examples(walk, walk.plan())
+    for each in shown:
+        label = "" if each.label is None else f" [{each.label}]"
+        words = ", ".join(f"{word} {count}" if count > 1 else word for word, count in each.after)
+        typer.echo(f"   before: {printable(each.before)} ({each.words:,} words)")
+        typer.echo(f"   after:{printable(label)} {printable(words)}, ... ({each.size:,} words)")
+
+
+def _strength(walk: Walk, ask: _Asking) -> Walk:
+    """The walk with its bound, or epsilon: stated, or proposed in words."""
+    typer.echo("4. How strongly to protect")
+    choices = walk.choices
+    if choices.find or choices.bound is not None or choices.epsilon is not None:
+        return walk if choices.find else walk.at(walk.strength)
+    if walk.keeps_words:
+        typer.echo(
+            "   Epsilon, per word and unit of distance: smaller hides more; at 10 most words stay as they are."
+        )
+        answer = ask(f"Epsilon: a number, or '{_FIND}'", f"{walk.strength:g}")
+    else:
+        from publius.evaluation.steps.showing import bound_in_words
+
+        topics = len(walk.older.topic_names) if walk.older and choices.preserve == "topic" else None
+        typer.echo("   A bound is how much any reader can learn at most, in nats:")
+        for bound in _SHOWN_BOUNDS:
+            typer.echo(f"   {bound_in_words(bound, topics)}")
+        answer = ask(f"Bound between any two documents: a number, or '{_FIND}'", f"{walk.strength:g}")
+    if answer.strip().lower() == _FIND:
+        return replace(walk, choices=replace(choices, find=True))
+    return walk.at(_number(answer))
+
+
+def _number(answer: str) -> float:
+    try:
+        value = float(answer)
+    except ValueError:
+        raise UsageError(f"a number is needed, not {answer!r:.40}; nothing was released") from None
+    check(StartSettings, bound=value)
+    return value
+
+
+# 5. Attack, and what else could be had --------------------------------------------------------------------
+
+
+def _measured(walk: Walk, folder: Path, ask: _Asking, *, stated: bool) -> tuple[Walk, Judged | None]:
+    """The setting that is to be released, and what attacks found at it; None where nobody can be named."""
+    from publius.evaluation.steps.measuring import measure
+
+    typer.echo("5. Attacks on the second half of the public texts, protected in the same way")
+    if walk.allowed is None:
+        if walk.choices.find:
+            raise UsageError("nothing can be looked for without texts whose authors are known: give a number")
+        typer.echo("   Not possible: there is no evidence that authors are hidden.")
+        return walk, None
+    if walk.choices.find:
+        walk = _found(walk, folder)
+    while True:
+        with progress_shown(quiet=True) as progress:
+            judged = measure(walk, folder, progress)
+        typer.echo(f"   {printable(judged.sentence)}")
+        if judged.passed:
+            return walk, judged
+        _tell_alternatives(walk, folder, judged)
+        if ask.yes and stated:
+            typer.echo("   Released all the same, as you asked for it; the page to sign says FAIL.")
+            return walk, judged
+        answer = (
+            ask(f"Another number, '{_KEEP}' to release it all the same, or '{_STOP}'", _STOP).strip().lower()
+        )
+        if answer == _KEEP:
+            return walk, judged
+        if answer == _STOP:
+            raise _NotReleased(_result(walk, judged, None, []))
+        walk = _again(walk.at(_number(answer)), folder)
+
+
+def _again(walk: Walk, folder: Path) -> Walk:
+    """Without what was measured at another strength."""
+    import shutil
+
+    from publius.evaluation.steps.walk import EVALUATION
+
+    shutil.rmtree(folder / EVALUATION)
+    return walk
+
+
+def _found(walk: Walk, folder: Path) -> Walk:
+    """The weakest protection that passes, of those that are tried."""
+    from publius.evaluation.steps.measuring import tried, usual_strengths
+
+    with progress_shown(quiet=True) as progress:
+        found = tried(walk, folder, usual_strengths(walk), progress)
+    for each in found:
+        typer.echo(f"   {printable(each.sentence)}")
+    best = next((each for each in found if each.judged.passed), found[-1])
+    return replace(best.walk, choices=replace(best.walk.choices, find=False))
+
+
+def _tell_alternatives(walk: Walk, folder: Path, judged: Judged) -> None:
+    from publius.evaluation.steps.measuring import alternatives
+
+    if judged.needed is not None:
+        typer.echo("   No setting could pass with so few. Give more public texts of the same authors.")
+        return
+    with progress_shown(quiet=True) as progress:
+        found = alternatives(walk, folder, progress)
+    typer.echo("   What could be had instead:" if found else "   Nothing else was found that could be had.")
+    for each in found:
+        typer.echo(f"   {printable(each.sentence)}")
+
+
+# 6 and 7. Release, and the page ---------------------------------------------------------------------------
+
+
+def _release(walk: Walk, folder: Path, ask: _Asking) -> None:
+    typer.echo("6. Release")
+    plan = walk.plan()
+    with waiting("looking at the texts"):
+        warnings = walk.warnings(plan)
+    for warning in warnings:
+        typer.echo(f"   {printable(warning)}")
+    ids = "under your ids" if walk.choices.publish_ids else "under numbers, not under names of yours"
+    typer.echo(f"   Documents are published {ids}.")
+    if not ask.agreed("Go on", proposed=True):
         raise UsageError("stopped as you said; nothing was released")
-    return replace(choices, text_field=found.text_field)
-
-
-def _run(steps: list[list[str]], older: Older, folder: Path) -> dict[str, Any] | None:
-    """Run the commands; what the evaluation said."""
-    import json
-
-    older.write(folder / PUBLIC)
-    verdict: dict[str, Any] | None = None
-    for number, step in enumerate(steps, start=2):
-        typer.echo(f"{number}. {_TITLES[step[0]]}")
-        said = _quietly([*step, "--json"])
-        if step[0] == "evaluate":
-            verdict = json.loads(said)
-            typer.echo(f"   {printable(str(verdict['reason']))}")
-        elif step[0] == "obfuscate":
-            typer.echo(f"   {printable(json.loads(said)['promise'])}")
-    return verdict
-
-
-_TITLES = {
-    "reference": "Learn what is public from the first half of the public texts",
-    "obfuscate": "Release",
-    "evaluate": "Attack the second half of the public texts, protected in the same way",
-    "signoff": "Write the page to sign",
-}
-
-
-def _quietly(arguments: list[str]) -> str:
-    """What a command prints on standard output. Its errors are ours; the verdict tells of its exit code."""
-    from publius.cli import app
-
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        app(arguments, standalone_mode=False)
-    return said.getvalue().strip().splitlines()[-1] if said.getvalue().strip() else "{}"
+    with waiting("protecting the documents"):
+        summary = walk.release(folder, plan, lambda done: None, os.cpu_count() or 1)
+    left = f"; {len(summary.bad):,} rows could not be read and are left out" if summary.bad else ""
+    typer.echo(f"   {summary.tally.documents:,} documents are released{left}.")
+    typer.echo(f"   {printable(summary.manifest['promise'])}")
+    typer.echo("7. The page to sign")
+    walk.sign(folder)
 
 
 def _end(result: dict[str, Any]) -> None:
+    if result["release"] is None:
+        typer.echo(f"\n{result['verdict']}. Nothing was released and no folder was made.")
+        return
     typer.echo(
         f"\n{result['verdict'] or 'There is no evidence that authors are hidden: nothing was measured'}."
     )
-    typer.echo(
-        f"Read {result['signoff']} in a browser, print it, sign it. The release may leave: {result['release']}"
-    )
+    leave = "The release is in" if result["verdict"] == "FAIL" else "The release may leave:"
+    typer.echo(f"Read {result['signoff']} in a browser, print it, sign it. {leave} {result['release']}")
     typer.echo("\nThe same by single commands:")
     for command in result["commands"]:
         typer.echo(f"  {printable(command)}")
+    typer.echo(f"All answers again: publius start FILE --config {result['config']} --yes --output NEW")

@@ -55,7 +55,8 @@ class Inspection:
     """What was found in a file: see `publius inspect`. ``problems`` name rows by place and never show their text.
 
     ``words`` are counts a document: "shortest", "median", "ninth_decile", "longest"; empty where there is no text.
-    ``languages`` count documents by ISO 639 code, "unclear" for those too short or mixed.
+    ``languages`` count documents by ISO 639 code, "unclear" for those too short or mixed. ``different`` is how many
+    texts there are, each counted once.
     """
 
     rows: int
@@ -67,6 +68,7 @@ class Inspection:
     languages: dict[str, int]
     problems: tuple[str, ...]
     fields: tuple[Field, ...] = ()
+    different: int = 0
 
     def record(self) -> dict[str, Any]:
         """As `publius inspect --json` prints it."""
@@ -132,6 +134,7 @@ def inspect(
         dict(notes.languages.most_common()),
         (*problems, *_problems(notes), *_id_problems(reading, tallies, notes.rows)),
         tuple(column.field(name, notes.rows) for name, column in tallies.items()),
+        len(notes.texts),
     )
 
 

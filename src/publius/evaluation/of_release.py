@@ -30,9 +30,7 @@ def choices_of(release: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     Raises `UsageError` where one of them differs from what the release was made with, `PolicyError` for a release that
     an evaluation of bags says nothing about, `DataError` for a folder that is no release.
     """
-    manifest = read_manifest_of(release)
-    _check_kind(manifest, release)
-    choices = _documents(manifest) if manifest.get("level") == "document" else _words(manifest)
+    choices = choices_from(read_manifest_of(release), shown(release))
     for name, value in given.items():
         if name in choices and not _agrees(choices[name], value) and name not in _CHECKED_BY_DIGEST:
             flag = _FLAGS.get(name, "--" + name.replace("_", "-"))
@@ -43,6 +41,12 @@ def choices_of(release: Path, given: Mapping[str, Any]) -> dict[str, Any]:
             )
     kept = {name: given[name] for name in _CHECKED_BY_DIGEST if name in given}
     return {**choices, **kept}
+
+
+def choices_from(manifest: Mapping[str, Any], what: str = "the plan") -> dict[str, Any]:
+    """The same from a manifest: that of ``what``, a release or one that is only planned."""
+    _check_kind(manifest, what)
+    return _documents(manifest) if manifest.get("level") == "document" else _words(manifest)
 
 
 def _agrees(made_with: Any, named: Any) -> bool:
@@ -56,15 +60,15 @@ def _said(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _check_kind(manifest: Mapping[str, Any], release: Path) -> None:
+def _check_kind(manifest: Mapping[str, Any], what: str) -> None:
     if manifest.get("ordered"):
         raise PolicyError(
-            f"{shown(release)} holds ordered text, and the adversaries here see bags: the evaluation would flatter it"
+            f"{what} holds ordered text, and the adversaries here see bags: the evaluation would flatter it"
         )
     document, policy = manifest.get("level") == "document", manifest.get("unknown")
     if policy != "drop" if document else policy == "reject":
         raise PolicyError(
-            f"{shown(release)} was made with --unknown {policy}, which an evaluation of its kind cannot have"
+            f"{what} was made with --unknown {policy}, which an evaluation of its kind cannot have"
         )
 
 

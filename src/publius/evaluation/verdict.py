@@ -117,7 +117,7 @@ def _findings(line: Line, limits: Limits, clean: Line | None, facts: dict[str, A
 
 
 def _author(line: Line, limit: float, clean: Line | None, facts: dict[str, Any]) -> _Finding:
-    value, high, who = _author_figure(line)
+    value, high, who = author_figure(line)
     beside = [f"chance {facts['chance']['author']:.3f}"]
     if facts["floor"] is not None:
         beside.append(f"topic alone {facts['floor']:.3f}")
@@ -131,7 +131,7 @@ def _author(line: Line, limit: float, clean: Line | None, facts: dict[str, Any])
     return _Finding(high <= limit, text)
 
 
-def _author_figure(line: Line) -> tuple[float, float, str]:
+def author_figure(line: Line) -> tuple[float, float, str]:
     """The share of authors named, its upper limit, and by whom."""
     originals, strongest = line.of(ORIGINALS, "author"), line.best("author")
     if originals is not None and originals.extra["exact"]:

@@ -1,0 +1,47 @@
+"""An evaluation made ready, and concluded: what every face that runs one has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from publius.evaluation.data import check_tasks
+from publius.evaluation.dataset_files import open_dataset
+from publius.evaluation.document_protector import document_choices
+from publius.evaluation.encoding import encode_dataset
+from publius.evaluation.own_data import Columns
+from publius.evaluation.report import write_report
+from publius.evaluation.runner import Evaluation, Request, Results, facts_of
+from publius.evaluation.summary import Line, summarize
+from publius.evaluation.verdict import Verdict, judge, read_limits
+from publius.settings import ExperimenterSettings
+from publius.text.bag import Encoding
+from publius.vectors.embeddings import Embeddings
+
+
+def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: Path) -> Evaluation:
+    """The evaluation with its texts read and encoded."""
+    vectors = Embeddings.load(request.embeddings)
+    encoding = Encoding.of(
+        vectors.tokenizer, length=request.size, unknown=request.unknown, stop_words=request.stop_words
+    )
+    columns = Columns(
+        request.id_field, request.text_field, request.author_field, request.topic_field, request.sensitive
+    )
+    dataset = open_dataset(corpus, work.topics, columns)
+    request = replace(request, tasks=check_tasks(dataset, request.tasks))
+    data = encode_dataset(dataset, vectors, encoding, request.training)
+    documents = document_choices(request, dataset)
+    reference = None if documents is None else documents.reference
+    evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors, reference), work.seed)
+    evaluation.prepare(data, vectors, documents)
+    return evaluation
+
+
+def concluded(results: Results, folder: Path) -> tuple[Sequence[Line], Verdict | None]:
+    """The lines of the table, and the verdict where limits were set; the report is written."""
+    lines = summarize(results)
+    verdict = judge(lines, read_limits(folder), results.facts)
+    write_report(results, lines, folder, verdict)
+    return lines, verdict

@@ -1,0 +1,198 @@
+"""The public or older texts of a first release: found, checked, and cut in a half to learn from and one to attack."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, final
+
+from publius.errors import DataError, PolicyError, UsageError
+from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.lengths import count_words
+
+if TYPE_CHECKING:
+    from publius.documents.inspection import Inspection
+
+AUTHORS: Final = ("author", "user", "writer", "speaker", "customer", "name", "username", "from")
+TOPICS: Final = ("topic", "label", "category", "product", "subject", "class", "theme", "department")
+FEWEST: Final = 20
+"""Public texts below which nothing can be learned or judged."""
+
+SAMPLES: Final = "samples"
+"""What stands for the packaged texts in place of a path."""
+
+PUBLIC: Final = "public"
+"""The folder that holds the public or older texts: its owner's only."""
+
+_TELLING: Final = 8  # words from which on no two people write the same text by chance
+
+Row = dict[str, str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Older:
+    """The public or older texts: rows in two halves, one to learn from and one to attack.
+
+    A row has id and text, and author and topic where there is a column of them. ``packaged`` says that they are the
+    samples that come with the package: to try, and of another kind than anybody's texts.
+    """
+
+    learned: tuple[Row, ...] = field(repr=False)
+    attacked: tuple[Row, ...] = field(repr=False)
+    authors: str | None
+    topics: str | None
+    packaged: bool = False
+
+    @classmethod
+    def read(cls, choices: Choices) -> Older:
+        """The rows of the public file; `DataError` where there are too few, `UsageError` for a column not there."""
+        if choices.public == SAMPLES:
+            from publius.documents.samples import labelled_passages
+
+            rows = _different(labelled_passages())
+            authors: str | None = "author"
+            topics: str | None = "topic"
+        else:
+            path, found = Path(choices.public or ""), _found(choices)
+            authors = _column(found, choices.author_field, AUTHORS)
+            topics = _column(found, choices.topic_field, TOPICS)
+            rows = _different(_rows(path, found, authors, topics))
+        if choices.preserve == "topic" and topics is None:
+            raise UsageError(
+                "the public texts have no column of topics: name it with --topic-field, or keep the meaning "
+                "(--preserve meaning)"
+            )
+        if len(rows) < FEWEST:
+            raise DataError(
+                f"{len(rows)} public texts that differ can be used, too few to learn from: at least {FEWEST} are "
+                "needed, or --public samples to try with the packaged ones"
+            )
+        return cls(*_halves(rows), authors, topics, choices.public == SAMPLES)
+
+    @property
+    def count(self) -> int:
+        """How many texts there are in both halves."""
+        return len(self.learned) + len(self.attacked)
+
+    @property
+    def silent(self) -> str | None:
+        """Why no attack can say whether authors are hidden; None where one can."""
+        if self.authors is None:
+            return "the public texts have no column of authors"
+        if len({row["author"] for row in self.attacked}) < 2:
+            return f"all the public texts have one author in the column {self.authors!r}"
+        return None
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        """The topics, sorted; none without a column of them."""
+        return tuple(sorted({row["topic"] for row in self.learned if "topic" in row}))
+
+    @property
+    def floor(self) -> float:
+        """The share of authors that is named by always naming the most frequent author of the topic."""
+        groups: dict[str, Counter[str]] = {}
+        for row in self.attacked:
+            groups.setdefault(row.get("topic", ""), Counter())[row.get("author", "")] += 1
+        named = sum(max(counts.values()) for counts in groups.values())
+        return named / len(self.attacked) if self.attacked else 1.0
+
+    def write(self, folder: Path) -> None:
+        """Both halves as JSON lines in a new folder, for this user alone."""
+        from publius.files import os_errors, write_file
+
+        with os_errors("make the folder", folder):
+            folder.mkdir(0o700)
+        for name, rows in (("learned", self.learned), ("attacked", self.attacked)):
+            with write_file(folder / f"{name}.jsonl", 0o600) as stream:
+                for row in rows:
+                    stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+
+    def check_apart(self, texts: Iterable[str]) -> None:
+        """`PolicyError` where one of the ``texts`` to be released is among these, but for white space (R29)."""
+        mine = {" ".join(row["text"].split()) for row in (*self.learned, *self.attacked)}
+        words = (text.split() for text in texts)
+        shared = sum(len(found) >= _TELLING and " ".join(found) in mine for found in words)
+        if shared:
+            raise PolicyError(
+                f"{shared:,} of the texts to be released are among the public or older ones: what is learned from "
+                "those is public and tells of them, so name texts that are not to be released. Nothing was released"
+            )
+
+    @property
+    def digest(self) -> str:
+        """Of what is learned from."""
+        return hashlib.sha256(json.dumps(self.learned).encode()).hexdigest()
+
+
+def _found(choices: Choices) -> Inspection:
+    """What stands in the public file; the column of texts is that of the other file where it has one of the name."""
+    from publius.documents.inspection import inspect
+
+    path = Path(choices.public or "")
+    found = inspect(path)
+    if choices.text_field in found.columns and choices.text_field != found.text_field:
+        found = inspect(path, text_field=choices.text_field)
+    if found.text_field is None:
+        raise DataError(
+            f"the public texts have no column of texts: found {', '.join(map(repr, found.columns)) or 'none'}; "
+            "call it as in the file to be released"
+        )
+    return found
+
+
+def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:
+    if named is not None:
+        if named not in found.columns:
+            raise UsageError(
+                f"the public texts have no column {named!r}: found {', '.join(map(repr, found.columns))}"
+            )
+        return named
+    by_name = {name.strip().lower(): name for name in reversed(found.columns)}
+    return next(
+        (by_name[name] for name in usual if name in by_name and by_name[name] != found.text_field), None
+    )
+
+
+def _rows(path: Path, found: Inspection, authors: str | None, topics: str | None) -> Iterator[Row]:
+    """Rows with a text and its labels; others are left out."""
+    from publius.documents.corpus import Document, open_corpus
+
+    labels = {"author": authors, "topic": topics}
+    keep = [name for name in labels.values() if name is not None]
+    corpus = open_corpus(
+        path, number=True, text_field=found.text_field or "text", keep=keep, delimiter=found.delimiter,
+        encoding=found.encoding,
+    )  # fmt: skip
+    for item in corpus:
+        if isinstance(item, Document) and item.text.strip() and all(item.labels.get(name) for name in keep):
+            named = {kind: item.labels[name] for kind, name in labels.items() if name is not None}
+            yield {"id": item.id, "text": item.text, **named}
+
+
+def _different(rows: Iterable[Row]) -> list[Row]:
+    """Each text that has a word which counts, once: one that is learned from is not to be attacked, too."""
+    from publius.vectors.embeddings import Embeddings
+
+    vectors = Embeddings.load()
+    found: dict[str, Row] = {}
+    for row in rows:
+        if count_words(row["text"], vectors):
+            found.setdefault(" ".join(row["text"].split()), row)
+    return list(found.values())
+
+
+def _halves(rows: list[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """Every second text of each author and topic."""
+    halves: tuple[list[Row], list[Row]] = ([], [])
+    seen: Counter[tuple[str, str]] = Counter()
+    for row in rows:
+        group = (row.get("author", ""), row.get("topic", ""))
+        halves[seen[group] % 2].append(row)
+        seen[group] += 1
+    return tuple(halves[0]), tuple(halves[1])

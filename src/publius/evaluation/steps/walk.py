@@ -1,0 +1,251 @@
+"""The walk itself: one setting from public texts over a measurement to a release and its sign-off.
+
+Each method is a step that the command line or the service's page takes when its turn has come; `commands` says
+which single commands do the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, final
+
+from publius.errors import DataError, UsageError
+from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.older import PUBLIC, Older
+from publius.settings import EPSILON_TO_TRY, PROTOTYPE, MechanismSettings, ReleaseSettings, RunSettings
+
+if TYPE_CHECKING:
+    from publius.documents.corpus import Corpus
+    from publius.documents.inspection import Inspection
+    from publius.releases.engines import Summary
+    from publius.releases.plan import Plan
+
+BOUND: Final = 7.0
+"""Nats between any two documents that are proposed."""
+
+EPSILON: Final = EPSILON_TO_TRY
+"""Per unit of word distance, where words are kept."""
+
+MARGIN: Final = 0.15
+"""How far above what the topic alone tells the authors named may lie for a verdict of PASS."""
+
+RELEASE: Final = "release"
+EVALUATION: Final = "evaluation"
+SIGNOFF: Final = "signoff.html"
+CONFIG: Final = "publius.toml"
+
+_UNKNOWN: Final = "drop"
+"""Where words are kept, unknown ones are left out: as a token their number would tell of the language."""
+
+_FEWEST_WORDS: Final = 2
+
+
+def looked_at(file: Path, choices: Choices) -> Inspection:
+    """What stands in the file to be released; `DataError` where it is not what the answers say it is."""
+    from publius.documents.inspection import inspect
+
+    found = inspect(
+        file, text_field=choices.text_field, delimiter=choices.delimiter, encoding=choices.encoding
+    )
+    if not found.words:
+        return found
+    if found.words["median"] < _FEWEST_WORDS:
+        raise DataError(
+            f"the column {found.text_field!r} holds no texts, half of its cells are single words: name another of "
+            f"{', '.join(map(repr, found.columns))} with --text-field. Nothing was released"
+        )
+    if found.different == 1 and found.rows > 1:
+        raise DataError(
+            f"all texts in the column {found.text_field!r} are alike: check that it is the right column of the right "
+            "file. Nothing was released"
+        )
+    return found
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A file to release, what was found in it, the public texts (or none), and answers that are complete."""
+
+    file: Path
+    found: Inspection
+    older: Older | None
+    choices: Choices
+
+    def __post_init__(self) -> None:
+        """`UsageError` for answers that are missing or do not fit together."""
+        choices = self.choices
+        if self.found.text_field is None or choices.preserve is None:
+            raise UsageError("which column holds the texts and what to keep have to be said first")
+        if choices.bound is not None and self.keeps_words:
+            raise UsageError(
+                "where words are kept nothing bounds what tells any two documents apart: give --epsilon, or keep the "
+                "topic or the meaning with this --bound"
+            )
+        if (choices.epsilon is not None or choices.length is not None) and not self.keeps_words:
+            raise UsageError(
+                f"--{'length' if choices.epsilon is None else 'epsilon'} belongs to --preserve words: topic and "
+                "meaning take --bound"
+            )
+
+    @property
+    def keeps_words(self) -> bool:
+        """Whether words are kept, each protected alone."""
+        return self.choices.preserve == ReleaseSettings.preserve
+
+    @property
+    def strength(self) -> float:
+        """The bound in nats; epsilon where words are kept."""
+        if self.keeps_words:
+            return EPSILON if self.choices.epsilon is None else self.choices.epsilon
+        return BOUND if self.choices.bound is None else self.choices.bound
+
+    def at(self, strength: float) -> Walk:
+        """The same at another bound or epsilon."""
+        if self.keeps_words:
+            return replace(self, choices=replace(self.choices, epsilon=strength))
+        return replace(self, choices=replace(self.choices, bound=strength))
+
+    def keeping(self, kept: str) -> Walk:
+        """The same with something else to keep, at the strength that is proposed for it."""
+        changed: Any = {"preserve": kept, "bound": None, "epsilon": None, "length": None}
+        return replace(self, choices=replace(self.choices, **changed))
+
+    @property
+    def reference(self) -> str | None:
+        """The name of the public reference; None where words are kept."""
+        if self.keeps_words:
+            return None
+        return "themes" if self.older is None else f"start-{self.older.digest[:12]}"
+
+    @property
+    def learned_before(self) -> bool:
+        """Whether nothing has to be learned from the public texts."""
+        from publius.vectors.learning.reference_store import stored_reference_names
+
+        return self.reference in (None, "themes", *stored_reference_names())
+
+    def learn(self, folder: Path) -> None:
+        """Learn the reference from the first half of the public texts, which are in ``folder``, and store it."""
+        from publius.evaluation.steps.learning import learn
+
+        if not self.learned_before and self.older is not None and self.reference is not None:
+            label = "topic" if self.older.topics else None
+            learn(folder / PUBLIC / "learned.jsonl", self.reference, label=label)
+
+    @property
+    def size(self) -> int | None:
+        """Words of each bag where words are kept: as said, or as the public texts have them."""
+        if not self.keeps_words:
+            return None
+        if self.choices.length is not None:
+            return self.choices.length
+        if self.older is None:
+            raise UsageError(
+                "without public texts nothing says how many words a bag is to have: give --length"
+            )
+        from publius.evaluation.steps.lengths import proposed_length
+
+        return proposed_length([row["text"] for row in (*self.older.learned, *self.older.attacked)])
+
+    @property
+    def settings(self) -> ReleaseSettings:
+        """Every public decision of the release."""
+        if self.keeps_words:
+            return ReleaseSettings(
+                preserve="words", mechanism=MechanismSettings.mechanism, epsilon=self.strength, length=self.size,
+                unknown=_UNKNOWN,
+            )  # fmt: skip
+        return ReleaseSettings(
+            preserve=self.choices.preserve or "topic", mechanism=PROTOTYPE, reference=self.reference,
+            bound=self.strength,
+        )  # fmt: skip
+
+    def plan(self) -> Plan:
+        """The plan; the reference has to be learned before."""
+        from publius.releases.plan import Plan
+
+        return Plan.of(self.settings)
+
+    @property
+    def corpus(self) -> Corpus:
+        """The documents to be released."""
+        from publius.documents.corpus import open_corpus
+
+        return open_corpus(
+            self.file, number=not self.choices.publish_ids, text_field=self.found.text_field or "text",
+            delimiter=self.found.delimiter, encoding=self.found.encoding,
+        )  # fmt: skip
+
+    def texts(self) -> Iterator[str]:
+        """The texts to be released, those apart that cannot be read."""
+        from publius.documents.corpus import Document
+
+        return (item.text for item in self.corpus if isinstance(item, Document))
+
+    def warnings(self, plan: Plan) -> Sequence[str]:
+        """What the release would do to these texts, in sentences; `PolicyError` for too much padding."""
+        from publius.releases.preflight import look
+
+        found = look(self.corpus, plan)
+        found.check(allowed=self.choices.allow_padding)
+        return list(found.warnings())
+
+    def release(self, folder: Path, plan: Plan, progress: Callable[[int], None], workers: int = 1) -> Summary:
+        """Release every document that can be read, into ``folder``."""
+        from publius.releases.engines import protect_corpus
+
+        run = RunSettings(skip_bad=True, workers=workers)
+        return protect_corpus(self.corpus, plan, folder / RELEASE, run, progress=progress)
+
+    def sign(self, folder: Path) -> None:
+        """Write the page that binds release and evaluation; the evaluation is left out where there is none."""
+        from publius.evaluation.signed import measured_for
+        from publius.files import write_file
+        from publius.releases.signoff import read_manifest_of, sign_off
+
+        release, evaluation = folder / RELEASE, folder / EVALUATION
+        measured = measured_for(read_manifest_of(release), evaluation) if evaluation.exists() else None
+        with write_file(folder / SIGNOFF) as file:
+            file.write(sign_off(release, measured))
+
+    @property
+    def allowed(self) -> float | None:
+        """The share of authors that may be named for a verdict of PASS; None where that cannot be measured."""
+        return None if self.older is None or self.older.silent else min(0.99, self.older.floor + MARGIN)
+
+    def commands(self, folder: Path) -> list[list[str]]:
+        """The commands that make everything below ``folder``, without the word publius; reference and all."""
+        learned, attacked = (str(folder / PUBLIC / f"{half}.jsonl") for half in ("learned", "attacked"))
+        release, evaluation = str(folder / RELEASE), str(folder / EVALUATION)
+        steps = []
+        if self.older is not None and self.reference is not None:
+            label = ["--label", "topic"] if self.older.topics else []
+            steps.append(["reference", "fit", learned, "--name", self.reference, *label])
+        steps.append(self._obfuscate(release))
+        judged = []
+        if self.allowed is not None:
+            within = [] if self.keeps_words else ["--bound-at-most", f"{self.strength:g}"]
+            steps.append([
+                "evaluate", attacked, "--release", release, "--preset", "quick", "--author-at-most",
+                f"{self.allowed:.2f}", *within, "--output", evaluation,
+            ])  # fmt: skip
+            judged = ["--evaluation", evaluation]
+        steps.append(["signoff", release, *judged, "--output", str(folder / SIGNOFF)])
+        return steps
+
+    def _obfuscate(self, release: str) -> list[str]:
+        found, choices = self.found, self.choices
+        form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
+        if self.keeps_words:
+            chosen = ["--epsilon", f"{self.strength:g}", "--length", str(self.size), "--unknown", _UNKNOWN]
+            chosen += ["--allow-padding"] if choices.allow_padding else []
+        else:
+            chosen = ["--reference", str(self.reference), "--bound", f"{self.strength:g}"]
+        ids = [] if choices.publish_ids else ["--number"]
+        return [
+            "obfuscate", str(self.file), "--preserve", str(choices.preserve), *chosen, "--text-field",
+            str(found.text_field), *ids, *form, "--skip-bad", "--output", release,
+        ]  # fmt: skip
