@@ -61,8 +61,8 @@ def chromium():
 
 
 @contextmanager
-def opened(browser, running, **options):
-    """The explorer's page, ready; at the end nothing it must never do was done."""
+def opened(browser, running, view="document", **options):
+    """The explorer's page with a ``view`` open; at the end nothing it must never do was done."""
     context = browser.new_context(**options)
     context.add_init_script(WATCH)
     page = context.new_page()
@@ -74,6 +74,7 @@ def opened(browser, running, **options):
     context.on("request", watch.request)
     page.goto(f"http://{running.host}/#token={running.token}")
     page.wait_for_selector("html[data-ready=true]", timeout=180_000)  # vectors are prepared once
+    page.click(f"#tab-{view}")
     yield page
     breaches = page.evaluate("window.breaches")
     canary = page.evaluate("typeof window.canary")

@@ -14,21 +14,22 @@ from typing import Any, Final, final
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from publius.releases.plan import publius_version
-from publius.web import answers, document_answers, requests
+from publius.web import answers, document_answers, requests, start_answers
 from publius.web.errors import Json, answer_to, invalid, refused
-from publius.web.guards.body import LimitedBody
-from publius.web.guards.limits import Limits
+from publius.web.guards.body import LimitedBody, file_too_large
+from publius.web.guards.limits import UPLOAD, Limits
 from publius.web.guards.security import Guard, SafeAnswers
 from publius.web.openapi import described
 from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
 from publius.web.state import State
-from publius.web.views import compare, curve, document, outcomes, public, release, words
+from publius.web.views import compare, curve, document, outcomes, public, release, start, words
+from publius.web.workplace import Role
 
 STATIC: Final = Path(__file__).parent / "static"
 _KINDS: Final = frozenset((".html", ".css", ".js", ".svg", ".png", ".ico", ".woff2"))
@@ -72,7 +73,9 @@ class _Service:
 
     def __init__(self, state: State, limits: Limits, work: Work) -> None:
         self._state, self._limits, self._work = state, limits, work
-        self._quick, self._long, self._opening = (Lane(n, limits) for n in (_QUICK, _LONG, _LONG))
+        self._quick, self._long, self._opening, self._files = (
+            Lane(n, limits) for n in (_QUICK, _LONG, _LONG, _LONG)
+        )
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
@@ -80,6 +83,7 @@ class _Service:
         prepared = asyncio.create_task(self._prepare())
         yield
         prepared.cancel()
+        await asyncio.to_thread(self._state.workplace.close)
         await self._work.ended()
 
     async def _prepare(self) -> None:
@@ -102,6 +106,8 @@ class _Service:
         """The long one where something is certified first or much is asked for; references wait for none of that."""
         if isinstance(asked, requests.Chosen) and not self._state.is_ready(asked):
             return self._long if asked.settings.level == "word" else self._opening
+        if view in _ON_FILES:
+            return self._files
         if view is public.mechanisms:
             quick = asked is not None and self._state.mechanisms.is_quick(str(asked))
             return self._quick if quick else self._long
@@ -122,6 +128,16 @@ class _Service:
             """What the explorer was started with."""
             return await self._answer(public.session, self._limits)
 
+        @router.post(UPLOAD, responses=_form(start_answers.Given), openapi_extra=_FILE)
+        async def files(
+            request: Request, role: requests.Role, name: requests.FileName, more: bool = False
+        ) -> Response:
+            """Give a file of texts: into a private folder of this machine that is removed at the end."""
+            try:
+                return await self._received(request, role, name, more=more)
+            except Exception as error:
+                return answer_to(error)
+
         for route in _ROUTES:
             router.add_api_route(
                 route.path,
@@ -132,6 +148,34 @@ class _Service:
                 responses=None if route.answer is None else _form(route.answer),
             )
         return router
+
+    async def _received(self, request: Request, role: Role, name: str, *, more: bool) -> Response:
+        """Take a file as it comes; what is too large, too slow or cut short leaves nothing behind."""
+        place, limits = self._state.workplace, self._limits
+        before = place.given(role) if more else None
+        left = limits.upload_bytes - (before.size if before else 0)
+        path, file = place.receive(name)
+        try:
+            with file:
+                async with asyncio.timeout(limits.upload_seconds):
+                    async for chunk in request.stream():
+                        left -= len(chunk)
+                        if left < 0:
+                            return file_too_large(limits.upload_bytes)
+                        await asyncio.to_thread(file.write, chunk)
+            kept = place.keep(role, name, path, more=more)
+            return Json(
+                start_answers.Given(
+                    name=kept.name, files=len(kept.names), size=kept.size, found=None
+                ).model_dump()
+            )
+        except TimeoutError:
+            message = f"the file took more than {limits.upload_seconds:g} s to arrive"
+            return refused(408, 2, "UsageError", message, {"connection": "close"})
+        except ClientDisconnect:
+            return refused(400, 2, "UsageError", "the file did not arrive whole")
+        finally:
+            path.unlink(missing_ok=True)  # it was moved where it was taken
 
     def _endpoint(self, route: _Route) -> Callable[..., Awaitable[Response]]:
         """A function with the one parameter that the route takes, for the framework to read."""
@@ -164,7 +208,7 @@ class _Route:
     @property
     def name(self) -> str:
         """Of the operation in the OpenAPI document."""
-        return self.path.removeprefix("/v1/").partition("/")[0]
+        return self.path.removeprefix("/v1/").partition("/{")[0].replace("/", "-")
 
 
 _ROUTES: Final = (
@@ -192,7 +236,24 @@ _ROUTES: Final = (
     _Route("POST", "/v1/obfuscate", release.obfuscate, answers.Releases, requests.Obfuscate),
     _Route("POST", "/v1/release", release.release, answers.Released, requests.Release),
     _Route("POST", "/v1/account", release.account, answers.Account, requests.Account),
+    _Route("GET", "/v1/start", start.start, start_answers.Started),
+    _Route("POST", "/v1/start/look", start.look, start_answers.Looked, requests.Look),
+    _Route("POST", "/v1/start/forget", start.forget, start_answers.Started, requests.Given),
+    _Route("POST", "/v1/start/plan", start.plan, start_answers.Plan, requests.Start),
+    _Route("POST", "/v1/start/learn", start.learn, start_answers.Running, requests.Start),
+    _Route("POST", "/v1/start/release", start.release, start_answers.Running, requests.Start),
+    _Route("GET", "/v1/start/run", start.run, start_answers.Running),
+    _Route("POST", "/v1/start/cancel", start.cancel, start_answers.Running),
+    _Route("POST", "/v1/start/text", start.text, start_answers.GivenText, requests.GivenText),
+    _Route("POST", "/v1/start/ticket", start.ticket, start_answers.Ticket, requests.Page),
 )
+_ON_FILES: Final = (start.look, start.plan, start.learn, start.release, start.text)
+_FILE: Final = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 
 def _form(model: Any) -> dict[int | str, dict[str, Any]]:
@@ -217,8 +278,12 @@ def _pages(state: State) -> APIRouter:
         found = state.reports.page(ticket)
         if found is None:
             return refused(404, 2, "UsageError", "this address was used before, or is none")
+        content, name = found
+        if name is not None:
+            stored = {"content-disposition": f'attachment; filename="{name}"'}
+            return Response(content, media_type="application/zip", headers=stored)
         headers = {"content-security-policy": POLICY, "x-frame-options": "SAMEORIGIN"}
-        return Response(found, media_type="text/html", headers=headers)
+        return Response(content, media_type="text/html", headers=headers)
 
     return router
 

@@ -29,20 +29,31 @@ def refused(
     status: int, code: int, kind: str, message: str, headers: Mapping[str, str] | None = None
 ) -> Json:
     """An error as an answer."""
-    return Json({"error": {"code": code, "type": kind, "message": message}}, status, headers)
+    return Json({"error": _fault_as(code, kind, message)}, status, headers)
 
 
 def answer_to(error: BaseException) -> Json:
-    """The answer to whatever was raised; of what nobody expected only its type and place (R17)."""
+    """The answer to whatever was raised."""
+    status, fault = fault_of(error)
+    return Json({"error": fault}, status)
+
+
+def fault_of(error: BaseException) -> tuple[int, dict[str, Any]]:
+    """Status, and code, type and message, of whatever was raised; of what nobody expected only its place (R17)."""
     if isinstance(error, PubliusError):
-        return refused(STATUS[error.exit_code], error.exit_code, type(error).__name__, str(error))
+        return STATUS[error.exit_code], _fault_as(error.exit_code, type(error).__name__, str(error))
     if isinstance(error, MemoryError):
-        return refused(503, StorageError.exit_code, "MemoryError", "out of memory: try a smaller length")
+        message = "out of memory: try a smaller length"
+        return 503, _fault_as(StorageError.exit_code, "MemoryError", message)
     if isinstance(error, OSError):
         reason = os.strerror(error.errno or errno.EIO)
-        return refused(503, StorageError.exit_code, "StorageError", f"reading or writing failed ({reason})")
+        return 503, _fault_as(StorageError.exit_code, "StorageError", f"reading or writing failed ({reason})")
     message = f"internal error: {place_of(error)}. Please report it; no document text is shown."
-    return refused(500, PubliusError.exit_code, "PubliusError", message)
+    return 500, _fault_as(PubliusError.exit_code, "PubliusError", message)
+
+
+def _fault_as(code: int, kind: str, message: str) -> dict[str, Any]:
+    return {"code": code, "type": kind, "message": message}
 
 
 def invalid(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> Json:

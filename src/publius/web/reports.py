@@ -10,7 +10,7 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn, final
 
@@ -39,7 +39,7 @@ class Reports:
                     f"{shown(folder)} is no result of an evaluation: give an output folder of publius evaluate"
                 )
         self._folders = {str(number): folder for number, folder in enumerate(folders, start=1)}
-        self._tickets: dict[str, tuple[float, Path]] = {}
+        self._tickets: dict[str, tuple[float, Callable[[], bytes], str | None]] = {}
         self._lock = threading.Lock()
 
     def listing(self) -> list[dict[str, Any]]:
@@ -62,18 +62,26 @@ class Reports:
         page = self._folder(id) / "report.html"
         if not page.is_file():
             raise UsageError("this result has no report.html: evaluate again")
+        return self.issue_page(page)
+
+    def issue_page(self, page: Path) -> str:
+        """The same for a page that this service made."""
+        return self.issue(lambda: read_bytes_limited(page, _LARGEST))
+
+    def issue(self, read: Callable[[], bytes], name: str | None = None) -> str:
+        """The same for what ``read`` gives; with a ``name``, a file to store."""
         ticket = base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
         with self._lock:
             self._forget_old()
-            self._tickets[ticket] = (time.monotonic() + _SECONDS, page)
+            self._tickets[ticket] = (time.monotonic() + _SECONDS, read, name)
         return f"/report/{ticket}"
 
-    def page(self, ticket: str) -> bytes | None:
-        """The page that a ticket stands for, once; None for any other."""
+    def page(self, ticket: str) -> tuple[bytes, str | None] | None:
+        """What a ticket stands for and the name to store it under, once; None for any other."""
         with self._lock:
             self._forget_old()
             found = self._tickets.pop(ticket, None)
-        return None if found is None else read_bytes_limited(found[1], _LARGEST)
+        return None if found is None else (found[1](), found[2])
 
     def _forget_old(self) -> None:
         now = time.monotonic()

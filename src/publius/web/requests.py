@@ -21,6 +21,7 @@ from publius.settings import (
     MechanismSettings,
     ReleaseSettings,
     SafePolicy,
+    StartSettings,
     TextSettings,
     declared,
 )
@@ -42,6 +43,11 @@ Length = Annotated[int, Field(ge=1, le=LARGEST_LENGTH)]
 Reference = Annotated[str, Field(min_length=1, max_length=100)]
 ComparedLength = Annotated[int, Field(ge=1, le=LONGEST_COMPARED, description="N, the words of a bag.")]
 Distance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+Role = Literal["texts", "older"]
+FileName = Annotated[str, Field(min_length=1, max_length=255)]
+Column = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class Strict(BaseModel):
@@ -87,7 +93,7 @@ _FOR_RELEASES: _Narrowed = {
     "reference": (Reference | None,),
     "bound": (Annotated[float, Field(allow_inf_nan=False)] | None,),
 }
-_NOT_OFFERED = frozenset({"embeddings", "experiment", "seed", "order", "keep_between"})
+_NOT_OFFERED = frozenset({"embeddings", "experiment", "seed", "order", "keep_between", "public"})
 
 
 class Chosen(Strict):
@@ -109,7 +115,7 @@ class Chosen(Strict):
         return dict(self.parameters.model_dump(exclude_none=True)) if self.parameters else {}
 
 
-def _options(name: str, narrowed: _Narrowed, *settings: type) -> Any:
+def _options(name: str, narrowed: _Narrowed, *settings: type, base: type[Strict] = Chosen) -> Any:
     """A model of the options that ``settings`` declare, but for those that are not offered."""
     fields: dict[str, Any] = {
         each.name: _field(each, *narrowed.get(each.name, ()))
@@ -117,7 +123,7 @@ def _options(name: str, narrowed: _Narrowed, *settings: type) -> Any:
         for each in declared(kind)
         if each.name not in _NOT_OFFERED
     }
-    return create_model(name, __base__=Chosen, **fields)
+    return create_model(name, __base__=base, **fields)
 
 
 _WordOptions: Any = _options("WordOptions", _FOR_WORDS, MechanismSettings, TextSettings)
@@ -212,6 +218,47 @@ class Pair(WordChoice):
     a: Text
     b: Text
     length: ComparedLength = 400
+
+
+class Look(Strict):
+    """Files that were given, to look into, and what is known of their form."""
+
+    role: Role
+    text_field: Column | None = None
+    delimiter: Annotated[str | None, Field(min_length=1, max_length=3)] = None
+    encoding: Annotated[str | None, Field(min_length=1, max_length=40)] = None
+
+
+class Given(Strict):
+    """Files that were given, by what they are for."""
+
+    role: Role
+
+
+class GivenText(Strict):
+    """One text of the files that were given, by its number from 1."""
+
+    role: Role
+    number: Annotated[int, Field(ge=1, le=10**9)]
+
+
+class Page(Strict):
+    """One page of what was made, to open or to store."""
+
+    what: Literal["signoff", "report", "release"]
+
+
+_FOR_START: _Narrowed = {"bound": (Annotated[float, Field(allow_inf_nan=False)] | None,)}
+_StartOptions: Any = _options("StartOptions", _FOR_START, StartSettings, base=Strict)
+
+
+class Start(_StartOptions):  # type: ignore[misc]  # made above
+    """The answers of ``publius start``, for the files that were given."""
+
+    @property
+    def answers(self) -> StartSettings:
+        """The same as settings."""
+        return StartSettings.among(dict(self))
 
 
 def _fields(model: type[BaseModel]) -> set[str]:

@@ -19,11 +19,12 @@ from publius.web.references import References
 from publius.web.reports import Reports
 from publius.web.requests import Choice, Chosen, WordChoice
 from publius.web.samples import Samples
+from publius.web.workplace import Workplace
 
 
 @final
 class State:
-    """Made once when the explorer starts. It holds no document: each is read for one request and forgotten.
+    """Made once when the explorer starts. Files apart it holds no document: each is read for one request and forgotten.
 
     Attributes:
         embeddings: the public vocabulary with its vectors.
@@ -33,6 +34,7 @@ class State:
         releases: the folder in which each release gets a folder.
         reports: results of evaluations that may be shown.
         samples: public documents to try.
+        workplace: files that were given, and the run on them; emptied when the explorer ends.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class State:
         self.releases = releases
         self.reports = Reports(reports)
         self.samples = Samples()
+        self.workplace = Workplace()
 
     def mechanism(self, asked: Chosen) -> AbstractMechanism:
         """The mechanism on words that a request names."""

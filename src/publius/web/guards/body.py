@@ -1,4 +1,7 @@
-"""The body of a request: of one type, of limited size and time, read whole before anything looks at it."""
+"""The body of a request: of one type, of limited size and time, read whole before anything looks at it.
+
+A file of texts is the exception: it is not held in memory, so its view reads it, within limits of its own.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Final, final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publius.web.errors import Json, refused
-from publius.web.guards.limits import Limits
+from publius.web.guards.limits import UPLOAD, Limits
 
 _CLOSE: Final = {"connection": "close"}
 _DIGITS: Final = 18  # of a length; Python refuses to read numbers of thousands
@@ -38,6 +41,9 @@ class LimitedBody:
         if refusal := self._refusal(scope):
             await refusal(scope, receive, send)
             return
+        if scope.get("path") == UPLOAD:
+            await self._app(scope, receive, send)
+            return
         try:
             async with asyncio.timeout(self._limits.body_seconds):
                 body = await self._read(receive)
@@ -53,11 +59,17 @@ class LimitedBody:
 
     def _refusal(self, scope: Scope) -> Json | None:
         headers = {key.lower(): value for key, value in scope["headers"]}
+        file = scope.get("path") == UPLOAD
+        most = self._limits.upload_bytes if file else self._limits.body_bytes
         length = headers.get(b"content-length", b"0").lstrip(b"0") or b"0"
-        if not length.isdigit() or len(length) > _DIGITS or int(length) > self._limits.body_bytes:
-            return self._too_large()
+        if not length.isdigit() or len(length) > _DIGITS or int(length) > most:
+            return file_too_large(most) if file else self._too_large()
         kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
         has_body = int(length) > 0 or b"transfer-encoding" in headers
+        if file and has_body:
+            message = "send the bytes of the file, with 'Content-Type: application/octet-stream'"
+            octets = kind == b"application/octet-stream"
+            return None if octets else refused(415, 2, "UsageError", message, _CLOSE)
         if has_body and kind != b"application/json":
             return refused(415, 2, "UsageError", "send JSON, with 'Content-Type: application/json'", _CLOSE)
         return None
@@ -77,6 +89,12 @@ class LimitedBody:
                 raise _TooLarge
             if not message.get("more_body"):
                 return bytes(body)
+
+
+def file_too_large(most: int) -> Json:
+    """The answer to files that together have more than ``most`` bytes."""
+    message = f"the files have more than {most >> 20:,} MiB together: use publius start on the command line"
+    return refused(413, 2, "UsageError", message, _CLOSE)
 
 
 @final

@@ -20,6 +20,11 @@ MOST_WORDS: Final = 400_000
 LONGEST_COMPARED: Final = 4_000
 """N where an Earth Mover's distance is computed: its time grows with the square."""
 
+UPLOAD: Final = "/v1/start/files"
+"""The one address that takes a file instead of JSON."""
+
+MOST_FILES: Final = 10_000
+"""Of one corpus."""
 
 HEAD_BYTES: Final = 16 * 2**10
 """Of a request's headers together."""
@@ -36,6 +41,8 @@ class Limits:
         head_seconds: within which its head must have arrived.
         drained_bytes: that are still read, and thrown away, of a request that was answered before its end.
         drained_seconds: for how long.
+        upload_bytes: of the files of one corpus together.
+        upload_seconds: within which one file must have arrived.
         waiting: requests that may wait for their turn.
         waiting_seconds: how long each waits at most.
     """
@@ -45,5 +52,7 @@ class Limits:
     head_seconds: float = 10.0
     drained_bytes: int = 128 * 2**20
     drained_seconds: float = 10.0
+    upload_bytes: int = 256 * 2**20
+    upload_seconds: float = 120.0
     waiting: int = 256
     waiting_seconds: float = 120.0

@@ -24,7 +24,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The answer to a request: GET without a body, POST with one. Raises `ServiceError`, or AbortError when overtaken. */
+/** The answer to a request: GET without a body, POST with one; a file is sent as it is. Raises `ServiceError`, or AbortError when overtaken. */
 export async function call(path, body, signal) {
   const response = await send(path, body, signal);
   const answer = await response.json().catch(() => null);
@@ -37,7 +37,10 @@ export async function call(path, body, signal) {
 async function send(path, body, signal) {
   const headers = { Authorization: `Bearer ${token}` };
   const request = { method: "GET", headers, signal, cache: "no-store", credentials: "omit", redirect: "error" };
-  if (body !== undefined) {
+  if (body instanceof Blob) {
+    headers["Content-Type"] = "application/octet-stream";
+    Object.assign(request, { method: "POST", body });
+  } else if (body !== undefined) {
     headers["Content-Type"] = "application/json";
     Object.assign(request, { method: "POST", body: JSON.stringify(body) });
   }

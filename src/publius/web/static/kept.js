@@ -44,6 +44,15 @@ export async function loadReferences() {
   }
 }
 
+/** There is a new one: know it, and choose it. */
+export async function reloadReferences(name) {
+  if (references?.some((each) => each.name === name)) return chosen("reference") === name ? undefined : pick(name);
+  loading = null;
+  references = null;
+  await loadReferences();
+  return pick(name);
+}
+
 function offer(found) {
   references = found;
   put(byId("reference"), references.map(({ name, fault }) => el("option", { value: name, disabled: fault !== null, title: fault }, fault ? `${name} – ${fault}` : name)));

@@ -1,4 +1,4 @@
-// The explorer: asks the service what there is, sets up the controls and the six views.
+// The explorer: asks the service what there is, sets up the controls and the views.
 
 import { adoptToken, call } from "./api.js";
 import { choose, chosen, keepsWords, onChoice } from "./choice.js";
@@ -12,6 +12,7 @@ import { OutcomesView } from "./outcomes.js";
 import { Release } from "./release.js";
 import { ReportView } from "./report.js";
 import { setUpSources } from "./source.js";
+import { StartView } from "./start.js";
 import { setUpTabs } from "./tabs.js";
 import { WordsView } from "./words.js";
 
@@ -40,12 +41,13 @@ function setUp(session, mechanisms, embeddings) {
   setUpControls(mechanisms);
   setUpSources(session);
   const release = new Release(session, refreshSession);
-  const views = { document: new DocumentView(session, release), outcomes: new OutcomesView(release), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
-  let active = "document";
+  const views = { start: new StartView((name) => open(name)), document: new DocumentView(session, release), outcomes: new OutcomesView(release), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
+  let active = "start";
   const open = setUpTabs(document.querySelector("[role=tablist]"), (name) => {
     if (active !== name) scrollTo(0, 0); // a view begins at its top
     active = null; // nothing is asked for twice
     keepFor(name);
+    document.body.dataset.view = name;
     active = name;
     views[name].refresh();
   });
@@ -55,7 +57,7 @@ function setUp(session, mechanisms, embeddings) {
   });
   setUpKept((preserve) => {
     if (preserve === "words") return open("document");
-    if (active === "outcomes") return choose({ preserve });
+    if (WHOLE.has(active)) return choose({ preserve });
     kept = preserve;
     return open("outcomes");
   });
@@ -63,12 +65,14 @@ function setUp(session, mechanisms, embeddings) {
   document.documentElement.dataset.ready = "true";
 }
 
+const WHOLE = new Set(["start", "outcomes"]); // views of whole documents
+
 let kept = "topic"; // what the view of outcomes keeps when it is opened
 
 /** Each view belongs to words or to whole documents: what is chosen beside it never says otherwise. */
 function keepFor(view) {
   if (!keepsWords()) kept = chosen("preserve");
-  choose({ preserve: view === "outcomes" ? kept : "words" });
+  choose({ preserve: WHOLE.has(view) ? kept : "words" });
 }
 
 /** The others may have to be prepared, the first time on these vectors for long: the page is in use meanwhile. */

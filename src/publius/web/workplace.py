@@ -1,0 +1,182 @@
+"""The files that were given to the explorer, in a private folder that goes when it ends, and the one run on them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, Final, Literal, final
+
+from publius.documents.inspection import Inspection, inspect
+from publius.documents.readers import READERS, UNNAMED, kind_of_file
+from publius.errors import PubliusError, UsageError
+from publius.files import private
+from publius.web.guards.limits import MOST_FILES
+from publius.web.run import Run, Stage
+
+Role = Literal["texts", "older"]
+"""The texts to be released, or the public or older ones."""
+
+_NAMES: Final = {"texts": "your texts", "older": "the public or older texts"}
+
+
+@final
+@dataclass(slots=True)
+class Given:
+    """The files of one corpus: their own names for the page, names of ours on the disk, what was found in them."""
+
+    role: Role
+    folder: Path
+    names: list[str] = field(default_factory=list)
+    size: int = 0
+    found: Inspection | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file, or the folder of several."""
+        return self.folder if len(self.names) > 1 else next(self.folder.iterdir())
+
+    @property
+    def name(self) -> str:
+        """What stands for it in commands and messages."""
+        return self.names[0] if len(self.names) == 1 else f"FOLDER-OF-{len(self.names)}-FILES"
+
+
+@final
+class Workplace:
+    """What one curator works on. Safe in threads; `close` leaves nothing of the texts on the disk."""
+
+    def __init__(self) -> None:
+        """Nothing is given yet; the folder is made with the first file."""
+        self._lock = threading.RLock()
+        self._place: TemporaryDirectory[str] | None = None
+        self._given: dict[Role, Given] = {}
+        self._count = 0
+        self.run: Run | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The private folder, 0700."""
+        with self._lock:
+            if self._place is None:
+                self._place = TemporaryDirectory(prefix="publius-texts-")
+            return Path(self._place.name)
+
+    def given(self, role: Role) -> Given | None:
+        """The corpus in this role, if there is one."""
+        return self._given.get(role)
+
+    def needed(self, role: Role) -> Given:
+        """The same; `UsageError` where it is missing."""
+        found = self._given.get(role)
+        if found is None:
+            raise UsageError(f"{_NAMES[role]} are not here yet: choose a file")
+        return found
+
+    def receive(self, name: str) -> tuple[Path, BinaryIO]:
+        """A private file to write what is sent as ``name`` into; `UsageError` for a kind that cannot be read."""
+        self._not_while_running()
+        suffix = _suffix(name)
+        with self._lock:
+            self._count += 1
+            path = self.folder / f"{self._count:06}{suffix}"
+        return path, open(path, "xb", opener=private)
+
+    def keep(self, role: Role, name: str, path: Path, *, more: bool) -> Given:
+        """Take a file that has arrived, in place of those of this role or as one ``more`` of them."""
+        self._not_while_running()
+        with self._lock:
+            corpus = self._given.get(role)
+            if corpus is None or not more:
+                self.forget(role)
+                corpus = self._given[role] = Given(role, self._new_folder(role))
+            if len(corpus.names) >= MOST_FILES:
+                raise UsageError(f"more than {MOST_FILES:,} files: use publius start on the command line")
+            if corpus.names and not {_kind(name), _kind(corpus.names[0])} <= UNNAMED:
+                raise UsageError(
+                    "several files must be a document each (text, Word, PDF, HTML, mail): give one table"
+                )
+            corpus.size += path.stat().st_size
+            path.rename(corpus.folder / path.name)
+            corpus.names.append(name)
+            corpus.found = None
+            return corpus
+
+    def look(self, role: Role, **form: str | None) -> Inspection:
+        """What is in the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
+        corpus = self.needed(role)
+        self._not_while_running()
+        corpus.found = self.named(lambda: inspect(corpus.path, **form))
+        return corpus.found
+
+    def named(self, work: Callable[[], object]) -> Any:
+        """What ``work`` gives; errors name files as the curator does, not where they lie."""
+        try:
+            return work()
+        except PubliusError as error:
+            error.args = (self.shown(str(error)),)
+            raise
+
+    def shown(self, text: str) -> str:
+        """``text`` with the names of the files in place of where they lie."""
+        for corpus in self._given.values():
+            for path in (corpus.path, corpus.folder):
+                text = text.replace(str(path), corpus.name)
+        return text
+
+    def forget(self, role: Role) -> None:
+        """Remove the files of a role."""
+        import shutil
+
+        self._not_while_running()
+        with self._lock:
+            corpus = self._given.pop(role, None)
+            if corpus is not None:
+                shutil.rmtree(corpus.folder)
+
+    def begin(
+        self,
+        kind: str,
+        stages: Sequence[Stage],
+        facts: Mapping[str, Any],
+        work: Callable[[Run], dict[str, Any]],
+    ) -> None:
+        """Start a run; `UsageError` while another is under way."""
+        with self._lock:
+            self._not_while_running()
+            self.run = Run(kind, stages, facts, work, self.shown)
+
+    def close(self) -> None:
+        """Stop what runs, remove everything."""
+        if self.run is not None:
+            self.run.cancel()
+            self.run.wait()
+        with self._lock:
+            self._given.clear()
+            if self._place is not None:
+                self._place.cleanup()
+                self._place = None
+
+    def _new_folder(self, role: Role) -> Path:
+        self._count += 1
+        folder = self.folder / f"{role}-{self._count}"
+        os.mkdir(folder, 0o700)
+        return folder
+
+    def _not_while_running(self) -> None:
+        if self.run is not None and self.run.is_running:
+            raise UsageError("a run is under way on these files: wait for its end, or cancel it")
+
+
+def _kind(name: str) -> str:
+    return kind_of_file(name) or ""
+
+
+def _suffix(name: str) -> str:
+    kind = kind_of_file(name)
+    if kind is None:
+        raise UsageError(f"this kind of file cannot be read: choose one of {', '.join(sorted(READERS))}")
+    return f"{kind}.gz" if name.lower().endswith(".gz") else kind

@@ -1,0 +1,228 @@
+"""From files of texts to a verified sign-off by the explorer's own addresses."""
+
+import io
+import json
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from complaint_files import as_given, complaints, table
+from publius.releases.signoff import verify
+from publius.web.guards.limits import Limits
+from web_service import CANARY, fault, service
+
+OCTETS = {"Content-Type": "application/octet-stream"}
+
+
+def give(client, role, data, name, **options):
+    return client.post(
+        "/v1/start/files", params={"role": role, "name": name, **options}, content=data, headers=OCTETS
+    )
+
+
+def ask(client, what, /, **body):
+    return client.post(f"/v1/start/{what}", json=body)
+
+
+def ended(client):
+    """The run when it is over."""
+    for _ in range(1200):
+        run = client.get("/v1/start/run").json()["run"]
+        if run["state"] != "running":
+            return run
+        time.sleep(0.1)
+    raise AssertionError("the run does not end")
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """Where temporary folders are made."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
+def client(embeddings, tmp_path, temporary):
+    with service(embeddings, tmp_path, limits=Limits(upload_bytes=2**20)) as found:
+        yield found
+    assert list(temporary.iterdir()) == []  # nothing of the texts is left when the explorer ends
+
+
+@pytest.fixture
+def ready(client):
+    """Both files are given and looked into."""
+    assert give(client, "texts", table(as_given(40, large=10_000)), "complaints.csv").status_code == 200
+    assert give(client, "older", table(complaints(120, 2)), "older.csv").status_code == 200
+    assert ask(client, "look", role="older").status_code == 200
+    return ask(client, "look", role="texts").json()
+
+
+def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
+    pytest.importorskip("sklearn")
+    assert (ready["name"], ready["found"]["rows"], ready["found"]["delimiter"]) == ("complaints.csv", 40, ";")
+    assert ready["found"]["text_field"] == "complaint"
+    assert ready["excerpt"].split()[0].isalpha()
+    choice = {"preserve": "topic", "bound": 7.0, "text_field": "complaint"}
+    planned = ask(client, "plan", **choice).json()
+    assert planned["start"].startswith(
+        "publius start complaints.csv --public older.csv --preserve topic --bound 7"
+    )
+    assert planned["older"] == {
+        "texts": 120, "attacked": 60, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2,
+        "floor": 0.2,
+    }  # fmt: skip
+    assert not planned["learned"]
+    assert ask(client, "learn", **choice).json()["run"]["kind"] == "learn"
+    learned = ended(client)
+    assert (learned["state"], learned["result"]) == ("done", {"reference": planned["reference"]})
+    assert ask(client, "plan", **choice).json()["learned"]
+    assert ask(client, "release", **choice).status_code == 200
+    made = ended(client)
+    assert made["state"] == "done", made["error"]
+    assert [stage["state"] for stage in made["stages"]] == ["done"] * 3
+    assert made["stages"][1]["done"] == made["stages"][1]["total"] > 0
+    result = made["result"]
+    folder = Path(result["folder"])
+    assert result["verdict"] in ("PASS", "FAIL")
+    assert result["manifest"]["bound"] == 7
+    assert folder.parent == (tmp_path / "releases").resolve()
+    assert {path.name for path in folder.iterdir()} == {
+        "release",
+        "evaluation",
+        "signoff.html",
+        "publius.toml",
+        "public",
+    }
+    assert (folder / "public").stat().st_mode & 0o077 == 0
+    assert verify(folder / "release", folder / "signoff.html", folder / "evaluation")
+    said = client.get("/v1/start").text
+    assert "complaints.csv" in said
+    assert "publius-texts-" not in said  # commands and messages name the curator's files
+    assert 'public = "older.csv"' in (folder / "publius.toml").read_text()
+    page = client.get(ask(client, "ticket", what="signoff").json()["address"], headers={"Authorization": ""})
+    assert page.text == (folder / "signoff.html").read_text()
+    assert "sandbox" in page.headers["content-security-policy"]
+    packed = client.get(
+        ask(client, "ticket", what="release").json()["address"], headers={"Authorization": ""}
+    )
+    assert "attachment" in packed.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
+        assert json.loads(archive.read("release/manifest.json")) == result["manifest"]
+
+
+def test_files_lie_in_a_private_folder_under_names_of_ours(client, ready, temporary):
+    folders = [path for path in temporary.rglob("*") if path.is_dir()]
+    files = [path for path in temporary.rglob("*") if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in folders} == {0o700}
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert not [path for path in files if "complaints" in path.name or "older" in path.name]
+    assert client.post("/v1/start/forget", json={"role": "texts"}).json()["texts"] is None
+    assert len([path for path in temporary.rglob("*") if path.is_file()]) == len(files) - 1
+
+
+def test_several_documents_are_one_corpus_and_several_tables_are_not(client):
+    for number, name in enumerate(("b.txt", "a.html")):
+        answer = give(client, "texts", f"<p>{CANARY} wrote {number}".encode(), name, more=number > 0)
+        assert answer.json()["files"] == number + 1
+    found = ask(client, "look", role="texts").json()
+    assert (found["found"]["rows"], found["name"]) == (2, "FOLDER-OF-2-FILES")
+    status, code, message = fault(give(client, "texts", table(complaints(5, 1)), "more.csv", more=True))
+    assert (status, code) == (400, 2)
+    assert "a document each" in message
+    assert client.get("/v1/start").json()["texts"]["files"] == 2
+
+
+@pytest.mark.parametrize(
+    ("role", "name", "data", "expected"),
+    [("texts", "a.exe", b"x", (400, 2, "this kind of file")), ("texts", "a", b"x", (400, 2, "this kind")),
+     ("canary", "a.csv", b"x", (400, 2, "role")), ("texts", "", b"x", (400, 2, "")),
+     ("texts", "a.csv", b"x" * (2**20 + 1), (413, 2, "1 MiB together"))],
+)  # fmt: skip
+def test_what_cannot_be_taken_is_said_and_leaves_nothing(client, temporary, role, name, data, expected):
+    status, code, message = fault(give(client, role, data, name))
+    assert (status, code) == expected[:2]
+    assert expected[2] in message
+    assert "canary" not in message
+    assert [path for path in temporary.rglob("*") if path.is_file()] == []
+    assert client.get("/v1/start").json()["texts"] is None
+
+
+def test_only_octets_with_the_token_are_taken(client):
+    where = "/v1/start/files?role=texts&name=a.csv"
+    assert client.post(where, content=b"x", headers={**OCTETS, "Authorization": ""}).status_code == 401
+    assert (
+        client.post(where, content=b"x", headers={**OCTETS, "Origin": "http://evil.example"}).status_code
+        == 403
+    )
+    for kind in ("application/json", "text/csv", "multipart/form-data"):
+        assert client.post(where, content=b"x", headers={"Content-Type": kind}).status_code == 415
+    assert client.post("/v1/start/look", content=b"x", headers=OCTETS).status_code == 415
+
+
+def test_what_is_wrong_names_the_curators_file_and_no_word_of_it(client, ready):
+    give(client, "older", f"a;b\n{CANARY};{CANARY}\n".encode(), "odd.csv")
+    for what, body in (
+        ("look", {"role": "older", "text_field": "narrative"}),
+        ("look", {"role": "texts", "encoding": "no-such-encoding"}),
+        ("plan", {"preserve": "topic"}),
+        ("plan", {"preserve": "topic", "author_field": "nobody"}),
+        ("text", {"role": "texts", "number": 100}),
+        ("release", {"preserve": "topic"}),
+        ("ticket", {"what": "signoff"}),
+    ):
+        status, _, message = fault(ask(client, what, **body))
+        assert status in (400, 422), what
+        assert CANARY not in message
+        assert "publius-texts-" not in message
+    assert "odd.csv" in fault(ask(client, "look", role="older", text_field="narrative"))[2]
+
+
+def test_without_authors_it_goes_no_further_than_a_stated_choice(client, ready, tmp_path):
+    unknown = [{key: value for key, value in row.items() if key != "author"} for row in complaints(60, 4)]
+    give(client, "older", table(unknown), "unknown.csv")
+    assert ask(client, "plan", preserve="topic").json()["older"]["floor"] is None
+    status, code, message = fault(ask(client, "release", preserve="topic"))
+    assert (status, code) == (403, 77)
+    assert "no evidence that authors are hidden" in message
+    assert not (tmp_path / "releases").exists()
+
+
+def test_texts_that_are_learned_from_are_not_released(client, ready, tmp_path):
+    mixed = [*as_given(30, large=100), {"id": "x", "complaint": next(iter(complaints(1, 2)))["complaint"]}]
+    give(client, "texts", table(mixed), "mixed.csv")
+    ask(client, "look", role="texts")
+    ask(client, "release", preserve="topic")
+    run = ended(client)
+    assert (run["state"], run["error"]["code"]) == ("failed", 77)
+    assert "1 of the texts to be released" in run["error"]["message"]
+    assert not list(tmp_path.glob("releases/*"))
+
+
+def test_a_run_can_be_cancelled_and_leaves_nothing(client, ready, tmp_path, home):
+    assert ask(client, "release", preserve="topic").json()["run"]["stages"][0]["state"] in (
+        "waiting",
+        "running",
+    )
+    assert fault(ask(client, "release", preserve="topic"))[2].startswith("a run is under way")
+    assert fault(give(client, "texts", b"x", "a.txt"))[0] == 400
+    while client.get("/v1/start/run").json()["run"]["stages"][0]["state"] != "running":
+        time.sleep(0.05)
+    client.post("/v1/start/cancel", json={})
+    run = ended(client)
+    assert (run["state"], run["error"], run["result"]) == ("stopped", None, None)
+    assert not list(tmp_path.glob("releases/*"))
+    assert not list(home.glob("references/*"))
+
+
+def test_a_command_that_fails_is_an_error_in_its_own_words(client, ready, home):
+    (home / "references").write_text("in the way")
+    ask(client, "learn", preserve="topic")
+    run = ended(client)
+    assert run["state"] == "failed"
+    assert run["error"]["code"] in (70, 74)
+    assert run["stages"][0]["state"] == "failed"
