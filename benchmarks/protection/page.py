@@ -4,9 +4,32 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import platform
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+
+@dataclass(frozen=True)
+class Run:
+    """One evaluation: of a corpus, one part of the table, with its options; its folder lies in the work folder."""
+
+    corpus: str
+    part: str
+    path: Path
+    options: tuple[object, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return f"{self.corpus}-{self.part}"
+
+
+def machine(seed: int) -> str:
+    """Where and with what the figures were made."""
+    return f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}, seed {seed}"
+
 
 HEAD = """# Protection, measured
 

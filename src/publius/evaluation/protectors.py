@@ -92,7 +92,12 @@ class Unprotected(AbstractProtector):
         self, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
     ) -> Originals:
         """He finds the text itself, and of texts that are the same bag each as often."""
-        law = np.array([[float(item.bag == text.bag) for item in released] for text in texts])
+        bags = {bag: number for number, bag in enumerate(dict.fromkeys(item.bag for item in released))}
+        seen, own = (
+            np.array([bags.get(bag, -1) for bag in found])
+            for found in ([item.bag for item in released], [text.bag for text in texts])
+        )
+        law = (own[:, None] == seen).astype(np.float64)
         scores = np.log(np.maximum(law.T, 1e-300))
         return Originals(exact_success(law / law.sum(axis=1, keepdims=True), _names(texts)), scores)
 
