@@ -3,8 +3,8 @@
 DATA holds ``fanfiction/authors20.jsonl.gz``, ``authors50.jsonl.gz``, ``topics.jsonl.gz`` and
 ``newsgroups/train.jsonl.gz``, ``test.jsonl.gz`` (rows with id, text, author, topic); a corpus that is not there is left
 out, and the page says so. With ``--peer PYTHON``, the interpreter of an environment with mldp-text (`make bench` makes
-one), its mechanisms stand in the same tables. Every figure comes from ``publius evaluate``, cell by cell: a run that was
-cut short goes on in --work when the same command is given again, and what has been measured is not measured again.
+one), its mechanisms stand in the same tables. Every figure comes from ``publius evaluate``, cell by cell: a run that
+was cut short goes on in --work when the same command is given again, and what has been measured is not measured again.
 """
 
 from __future__ import annotations
@@ -65,7 +65,17 @@ def measured(run: Run, work: Path, workers: int) -> Run:
     timing = work / f"{run.name}.json"
     if not timing.exists():
         started = time.perf_counter()
-        publius("evaluate", run.path, "--output", work / run.name, "--seed", SEED, "--workers", workers, *run.options)
+        publius(
+            "evaluate",
+            run.path,
+            "--output",
+            work / run.name,
+            "--seed",
+            SEED,
+            "--workers",
+            workers,
+            *run.options,
+        )
         timing.write_text(json.dumps({"seconds": time.perf_counter() - started}))
     return run
 
@@ -76,7 +86,12 @@ def fanfiction(data: Path, work: Path, corpus: str, asked: argparse.Namespace) -
     path = data / f"{corpus}.jsonl.gz"
     common = ("--topics", data / "topics.jsonl.gz", "--adversaries")
     return [
-        Run(corpus, "documents", path, (*common, CLASSICAL, *documents("bench-fan", asked), "--length", "shortest")),
+        Run(
+            corpus,
+            "documents",
+            path,
+            (*common, CLASSICAL, *documents("bench-fan", asked), "--length", "shortest"),
+        ),
         Run(corpus, "topic-metric", path, (*common, NEAREST, *metric("bench-fan", asked))),
         Run(corpus, "paper", path, (*common, GENERAL, *laplace(asked), "--length", "shortest")),
         *peers(corpus, path, (*common, PEER, "--length", 100), "Calibrated,Vickrey,Elliptic", asked),
@@ -116,7 +131,9 @@ def laplace(asked: argparse.Namespace) -> tuple[object, ...]:
     return ("--mechanism", "laplace", "--epsilon", "10,5", "--repeats", asked.words)
 
 
-def peers(corpus: str, path: Path, how: tuple[object, ...], names: str, asked: argparse.Namespace) -> list[Run]:
+def peers(
+    corpus: str, path: Path, how: tuple[object, ...], names: str, asked: argparse.Namespace
+) -> list[Run]:
     """The mechanisms of mldp-text on its own vectors, where there is an environment that has it."""
     if asked.peer is None:
         return []

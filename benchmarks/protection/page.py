@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+
 @dataclass(frozen=True)
 class Run:
     """One evaluation: of a corpus, one part of the table, with its options; its folder lies in the work folder."""
@@ -28,7 +29,9 @@ class Run:
 
 def machine(seed: int) -> str:
     """Where and with what the figures were made."""
-    return f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}, seed {seed}"
+    return (
+        f"{os.cpu_count()} processors, {platform.machine()}, Python {platform.python_version()}, seed {seed}"
+    )
 
 
 HEAD = """# Protection, measured

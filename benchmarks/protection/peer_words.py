@@ -20,7 +20,7 @@ def main() -> None:
 
         vectors = utils.validate_and_load_embeddings(utils.EMBED)
 
-    np.random.multivariate_normal = lambda mean, cov: np.random.standard_normal(len(mean))  # only the identity is used
+    np.random.multivariate_normal = _standard  # they only ever ask for the identity
     mechanisms.sqrtm = _once(mechanisms.sqrtm)
 
     @functools.cache
@@ -34,9 +34,15 @@ def main() -> None:
         words = []
         for word, seed in zip(asked["words"], asked["seeds"], strict=True):
             random.seed(seed)
-            np.random.seed(seed)
+            np.random.seed(seed)  # noqa: NPY002  # what they draw from
             words.append(str(mechanism.replace_word(word)))
         print(json.dumps(words), flush=True)
+
+
+def _standard(mean, cov):
+    from numpy import random as theirs
+
+    return theirs.standard_normal(len(mean))  # noqa: NPY002  # what they draw from
 
 
 def _once(function):

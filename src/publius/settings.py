@@ -472,6 +472,18 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
     snippet: str | None = option(
         None, help="Id of a text of which the report may show the first words.", public=True
     )
+    adversary: str | None = option(
+        None, help="A language model of your own as one more adversary: llm:URL#MODEL, such as "
+        "llm:http://127.0.0.1:11434/v1#llama3.2. Off by default.",
+        public=True,
+    )  # fmt: skip
+    i_own_these_texts: bool = option(
+        False, help="Show the language model the known texts as they are. Default: only what was protected.",
+        public=True,
+    )  # fmt: skip
+    context: int = option(8192, help="Tokens that the language model takes.", public=True, at_least=512)
+    remote_ok: bool = option(False, help="The language model may be on another machine.")
+    timeout: float = option(300.0, help="Seconds that the language model has for an answer.", above=0)
 
     @property
     def size(self) -> int | None:

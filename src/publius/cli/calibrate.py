@@ -36,7 +36,9 @@ def register(app: typer.Typer) -> None:
     app.command("calibrate", cls=MechanismCommand)(calibrate)
 
 
-@options(without=("epsilons", "bounds", "tasks", "snippet"))
+@options(without=(
+    "epsilons", "bounds", "tasks", "snippet", "adversary", "i_own_these_texts", "context", "remote_ok", "timeout",
+))  # fmt: skip
 def calibrate(
     corpus: CorpusArgument,
     settings: CalibrationSettings,

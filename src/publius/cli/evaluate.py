@@ -63,6 +63,7 @@ def evaluate(
     With limits (--author-at-most, --topic-at-least, --bound-at-most) the first line is PASS or FAIL with the reason,
     and FAIL exits with 1. The safe side of each 95 % interval decides.
     """
+    from publius.evaluation.language_choice import what_is_sent
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import Request
     from publius.evaluation.verdict import Limits, write_limits
@@ -80,6 +81,8 @@ def evaluate(
         from publius.evaluation.of_release import check_same
 
         check_same(release, request, evaluation.setting)
+    if said := what_is_sent(evaluation):
+        typer.echo(said, err=True)
     with progress_shown(quiet=json) as progress:
         evaluation.run(request.cells(), workers=work.workers or os.cpu_count() or 1, progress=progress)
     write_limits(chosen, output)

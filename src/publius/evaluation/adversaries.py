@@ -101,6 +101,11 @@ def choose_adversaries(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in NAMES if name in names)
 
 
+def shown_place(name: str) -> int:
+    """Where an adversary of this name is shown: as in `MEASURED`, a language model of the user's own last."""
+    return MEASURED.index(name) if name in MEASURED else len(MEASURED)
+
+
 def base_name(name: str) -> str:
     """The kind that an adaptive adversary adapts."""
     return name.removeprefix(ADAPTIVE)

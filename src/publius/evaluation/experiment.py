@@ -14,6 +14,7 @@ from publius.errors import UsageError
 from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, LINKAGE, ORIGINALS, RETRIEVAL, base_name
 from publius.evaluation.attackers.base import AbstractAttacker, best_columns
 from publius.evaluation.attackers.informed import Informed
+from publius.evaluation.attackers.language import LanguageAdversary
 from publius.evaluation.attackers.nearest import EarthMovers
 from publius.evaluation.document_protector import DocumentChoices, DocumentProtector
 from publius.evaluation.encoding import EncodedDataset, EncodedText
@@ -87,6 +88,7 @@ class Setting:
         snippet: the id of the text of which the report may show words; None for none.
         unknown: what becomes of words outside the vocabulary.
         documents: for document mechanisms; None where none is tried.
+        language: a language model of the user's own; None where none is asked.
 
     """
 
@@ -101,6 +103,7 @@ class Setting:
     snippet: str | None = None
     unknown: str = EvaluationSettings.unknown
     documents: DocumentChoices | None = None
+    language: LanguageAdversary | None = None
 
     def protector(self, cell: Cell) -> AbstractProtector:
         """What protects the texts of ``cell``."""
@@ -195,6 +198,7 @@ class _Run:
         bags = [item.bag for item in released]
         self._released = released
         rows = self._rows(released, bags, protection) + self._further_rows(bags, protection)
+        rows += self._language_rows(bags, protection)
         with self._timed("distance to the original"):
             gone = self._distance_to_original(released)
         return Outcome(
@@ -249,6 +253,22 @@ class _Run:
                 texts = [(text.bag, text.topic) for text in data.unknown]
                 rows += retrieval_rows(protection, _public_space(data), texts, bags, seed)
         return rows
+
+    def _language_rows(self, bags: Sequence[Bag], protection: Protection) -> list[Row]:
+        """What a language model names; nothing where it may not see what there is."""
+        setting, model = self._setting, self._setting.language
+        if model is None or (model.own is None and not self._may_be_shown()):
+            return []
+        known, seed = setting.data.known, setting.seed * 1_000_003 + self._cell.repeat
+        with self._timed(f"{model.name} author"):
+            protected = self._adaptive(known, "known", 1) if model.own is None else None
+            named, extra = model.told([text.label("author") for text in known], protected, bags, seed)
+        hits = [name == text.label("author") for name, text in zip(named, setting.data.unknown, strict=True)]
+        return [make_row(protection, model.name, "author", hits, setting.chances["author"], extra)]
+
+    def _may_be_shown(self) -> bool:
+        """Whether what the cell makes of a text was released by a mechanism with a guarantee, all of it."""
+        return self._protector.promised and self._setting.unknown != "keep"
 
     def _exponents(self) -> dict[str, float | None] | None:
         protector = self._protector

@@ -10,6 +10,7 @@ from publius.evaluation.data import check_tasks
 from publius.evaluation.dataset_files import open_dataset
 from publius.evaluation.document_protector import document_choices
 from publius.evaluation.encoding import encode_dataset
+from publius.evaluation.language_choice import language_adversary
 from publius.evaluation.own_data import Columns
 from publius.evaluation.report import write_report
 from publius.evaluation.runner import Evaluation, Request, Results, facts_of
@@ -32,10 +33,11 @@ def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: 
     dataset = open_dataset(corpus, work.topics, columns)
     request = replace(request, tasks=check_tasks(dataset, request.tasks))
     data = encode_dataset(dataset, vectors, encoding, request.training)
+    language = language_adversary(request, dataset, data)
     documents = document_choices(request, dataset)
     reference = None if documents is None else documents.reference
     evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors, reference), work.seed)
-    evaluation.prepare(data, vectors, documents)
+    evaluation.prepare(data, vectors, documents, language)
     return evaluation
 
 

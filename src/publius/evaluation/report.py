@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from publius.errors import MissingExtraError
 from publius.evaluation import plots
-from publius.evaluation.adversaries import LINKAGE, MEASURED, ORIGINALS, RETRIEVAL
+from publius.evaluation.adversaries import LINKAGE, ORIGINALS, RETRIEVAL, shown_place
 from publius.evaluation.linkage import TOGETHER
 from publius.evaluation.rows import Row, as_json_lines
 from publius.evaluation.runner import Results
@@ -91,7 +91,7 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
         "together": TOGETHER,
         "retrieval": any(line.of(RETRIEVAL, "neighbours") for line in lines),
         "documents": list(DOCUMENT_MECHANISMS),
-        "not_tried": NOT_TRIED,
+        "not_tried": NOT_TRIED[1:] if facts["request"].get("adversary") else NOT_TRIED,
     }
 
 
@@ -107,7 +107,7 @@ def _linkage(results: Results, lines: Sequence[Line]) -> list[tuple[str, list[Ro
 
 def _tried(lines: Sequence[Line], task: str) -> list[str]:
     found = {name for line in lines for name, asked in line.findings if asked == task}
-    return [name for name in MEASURED if name in found and name != ORIGINALS]
+    return sorted(found - {ORIGINALS}, key=lambda name: (shown_place(name), name))
 
 
 def _figures(lines: Sequence[Line], mechanisms: Sequence[str], facts: dict[str, Any]) -> list[str]:

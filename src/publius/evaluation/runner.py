@@ -17,6 +17,7 @@ from typing import Any, final
 
 from publius.errors import DataError, PubliusError, UsageError
 from publius.evaluation.adversaries import PRESETS, choose_adversaries
+from publius.evaluation.attackers.language import LanguageAdversary
 from publius.evaluation.data import Dataset
 from publius.evaluation.document_protector import DocumentChoices, document_length
 from publius.evaluation.encoding import EncodedDataset
@@ -177,13 +178,17 @@ class Evaluation:
         return int(self.facts["seed"])
 
     def prepare(
-        self, data: EncodedDataset, embeddings: Embeddings, documents: DocumentChoices | None = None
+        self,
+        data: EncodedDataset,
+        embeddings: Embeddings,
+        documents: DocumentChoices | None = None,
+        language: LanguageAdversary | None = None,
     ) -> None:
         """What the cells share."""
         request = self.request
         self._setting = Setting(
             data, embeddings, request.metric, dict(request.parameters), request.adversaries, request.tasks,
-            self.facts["chance"], self.seed, request.snippet, request.unknown, documents,
+            self.facts["chance"], self.seed, request.snippet, request.unknown, documents, language,
         )  # fmt: skip
 
     @property

@@ -11,7 +11,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from publius.evaluation.adversaries import LINKAGE, MEASURED, ORIGINALS
+from publius.evaluation.adversaries import LINKAGE, ORIGINALS, shown_place
 from publius.evaluation.experiment import shown_cell
 from publius.evaluation.rows import CLEAN, Row, Setting
 from publius.evaluation.runner import Results
@@ -164,7 +164,7 @@ def _findings(rows: Sequence[Row]) -> dict[tuple[str, str], Finding]:
     for row in rows:
         if row.adversary != LINKAGE:  # a table of its own
             found.setdefault((row.adversary, row.task), []).append(row)
-    ordered = sorted(found, key=lambda key: (key[1], MEASURED.index(key[0])))
+    ordered = sorted(found, key=lambda key: (key[1], shown_place(key[0])))
     return {key: _finding(found[key]) for key in ordered}
 
 
@@ -183,7 +183,7 @@ def _finding(rows: Sequence[Row]) -> Finding:
 def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:
     """The table as flat records: what ``table.csv`` holds and ``--json`` prints."""
     keys = sorted(
-        {key for line in lines for key in line.findings}, key=lambda key: (key[1], MEASURED.index(key[0]))
+        {key for line in lines for key in line.findings}, key=lambda key: (key[1], shown_place(key[0]))
     )
     return [_record(line, keys) for line in lines]
 
