@@ -22,6 +22,7 @@ from pyarrow import parquet
 
 from publius.documents.corpus import open_corpus
 from publius.errors import DocumentError, PubliusError
+from publius.mechanisms.documents.registry import make_document_mechanism
 from publius.mechanisms.words.exponential import Exponential
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey
@@ -29,8 +30,10 @@ from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
 from publius.releases.engines.spark import SparkEngine, _settings
 from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
+from references import fitted, public_documents
 from spark.standalone import Standalone
 from toy import sentence
 
@@ -79,6 +82,25 @@ def write_corpus(path, count, words=30):
     return open_corpus(path)
 
 
+def write_texts(folder, texts):
+    folder.mkdir(exist_ok=True)
+    rows = ({"id": f"doc{i}", "text": text} for i, text in enumerate(texts))
+    path = folder / "corpus.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return open_corpus(path)
+
+
+def topical(number):
+    """A text of one of the toy reference's topics."""
+    return " ".join(public_documents(number + 1, seed=9)[number][0]) + " "
+
+
+def plan_of_documents(folder, name="prototype"):
+    """With a fixed run key; the reference is opened from a store, as a release opens it."""
+    mechanism = make_document_mechanism(name, fitted().save(folder), bound=4.0, length=20)
+    return Plan.of(ReleaseSettings(experiment=True, seed=SEED), mechanism)
+
+
 def table(output):
     return parquet.read_table(output / "bags.parquet")
 
@@ -106,6 +128,24 @@ def test_a_prepared_mechanism_gives_the_same_bags(session, home, tmp_path):
         (kept,) = (home / "tables").iterdir()
         kept.unlink()  # each has it made
     assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
+
+
+@pytest.mark.parametrize("name", ["prototype", "position"])
+def test_spark_gives_documents_the_same_bags_as_local_processes(session, name, tmp_path):
+    """A reference that workers open from its store, documents of any length, none and unknown words among them."""
+    plan = plan_of_documents(tmp_path / "reference", name)
+    texts = [topical(i) * (1 + i % 3) for i in range(600)]
+    texts[3], texts[4], texts[5] = "", "qqqq zzzz", "judge"
+    corpus = write_texts(tmp_path, texts)
+    protect_corpus(corpus, plan, tmp_path / "local", format="parquet", workers=1)
+    protect_corpus(corpus, plan, tmp_path / "two", format="parquet", workers=2, batch_size=7)
+    protect_corpus(corpus, plan, tmp_path / "spark", engine="spark")
+    assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
+    assert table(tmp_path / "two").equals(table(tmp_path / "local"))
+    manifests = [(tmp_path / name / "manifest.json").read_bytes() for name in ("local", "spark")]
+    assert manifests[0] == manifests[1]
+    assert json.loads(manifests[1])["level"] == "document"
+    assert {sum(counts) for counts in table(tmp_path / "spark")["counts"].to_pylist()} == {20}
 
 
 def test_ordered_text_keeps_its_words(session, plan, tmp_path):
@@ -311,25 +351,35 @@ def shape(events):
 
 def test_folder_log_and_plan_tell_nothing_of_what_is_no_part_of_the_bags(session, places, plan, tmp_path):
     """Worlds of other tails, orders, unknown words and bytes: the same files, tasks, plans and sizes of answers."""
+    check_worlds(places, plan, tmp_path, [sentence(i) for i in range(300)], {
+        "tail": lambda text: text + " engine zebra" * 20_000,
+        "order": lambda text: " ".join([*reversed(text.split()[:20]), *text.split()[20:]]),
+    })  # fmt: skip
+
+
+def test_folder_log_and_plan_tell_nothing_beside_the_shares_of_known_words(session, places, tmp_path):
+    """Worlds at a distance of 0 under a reference: longer by a factor, other orders, unknown words and bytes."""
+    plan = plan_of_documents(tmp_path / "reference")
+    check_worlds(places, plan, tmp_path, [topical(i) for i in range(300)], {
+        "longer": lambda text: text * 2_000,
+        "unknown": lambda text: text + " qqqq zzzz" * 20_000,
+        "order": lambda text: " the of\n".join(reversed(text.split())).upper(),
+    })  # fmt: skip
+
+
+def check_worlds(places, plan, folder, texts, changes):
+    """The eighth text changed in each way, and as it is: everything that is seen of the runs is the same."""
     seen, logs = [], []
     _, known = events_of(places, 0)
-    for name, change in (
-        ("plain", lambda text: text),
-        ("tail", lambda text: text + " engine zebra" * 20_000),
-        ("order", lambda text: " ".join([*reversed(text.split()[:20]), *text.split()[20:]])),
-    ):
-        (tmp_path / name).mkdir()
-        rows = [{"id": f"doc{i}", "text": sentence(i)} for i in range(300)]
-        rows[7]["text"] = change(rows[7]["text"])
-        path = tmp_path / name / "corpus.jsonl"
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-        out = tmp_path / name / "out"
-        protect_corpus(open_corpus(path), plan, out, engine="spark")
+    for name, change in {"plain": str, **changes}.items():
+        corpus = write_texts(folder / name, [*texts[:7], change(texts[7]), *texts[8:]])
+        out = folder / name / "out"
+        protect_corpus(corpus, plan, out, engine="spark")
         seen.append({str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()})
         time.sleep(2)  # the log is written a moment later
         events, known = events_of(places, known)
         logs.append(shape(events))
-    assert seen[0] == seen[1] == seen[2]
-    assert logs[0] == logs[1] == logs[2]
+    assert all(found == seen[0] for found in seen)
+    assert all(log == logs[0] for log in logs)
     assert any("data returned from Python workers" in task for task in logs[0][1])
     assert logs[0][0]["SparkListenerTaskEnd"] == 64 + len([name for name in seen[0] if "part-" in name])
