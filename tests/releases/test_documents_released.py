@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publius.documents.corpus import Document, open_corpus
-from publius.errors import PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.documents.registry import make_document_mechanism
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
@@ -17,6 +17,7 @@ from publius.releases.protect import protect, release
 from publius.releases.tables import protect_table
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag
+from publius.vectors.learning.fit_reference import ReferenceSettings as FitSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.topic_metric import files_sha256
@@ -47,7 +48,7 @@ def plan_of(reference, **choices):
     return Plan.of(ReleaseSettings(**{"preserve": "topic", "reference": reference, "bound": 5.0, **choices}))
 
 
-TEXTS = ["ship", "cow hay " * 50_000, "zzzz qqqq", "", "the of and", "Ship, storm; field! sail"]
+TEXTS = ["ship", "cow hay " * 500_000, "zzzz qqqq", "", "the of and", "Ship, storm; field! sail"]
 
 
 @pytest.mark.parametrize(
@@ -196,3 +197,35 @@ def test_the_texts_that_a_reference_was_learned_from_are_not_released(reference,
     with pytest.raises(PolicyError, match="learned from these very documents"):
         protect_corpus(open_corpus(rows), plan, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_reference_of_one_prototype(tmp_path):
+    """Every document becomes the same, so nothing is told, whatever the bound."""
+    fit_reference(list(public_texts()), name="one", settings=FitSettings(prototypes=1)).save(tmp_path / "one")
+    plan = plan_of(str(tmp_path / "one"), preserve="meaning")
+    outcomes = [outcomes_of(text, plan)["outcomes"] for text in TEXTS]
+    assert all(found == outcomes[0] and found[0]["probability"] == 1 for found in outcomes)
+    documents = [Document(f"d{k}", text, {}, k + 1) for k, text in enumerate(TEXTS)]
+    assert {found.prototype for found in protect(documents, plan, RunKey.fresh())[0]} == {0}
+
+
+@pytest.mark.parametrize("preserve", ["topic", "meaning"])
+@pytest.mark.parametrize("gamma", [None, 0.0, 0.5])
+def test_prototypes_that_coincide(tmp_path, preserve, gamma):
+    """Two topics with the same public texts: their prototypes are one point, and the bound holds."""
+    texts = list(public_texts())
+    public = [*texts, *((text, "twin") for text, topic in texts if topic == "sea")]
+    fit_reference(public, name="twins").save(tmp_path / "twins")
+    parameters = {} if gamma is None else {"parameters": {"gamma": gamma}}
+    plan = plan_of(str(tmp_path / "twins"), preserve=preserve, **parameters)
+    indices = [plan.mechanism.indices(words) for words in (["ship"], ["cow", "hay"], [])]
+    logs = np.log(plan.mechanism.law(indices))
+    assert np.abs(logs[:, None] - logs[None]).max() <= 5 + 1e-12
+    documents = [Document(f"d{k}", text, {}, k + 1) for k, text in enumerate(TEXTS)]
+    assert len(protect(documents, plan, RunKey.fresh())[0]) == len(TEXTS)
+
+
+def test_topics_that_are_all_one_are_refused():
+    texts = [text for text, _ in public_texts(30)]
+    with pytest.raises(DataError, match="cannot be told apart"):
+        fit_reference([(text, topic) for text in texts for topic in "ab"], name="same")

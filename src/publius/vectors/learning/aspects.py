@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.errors import UsageError
+from publius.errors import DataError, UsageError
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.clusters import clusters, directions
 from publius.vectors.learning.discriminants import fit_discriminants
-from publius.vectors.learning.reference import Aspect, Prototypes, Rule, distances_to, nearest_by, on_grid
+from publius.vectors.learning.reference import (
+    GRID,
+    Aspect,
+    Prototypes,
+    Rule,
+    distances_to,
+    nearest_by,
+    on_grid,
+)
 from publius.vectors.learning.topic_metric import centred_basis, log_odds
 from publius.vectors.learning.typical_words import drawable, excess_words, tilted_words
 
@@ -268,6 +276,7 @@ def _box(
 
     The spread of a coordinate is that of the topics' means, or of the positions. In one dimension the half-width is
     the one that keeps most topics at 5 nats; the expectation over Laplace noise has a closed form. In more it is 1.
+    `DataError` for topics that lie on one point.
     """
     if topics is None:
         middle, spread = positions.mean(axis=0), positions.std(axis=0)
@@ -275,6 +284,11 @@ def _box(
         means = _class_means(positions, topics, len(points))
         middle = (means.max(axis=0) + means.min(axis=0)) / 2
         spread = (means.max(axis=0) - means.min(axis=0)) / 2
+        if spread.max() < GRID:
+            raise DataError(
+                "the public documents of all topics have the same words equally often, so topics cannot be told apart: "
+                "check that the label field holds the topic"
+            )
     width = asked
     if width is None:
         width = (
