@@ -498,7 +498,11 @@ class CalibrationSettings(EvaluationSettings):
 
     mechanisms: tuple[str, ...] = option(
         (), flag="--mechanism", parse=names, help="Mechanisms to search, separated by commas. Default: laplace, "
-        "exponential and tight; with --reference prototype, too.",
+        "exponential and tight; with --reference prototype and position, too.",
+    )  # fmt: skip
+    bounds: tuple[float, ...] = option(
+        (3.0, 5.0, 7.0), flag="--bound", parse=numbers, public=True,
+        help="With --reference: nats between any two documents to try, separated by commas.",
     )  # fmt: skip
     author_at_most: float = option(help="Ceiling for the strongest adversary: a share of authors.")
     topic_at_least: float = option(help="Floor for topic accuracy: a share of texts.")

@@ -7,13 +7,16 @@ import re
 
 import numpy as np
 import pytest
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
 from publius.checks.doctor import checks, installation
 from publius.errors import EntropyError, PubliusError, StorageError
+from publius.mechanisms.documents.prototype import Prototype
 from publius.noise.laplace import EuclideanLaplace
 from publius.privacy.ledger import Ledger
 from publius.vectors.nearest import NearestWords
+from references import fitted
 
 
 def run(publius):
@@ -50,6 +53,58 @@ def test_known_keystream():
     key = hmac.digest(run_key, b"publius/document/v1\0", "sha256")
     stream = Cipher(algorithms.ChaCha20(key, bytes(16)), mode=None).encryptor().update(bytes(8))
     assert stream.hex() == checks.KEYSTREAM
+
+
+def test_known_bits():
+    """The constant comes from another SHAKE-256 under the key that seed 0 means."""
+    run_key = hashlib.sha256(b"publius/experiment-seed/v1\0" + b"0").digest()
+    stream = hashes.Hash(hashes.SHAKE256(8))
+    stream.update((b"publius/bits/v1\0" + run_key).ljust(136, b"\0"))
+    assert stream.finalize().hex() == checks.BITS
+
+
+def test_a_reference_is_told_of(publius, tmp_path):
+    reference = fitted().save(tmp_path / "reference")
+    texts = ["meadow river qqqq", "judge", "zzzz qqqq", "the of"]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), encoding="utf-8")
+    code, out, _ = publius("doctor", "--reference", tmp_path / "reference", "--documents", path, "--json")
+    assert code == 0
+    told = json.loads(out)["reference"]
+    assert told["sha256"] == reference.sha256
+    prototypes = [each for each in told["promises"] if each["mechanism"] == "prototype"]
+    assert {each["evidence"] for each in prototypes} == {"certified"}
+    assert {each["bound"] for each in told["promises"]} == {3.0, 5.0, 7.0}
+    known = told["documents"]
+    assert (known["documents"], known["words"], known["hardly_known"]) == (4, 6, 1)
+    assert known["known_share"] == pytest.approx(0.5)
+    code, out, _ = publius("doctor", "--reference", tmp_path / "reference", "--documents", path)
+    assert "It knows 50% of 6 words of 4 documents, and hardly 1" in out
+
+
+def test_a_damaged_or_broken_reference_is_found(publius, home, monkeypatch):
+    reference = fitted().save(home / "references" / "mine")
+    assert publius("doctor")[0] == 0
+    monkeypatch.setattr(Prototype, "law", lambda self, documents: np.eye(len(documents), 3) * 0.9 + 0.03)
+    code, out, _ = publius("doctor")
+    assert code == 70
+    assert "nats beyond the bound" in out
+    monkeypatch.undo()
+    monkeypatch.setenv("PUBLIUS_HOME", str(home))
+    (file, *_) = sorted(reference.folder.glob("*.npy"))
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.chmod(0o600)
+    file.write_bytes(data)
+    code, out, _ = publius("doctor", "--reference", "mine", "--json")
+    assert code == 65
+    found = json.loads(out)
+    assert [each["name"] for each in found["checks"] if not each["passed"]] == ["reference mine"]
+    assert "reference" not in found
+
+
+def test_documents_need_a_reference(publius, tmp_path):
+    assert publius("doctor", "--documents", tmp_path / "texts.jsonl")[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from letters import rows, write
+from letters import AUTHORS, rows, text, write
 from publius.cli import app
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
 from publius.evaluation.statistics import Interval
+from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
 
 
 def trial(epsilon, author, topic, spread=0.05):
@@ -125,3 +126,32 @@ def test_command(tmp_path, stored):
         assert each["author_epsilon"] in [None, *hides]
     assert "tell something of them" in found["warning"]
     assert (tmp_path / "out" / "length-60" / "report.html").exists()
+
+
+def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored):
+    """With a reference it ends with a mechanism, a bound, and how many authors and topics were named there."""
+    pytest.importorskip("jinja2", reason="extra evaluation is not installed")
+    public = [
+        (text(a, 100 + n).split(), "sea" if a in ("ada", "ben") else "court")
+        for a in AUTHORS
+        for n in range(15)
+    ]
+    fit_reference(public, name="toy", settings=ReferenceSettings(prototypes=2)).save(tmp_path / "reference")
+    corpus = write(tmp_path / "corpus.jsonl", rows())
+    call = [
+        "calibrate", str(corpus), "--mechanism", "prototype,position", "--author-at-most", "0.9", "--topic-at-least",
+        "0.6", "--embeddings", stored, "--reference", str(tmp_path / "reference"), "--adversaries",
+        "likelihood,informed,originals", "--repeats", "2", "--workers", "1", "--seed", "1", "--length", "40",
+        "--bound", "7,3",
+    ]  # fmt: skip
+    result = CliRunner().invoke(app, [*call, "--output", str(tmp_path / "out"), "--json"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert [each["mechanism"] for each in found["lengths"]] == ["prototype", "position"]
+    for each in found["lengths"]:
+        assert [trial["epsilon"] for trial in each["trials"]] == [3.0, 7.0]
+    assert found["both"]
+    assert found["bound"] == found["epsilon"] in (3.0, 7.0)
+    told = CliRunner().invoke(app, [*call, "--output", str(tmp_path / "out")])
+    assert f"bound {found['bound']:g}" in told.stdout
+    assert "What can be had: p" in told.stdout

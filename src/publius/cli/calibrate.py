@@ -37,7 +37,7 @@ def register(app: typer.Typer) -> None:
 
 
 @options(without=(
-    "epsilons", "bounds", "tasks", "snippet", "adversary", "i_own_these_texts", "context", "remote_ok", "timeout",
+    "epsilons", "tasks", "snippet", "adversary", "i_own_these_texts", "context", "remote_ok", "timeout",
 ))  # fmt: skip
 def calibrate(
     corpus: CorpusArgument,
@@ -48,15 +48,20 @@ def calibrate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find the settings at which measured adversaries fail and the topic stays, and say whether both can be had."""
+    """Find the settings at which measured adversaries fail and the topic stays, and say whether both can be had.
+
+    Of word mechanisms the epsilon is searched; with a reference, document mechanisms are tried at each bound.
+    """
     from publius.evaluation.calibration import Aim
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import Request
+    from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
     found = []
     with nullcontext(output) if output else tempfile.TemporaryDirectory() as folder:
-        searched = settings.mechanisms or (*SEARCHED, *(("prototype",) if settings.reference else ()))
+        of_documents = tuple(DOCUMENT_MECHANISMS) if settings.reference else ()
+        searched = settings.mechanisms or (*SEARCHED, *of_documents)
         for mechanism, size in product(searched, names(settings.length)):
             place = Path(folder) / (f"length-{size}" if len(searched) == 1 else f"{mechanism}-length-{size}")
             request = replace(
@@ -98,13 +103,14 @@ def _show(found: list[Calibration], aim: Aim, *, json: bool) -> None:
         chosen: dict[str, Any] = {
             "length": None,
             "epsilon": None,
+            "bound": None,
             "author_epsilon": None,
             "topic_epsilon": None,
         }
         if best is not None:
             chosen = {
-                "length": best.size, "epsilon": best.epsilon, "author_epsilon": best.author_epsilon,
-                "topic_epsilon": best.topic_epsilon,
+                "length": best.size, "epsilon": best.epsilon, "bound": best.epsilon if best.of_documents else None,
+                "author_epsilon": best.author_epsilon, "topic_epsilon": best.topic_epsilon,
             }  # fmt: skip
         lengths = [{**asdict(each), "both": each.both, "epsilon": each.epsilon} for each in found]
         mechanism = (best or found[0]).mechanism
@@ -114,7 +120,7 @@ def _show(found: list[Calibration], aim: Aim, *, json: bool) -> None:
     header = (
         "mechanism",
         "N",
-        "epsilon",
+        "epsilon or bound",
         "authors named",
         "by",
         "topics named",
@@ -143,13 +149,13 @@ def _lines(found: Calibration, aim: Aim) -> list[tuple[object, ...]]:
 
 
 def _sentence(found: Calibration) -> str:
+    strength = "bound" if found.of_documents else "epsilon"
     if not found.trials:
-        return f"\nN = {found.size}, {found.mechanism}: it refuses every epsilon that was tried."
-    hidden = (
-        "at no epsilon tried" if found.author_epsilon is None else f"up to epsilon {found.author_epsilon:g}"
-    )
-    kept = "at no epsilon tried" if found.topic_epsilon is None else f"from epsilon {found.topic_epsilon:g}"
-    verdict = f"both hold: epsilon {found.epsilon:g}" if found.both else "both cannot be had"
+        return f"\nN = {found.size}, {found.mechanism}: it refuses every {strength} that was tried."
+    none = f"at no {strength} tried"
+    hidden = none if found.author_epsilon is None else f"up to {strength} {found.author_epsilon:g}"
+    kept = none if found.topic_epsilon is None else f"from {strength} {found.topic_epsilon:g}"
+    verdict = f"both hold: {strength} {found.epsilon:g}" if found.both else "both cannot be had"
     return (
         f"\nN = {found.size}, {found.mechanism}: authors are hidden {hidden}, topics kept {kept}; {verdict}."
     )

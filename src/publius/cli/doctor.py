@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table
-from publius.cli.options import Json
+from publius.cli.console import print_json, print_table, waiting
+from publius.cli.options import Json, options
+from publius.errors import UsageError
+from publius.settings import InputSettings, ReferenceSettings
 
 if TYPE_CHECKING:
     from publius.checks.doctor.checks import Finding
@@ -23,17 +26,32 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
+@options(without=("first",))
 def doctor(
+    reference: ReferenceSettings,
+    documents: Annotated[
+        Path | None,
+        typer.Option(help="Texts, of which is said how much the reference knows. Read, never released."),
+    ] = None,
+    text_field: Annotated[str, typer.Option(help="Field that holds their text.")] = InputSettings.text_field,
     json: Json = False,
 ) -> None:
-    """Show what is installed and check what a release stands on; exit 70 (or 65, 74) when a check fails."""
+    """Show what is installed and check what a release stands on; exit 70 (or 65, 74) when a check fails.
+
+    With --reference also what that promises, and with --documents whether it knows them.
+    """
     from publius import __version__
     from publius.checks.doctor import installation
     from publius.checks.doctor.checks import self_check
 
+    name = reference.reference
+    if documents is not None and name is None:
+        raise UsageError("--documents are compared with a reference: name it with --reference")
     asked = installation.dependencies()
     extras, blas = installation.extras(asked), installation.libraries()
-    findings = list(self_check())
+    with waiting("checking"):
+        findings = list(self_check(name))
+        told = None if name is None or not findings[-1].passed else _told(name, documents, text_field)
     code = _exit_code(asked, findings)
     if json:
         print_json(
@@ -45,6 +63,7 @@ def doctor(
                 "dependencies": [{**asdict(each), "satisfied": each.satisfied} for each in asked],
                 "extras": extras,
                 "checks": [asdict(each) for each in findings],
+                **({} if told is None else {"reference": told}),
             }
         )
     else:
@@ -53,7 +72,50 @@ def doctor(
         print_table(("BLAS", "version", ""), rows)
         _show_packages(asked, extras)
         _show_checks(findings)
+        if told is not None:
+            _show_reference(told)
     raise typer.Exit(code)
+
+
+def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
+    """What a reference promises, the language of its words, and how well it knows the documents."""
+    from publius.checks.doctor.references import familiarity, language_of_words, promises
+    from publius.documents.corpus import open_corpus
+    from publius.vectors.learning.reference import Reference
+
+    found = Reference.load(name)
+    told: dict[str, Any] = {
+        "name": found.name,
+        "sha256": found.sha256,
+        "promises": [asdict(each) for each in promises(found)],
+        "language": language_of_words(found),
+    }
+    if documents is not None:
+        corpus = open_corpus(documents, text_field=text_field, number=True, encoding=None)
+        told["documents"] = asdict(familiarity(found, corpus))
+    return told
+
+
+def _show_reference(told: dict[str, Any]) -> None:
+    rows = [
+        (
+            each["preserve"], each["mechanism"], f"{each['bound']:g}",
+            "-" if each["epsilon"] is None else f"{each['epsilon']:.4g}", each["evidence"], each["prototypes"] or "-",
+        )
+        for each in told["promises"]
+    ]  # fmt: skip
+    typer.echo(f"\nWhat the reference {told['name']} promises:")
+    columns = ("keeps", "mechanism", "nats between any two", "per unit", "evidence", "prototypes")
+    print_table(columns, rows)
+    typer.echo(f"Language of its words: {told['language'] or 'not clear'}")
+    if known := told.get("documents"):
+        typer.echo(
+            f"It knows {known['known_share']:.0%} of {known['words']:,} words of {known['documents']:,} documents, and "
+            f"hardly {known['hardly_known']:,} of these; {known['unreadable']:,} could not be read."
+        )
+        languages = known["languages"]
+        counts = languages and ", ".join(f"{code} {count:,}" for code, count in languages.items())
+        typer.echo(f"Languages of the documents: {counts or 'not told without the extra documents'}")
 
 
 def _exit_code(asked: Sequence[Dependency], findings: Sequence[Finding]) -> int:

@@ -92,7 +92,8 @@ def _parameter(option: Declared) -> inspect.Parameter:
     kind = _kind(option)
     default = None if option.default == () else option.default
     if kind is str and default is not None:
-        default = ",".join(default) if isinstance(default, tuple) else str(default)
+        many = default if isinstance(default, tuple) else (default,)
+        default = ",".join(f"{each:g}" if isinstance(each, float) else str(each) for each in many)
     numeric = kind in (int, float)
     facts = typer.Option(
         option.option.flag or "--" + option.name.replace("_", "-"),

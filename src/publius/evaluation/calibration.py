@@ -85,6 +85,11 @@ class Calibration:
     trials: tuple[Trial, ...]
 
     @property
+    def of_documents(self) -> bool:
+        """Whether the mechanism protects whole documents."""
+        return self.mechanism in DOCUMENT_MECHANISMS
+
+    @property
     def both(self) -> bool:
         """Whether some epsilon holds both."""
         if self.author_epsilon is None or self.topic_epsilon is None:
@@ -193,7 +198,10 @@ def conclude(mechanism: str, size: int, trials: Sequence[Trial], aim: Aim) -> Ca
 def calibrate(
     evaluation: Evaluation, aim: Aim, *, start: float, precision: float, workers: int, progress: Progress
 ) -> Calibration:
-    """Search epsilon for the one mechanism of ``evaluation``, which asks for authors and topics."""
+    """Search epsilon for the one mechanism of ``evaluation``, which asks for authors and topics.
+
+    A mechanism of documents is tried at each bound of the request instead.
+    """
     request = evaluation.request
     if len(request.mechanisms) != 1 or len(request.tasks) != 2:
         raise UsageError("calibration takes one mechanism and needs authors and topics")
@@ -212,7 +220,11 @@ def calibrate(
         )
 
     evaluation.run([Cell("clean", None, 0)], workers=workers, progress=progress)
-    return conclude(request.mechanisms[0], size, search(measure, aim, start=start, precision=precision), aim)
+    if request.of_documents and request.bounds:
+        trials = tuple(measure(bound) for bound in sorted(set(request.bounds)))
+    else:
+        trials = search(measure, aim, start=start, precision=precision)
+    return conclude(request.mechanisms[0], size, trials, aim)
 
 
 def _trial(line: Line, epsilon: float) -> Trial:
@@ -242,7 +254,7 @@ def to_be_had(found: Sequence[Calibration], aim: Aim) -> str:
 
 
 def _setting(found: Calibration, trial: Trial) -> str:
-    strength = "bound" if found.mechanism in DOCUMENT_MECHANISMS else "epsilon"
+    strength = "bound" if found.of_documents else "epsilon"
     return (
         f"{found.mechanism}, N = {found.size}, {strength} {trial.epsilon:g}, where {trial.author.value:.3f} of the "
         f"authors and {trial.topic.value:.3f} of the topics were named"

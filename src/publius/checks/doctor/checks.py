@@ -19,11 +19,12 @@ from typing import Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
+from publius.checks.doctor.references import intact
 from publius.distances import earth_movers_distance
 from publius.errors import BudgetError, PubliusError, StorageError
 from publius.mechanisms.words.exponential import Exponential
 from publius.noise.laplace import EuclideanLaplace
-from publius.noise.randomness import KEY_BYTES, entropy, seeded_rng, system_rng
+from publius.noise.randomness import KEY_BYTES, RunKey, entropy, seeded_rng, system_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.text.bag import Bag
 from publius.vectors.catalogue import (
@@ -35,10 +36,14 @@ from publius.vectors.catalogue import (
     stored_names,
 )
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.reference_store import stored_reference_names
 from publius.vectors.nearest import NearestWords
 
 KEYSTREAM: Final = "56efb2226e58591a"
 """The first eight bytes under seed 0; a test makes them with another implementation of ChaCha20."""
+BITS: Final = "3543044fb389f878"
+"""The same of the bits of documents; a test makes them with another implementation of SHAKE-256."""
 _DRAWS: Final = 20_000
 _SURE: Final = 6.5  # standard deviations: a false alarm in some 10^10 runs
 _POINTS: Final = 64
@@ -63,12 +68,20 @@ class Finding:
     exit_code: int = PubliusError.exit_code
 
 
-def self_check() -> Iterator[Finding]:
-    """Every check, one after the other; an error inside one is that check's failure."""
+def self_check(asked: str | None = None) -> Iterator[Finding]:
+    """Every check, one after the other, the reference that is ``asked`` for last.
+
+    An error inside a check is that check's failure.
+    """
     for name, check in CHECKS.items():
         yield _outcome(name, check)
     for name in _vocabularies():
         yield _outcome(f"vectors {name}", partial(vectors, name))
+    for name in stored_reference_names():
+        if name != asked:
+            yield _outcome(f"reference {name}", partial(reference, name))
+    if asked is not None:
+        yield _outcome(f"reference {asked}", partial(reference, asked))
 
 
 def _outcome(name: str, check: Callable[[], str]) -> Finding:
@@ -91,10 +104,12 @@ def random_source() -> str:
 
 
 def generator() -> str:
-    """ChaCha20 gives the keystream that an independent implementation gives for the same key."""
+    """ChaCha20 and SHAKE-256 give what independent implementations give for the same key."""
     found = seeded_rng(0).integers(0, 2**64, 1, np.uint64, endpoint=False).tobytes().hex()
     if found != KEYSTREAM:
         raise PubliusError("the generator is not ChaCha20 as it must be: install randomgen again")
+    if RunKey.seeded(0).bits([""], 8)[0].hex() != BITS:
+        raise PubliusError("SHAKE-256 does not give what it must: this Python's hashlib is broken")
     if system_rng().random(4).tolist() == system_rng().random(4).tolist():
         raise PubliusError("two release generators gave the same numbers")
     return "known keystream, and fresh ones differ"
@@ -186,6 +201,11 @@ def vectors(name: str) -> str:
     found = Embeddings.load(name)
     found.verify()
     return f"{found.size:,} words, {found.dimension} dimensions, sha256 {found.sha256[:16]}"
+
+
+def reference(name: str) -> str:
+    """Every byte of the reference called ``name``, and that it keeps its bound."""
+    return intact(Reference.load(name))
 
 
 def _vocabularies() -> Iterator[str]:
