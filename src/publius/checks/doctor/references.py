@@ -120,7 +120,7 @@ def language_of_words(reference: Reference) -> str | None:
 
 def familiarity(reference: Reference, corpus: Corpus) -> Familiarity:
     """How much of ``corpus`` the reference knows; `DocumentError` where no document can be read."""
-    encoding = Encoding.of(reference.tokenizer, unknown="unk", stop_words=reference.stop_words)
+    encoding = Encoding.of(reference.tokenizer, stop_words=reference.stop_words)
     documents = unreadable = words = unknown = hardly = 0
     languages: Counter[str] | None = Counter()
     for item in corpus:
