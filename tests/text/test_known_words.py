@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publius.checks.audit.outcomes import failures
 from publius.errors import UnknownWordError
 from publius.text import known_words as module
 from publius.text.bag import UNKNOWN, Encoding, words_of
 from publius.text.known_words import KnownWords
 from publius.text.tokenizer import StopWords
+from torture.words import torture_words
 
 WORDS = (
     "tea",
@@ -104,7 +106,7 @@ def test_a_full_table_is_begun_anew(monkeypatch):
     monkeypatch.setattr(module, "_MOST", 3)
     known = KnownWords(VOCABULARY, "glove", STOPS)
     text = "tea don't milk rock-n-tea well " * 2000
-    places = np.concatenate(list(known.places(text)))
+    places = np.concatenate(known.places([text]))
     assert [known.names[place] for place in places[:8].tolist()] == [
         "tea", "don't", "milk", "rock", UNKNOWN, "tea", "well", "tea",
     ]  # fmt: skip
@@ -119,8 +121,7 @@ def test_threads_share_a_table(monkeypatch):
     def read(number):
         text = " ".join(f"tea-{number}-{k}-milk" for k in range(500))
         return {
-            tuple(known.names[p] for p in row)
-            for row in np.concatenate(list(known.places(text))).reshape(-1, 4)
+            tuple(known.names[p] for p in row) for row in np.concatenate(known.places([text])).reshape(-1, 4)
         }
 
     with ThreadPoolExecutor(8) as pool:
@@ -131,7 +132,47 @@ def test_threads_share_a_table(monkeypatch):
 
 def test_it_keeps_private_words_to_itself():
     known = KnownWords(VOCABULARY, "glove", STOPS)
-    assert len(np.concatenate(list(known.places("canary tea")))) == 2
+    assert len(np.concatenate(known.places(["canary tea"]))) == 2
     assert "canary" not in repr(known)
     assert b"canary" not in pickle.dumps(known.__reduce__()[1][1:])
     assert not pickle.loads(pickle.dumps(KnownWords(VOCABULARY, "glove", STOPS)))._table
+
+
+def test_hostile_strings_give_the_words_of_the_tokenizer():
+    """A million of them in ``make torture``."""
+    found = torture_words(6000)
+    assert failures(found.checks) == []
+    assert found.figures["texts"] == 6000
+    assert found.figures["of them beyond ASCII"] > 2000
+
+
+def test_the_comparison_sees_a_difference(monkeypatch):
+    monkeypatch.setattr(module, "_MIXED", module._PLAIN[:128] + bytes(range(128, 256)))
+    assert failures(torture_words(4000).checks) == ["texts whose words differ from the tokenizer's"]
+
+
+def test_what_ends_a_word_beside_other_characters_is_no_part_of_the_rule_of_the_final_sigma():
+    """Python's own lower case says which marks that rule looks past."""
+    looked_past = [
+        mark for mark in map(chr, range(128)) if f"ΑΣ{mark}Α".lower()[1] == "σ" and not mark.isalpha()
+    ]
+    assert {ord(mark) for mark in looked_past} == {*b"'.:^`"}
+    assert all(module._MIXED[ord(mark)] == ord(mark) for mark in looked_past)
+
+
+def test_texts_at_once_are_cut_where_each_ends(monkeypatch):
+    monkeypatch.setattr(module, "_AT_ONCE", 20)
+    texts = ["tea milk", "", "x", "do n't " * 30, " ", "well", "milk" * 40 + " tea"]
+    known = KnownWords(VOCABULARY, "glove", STOPS)
+    alone = [KnownWords(VOCABULARY, "glove", STOPS).places([text])[0].tolist() for text in texts]
+    assert [found.tolist() for found in known.places(texts)] == alone
+    assert [len(found) for found in known.places(texts, 2)] == [2, 0, 1, 2, 0, 1, 2]
+
+
+def test_a_stretch_that_takes_the_row_of_another_gives_its_own_words(monkeypatch):
+    monkeypatch.setattr(module, "_BITS", 1)
+    known = KnownWords(VOCABULARY, "glove", STOPS)
+    text = "tea milk well rock 1.5 2 nothing tea don't rock-tea milk"
+    expected = "tea milk well rock 1.5 2 <unk> tea don't rock tea milk"
+    for _ in range(3):
+        assert [known.names[place] for place in known.places([text])[0].tolist()] == expected.split()

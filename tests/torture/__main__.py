@@ -21,6 +21,7 @@ from torture.limits import torture_full_disk, torture_memory
 from torture.malformed import torture_malformed
 from torture.observable import torture_observable
 from torture.watching import torture_watch, torture_watch_steps
+from torture.words import torture_words
 
 
 def parts(scale, seed):
@@ -38,6 +39,7 @@ def parts(scale, seed):
         "full disk": lambda: torture_full_disk(some(300), seed),
         "memory limit": lambda: torture_memory(some(40), seed),
         "malformed files": lambda: torture_malformed(some(5000), seed),
+        "words": lambda: torture_words(some(10**6), seed),
         "canaries": lambda: torture_canaries(some(540)),
         "concurrent ledgers": lambda: torture_concurrent(16, some(200)),
         "ledger kills": lambda: torture_ledger_kills(some(200), seed),

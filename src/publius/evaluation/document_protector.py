@@ -19,7 +19,7 @@ from publius.evaluation.protectors import AbstractProtector, Originals
 from publius.mechanisms.documents.base import LENGTH, AbstractDocumentMechanism
 from publius.mechanisms.documents.prototype import Prototype
 from publius.noise.randomness import Generator, RunKey
-from publius.text.bag import Encoding, words_of
+from publius.text.bag import Encoding, words_of_all
 from publius.text.tokenizer import StopWords
 from publius.vectors.learning.reference import Reference
 
@@ -36,9 +36,8 @@ def read_documents(
     """The ``first`` words, or all, of each text that the reference knows, as a release reads them."""
     stops = StopWords.load(reference.stop_words)
     encoding = Encoding(None, "drop", stops, reference.tokenizer)
-    return {
-        text.id: _indices(words_of(text.text, reference, encoding).words[:first], reference) for text in texts
-    }
+    found = words_of_all([text.text for text in texts], reference, encoding)
+    return {text.id: _indices(each.words[:first], reference) for text, each in zip(texts, found, strict=True)}
 
 
 def _median(values: Sequence[float | None]) -> float | None:

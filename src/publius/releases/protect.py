@@ -22,7 +22,7 @@ from publius.privacy.ledger import Ledger
 from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.releases.release import Release, Tally
 from publius.settings import SHORTEST, ReleaseSettings, TextSettings, UnknownPolicy
-from publius.text.bag import UNKNOWN, Bag, Encoded, words_of
+from publius.text.bag import UNKNOWN, Bag, Encoded, words_of, words_of_all
 
 
 def protect(
@@ -43,7 +43,7 @@ def protect(
             "plan that is an experiment (NOT PRIVATE)"
         )
     key.claim([document.id for document in documents])
-    prepared = [_prepare(document, plan) for document in documents]
+    prepared = _prepared(documents, plan)
     good = [
         (document, ready)
         for document, ready in zip(documents, prepared, strict=True)
@@ -138,17 +138,26 @@ class _Ready:
     known: np.ndarray[Any, np.dtype[np.bool_]]
 
 
+def _prepared(documents: Sequence[Document], plan: Plan) -> list[_Ready | BadDocument]:
+    if plan.ordered is None and plan.encoding.unknown != "reject":
+        texts = [document.text for document in documents]
+        return [_ready(encoded, plan) for encoded in words_of_all(texts, plan.vocabulary, plan.encoding)]
+    return [_prepare(document, plan) for document in documents]
+
+
 def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
-    embeddings = plan.vocabulary
+    keep = plan.ordered.keep if plan.ordered else "none"
     try:
-        keep = plan.ordered.keep if plan.ordered else "none"
-        encoded = words_of(document.text, embeddings, plan.encoding, keep)
+        return _ready(words_of(document.text, plan.vocabulary, plan.encoding, keep), plan)
     except UnknownWordError as error:
         return BadDocument(document.position, document.id, str(error))
+
+
+def _ready(encoded: Encoded, plan: Plan) -> _Ready:
     if encoded.places is not None:
         return _Ready(encoded, encoded.places, np.ones(len(encoded.places), bool))
     if plan.encoding.unknown == "keep":
-        known = np.array([word == UNKNOWN or word in embeddings for word in encoded.words])
+        known = np.array([word == UNKNOWN or word in plan.vocabulary for word in encoded.words])
         words = [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]
     else:
         known, words = np.ones(len(encoded.words), bool), list(encoded.words)

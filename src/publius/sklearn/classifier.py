@@ -17,7 +17,7 @@ from publius.noise.randomness import system_rng
 from publius.settings import TextSettings
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
 from publius.sklearn.privatizer import BagPrivatizer
-from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
+from publius.text.bag import UNKNOWN, Bag, Encoding, words_of_all
 from publius.vectors.embeddings import Embeddings
 
 try:
@@ -149,7 +149,7 @@ def _bags(estimator: BagClassifier, X: Any, embeddings: Embeddings | None, *, re
         profile = "word2vec" if embeddings is None else embeddings.tokenizer
         known = _EveryWord() if embeddings is None else embeddings
         encoding = Encoding.of(profile, stop_words=estimator.stop_words)
-        return [Bag(words_of(text, known, encoding).words or (UNKNOWN,)) for text in texts]
+        return [Bag(found.words or (UNKNOWN,)) for found in words_of_all(texts, known, encoding)]
     names = column_names(estimator, counts.shape[1], embeddings)
     return [_bag(counts, row, names) for row in range(counts.shape[0])]
 

@@ -19,7 +19,7 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import UnknownWordError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy, check
-from publius.text.known_words import NOWHERE, IndexedVocabulary, KnownWords, PlacedWords, known_words
+from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
 from publius.text.tokenizer import Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
 
@@ -219,7 +219,7 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     `UnknownWordError` under "reject".
     """
     if keep == "none" and encoding.unknown != "keep" and hasattr(vocabulary, "unknown_index"):
-        return _by_places(text, cast(IndexedVocabulary, vocabulary), encoding)
+        return words_of_all([text], vocabulary, encoding)[0]
     found = lookup(text, vocabulary, profile=encoding.profile, stop_words=encoding.stop_words, keep=keep)
     words: list[str] = []
     between: list[tuple[int, str]] = []
@@ -245,34 +245,28 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     return Encoded(padded, len(words) + dropped, unknown, padding, tuple(between))
 
 
-def _by_places(text: str, vocabulary: IndexedVocabulary, encoding: Encoding) -> Encoded:
-    """As `words_of`, for vocabularies whose words have places."""
-    known = known_words(vocabulary, encoding.profile, encoding.stop_words)
-    places = _first(known, text, encoding)
+def words_of_all(texts: Sequence[str], vocabulary: Vocabulary, encoding: Encoding) -> list[Encoded]:
+    """`words_of` for each text, several times quicker where the vocabulary's words have places."""
+    if encoding.unknown != "keep" and hasattr(vocabulary, "unknown_index"):
+        placed = cast(IndexedVocabulary, vocabulary)
+        known = known_words(placed, encoding.profile, encoding.stop_words)
+        found = known.places(texts, encoding.length, drop=encoding.unknown == "drop")
+        return [_encoded(places, known.names, placed.unknown_index, encoding) for places in found]
+    return [words_of(text, vocabulary, encoding) for text in texts]
+
+
+def _encoded(places: IndexArray, names: Sequence[str], unknown_index: int, encoding: Encoding) -> Encoded:
     missing = places == NOWHERE
     seen, unknown = len(places), int(np.count_nonzero(missing))
     if unknown and encoding.unknown == "reject":
         raise _rejected(unknown, seen)
-    if encoding.unknown == "drop":
+    if encoding.unknown == "drop" and unknown:
         places = places[~missing]
     padding = encoding.missing(len(places))
-    places = np.pad(places, (0, padding), constant_values=NOWHERE) if padding else places
-    words = PlacedWords(places, known.names)
-    at = np.where(places == NOWHERE, vocabulary.unknown_index, places)
-    return Encoded(words, seen, unknown, padding, places=at)
-
-
-def _first(known: KnownWords, text: str, encoding: Encoding) -> IndexArray:
-    """The places of the words looked up until N were taken; of all without a length."""
-    length, drop = encoding.length, encoding.unknown == "drop"
-    parts, taken = [np.zeros(0, np.int64)], 0
-    for part in known.places(text, length):
-        parts.append(part)
-        taken += int(np.count_nonzero(part != NOWHERE)) if drop else len(part)
-        if length is not None and taken >= length:
-            places = np.concatenate(parts)
-            return places[: np.flatnonzero(places != NOWHERE)[length - 1] + 1] if drop else places[:length]
-    return np.concatenate(parts)
+    if padding:
+        places = np.concatenate([places, np.full(padding, NOWHERE)])
+    at = np.where(places == NOWHERE, unknown_index, places) if padding or unknown else places
+    return Encoded(PlacedWords(places, names), seen, unknown, padding, places=at)
 
 
 def _rejected(unknown: int, seen: int) -> UnknownWordError:

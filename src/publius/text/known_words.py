@@ -1,20 +1,22 @@
-"""From a text straight to places in a vocabulary, as fast as it can be read.
+"""From texts straight to places in a vocabulary, as fast as they can be read.
 
-A word never holds white space, so a text is cut there and each stretch between is looked up as a whole in a table
+A word never holds white space, so texts are cut there and each stretch between is looked up as a whole in a table
 that remembers what the tokenizer made of it. The table's answers are the tokenizer's: only repetition is saved.
+Many texts are cut and looked up at once, in arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice, pairwise
 from threading import Lock
-from typing import Final, Protocol, final, overload
+from typing import Any, Final, Protocol, final, overload
 
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profile_named
+from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, may_have_long_run, profile_named
 
 UNKNOWN: Final = "<unk>"
 """The public token that stands for unknown words and fills short documents; no text has it as a word."""
@@ -24,15 +26,34 @@ NOWHERE: Final = -1
 _NOTHING: Final = -2
 
 _CHUNK: Final = 8192
+_AT_ONCE: Final = 2**17
+"""So many characters are looked up at once: their arrays stay in the cache."""
+_JOINING: Final = b"'-.,"
 _PLAIN: Final = bytes(
-    code if chr(code).isalnum() or chr(code) in "'-.," else ord(" ") for code in bytes(range(128)).lower()
+    code if chr(code).isalnum() or code in _JOINING else ord(" ") for code in bytes(range(128)).lower()
 ).ljust(256)
 """In ASCII nothing else is in a word: letters in lower case, digits, and what can join two of them."""
-_LOOSE: Final = (". ", ", ")
-"""What joins nothing: without it "end." and "end" are one stretch."""
+_CASE_LOOKS_PAST: Final = b":^`"
+_MIXED: Final = bytes(
+    code if code > 127 or chr(code).isalnum() or code in _JOINING + _CASE_LOOKS_PAST else ord(" ")
+    for code in range(256)
+)
+"""Beside other characters case stays: what an accent joins depends on it. So do the marks that the rule of the final
+sigma looks past (Unicode calls them case-ignorable); the others end a word whatever stands beside them."""
+_EDGE: Final = np.array([code in _JOINING for code in range(256)], np.int64)
+"""What joins nothing at the edge of a stretch: without it "end." and "end" are one."""
+
 _MOST: Final = 2**17
 _LONGEST: Final = 64
-"""At most so many stretches of at most so many characters are remembered: some 20 MB."""
+"""At most so many stretches of at most so many bytes are remembered: some 20 MB."""
+_SHORT: Final = 24
+_BITS: Final = 18
+"""The commonest of at most 24 bytes are also in an array of 2^18 rows, where many are found at once: 8 MB."""
+_BYTES_KEPT: Final = np.array([(1 << 8 * min(count, 8)) - 1 for count in range(_SHORT + 2)], np.uint64)
+_NO_PLACES: Final = np.zeros(0, np.int64)
+_MIX_1, _MIX_2, _MIX_3 = (
+    np.uint64(odd) for odd in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xBF58476D1CE4E5B9)
+)
 
 
 class IndexedVocabulary(Hashable, Protocol):
@@ -106,20 +127,43 @@ class KnownWords:
     def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
         self._facts = (vocabulary, profile, stop_words)
         self._table = _Table(*self._facts)
+        self._lock = Lock()
         self.names = (*vocabulary.vocabulary, UNKNOWN)
 
-    def places(self, text: str, first: int | None = None) -> Iterator[IndexArray]:
-        """The places of the words of ``text`` in order, in parts: little more of it is read than ``first`` words need.
+    def places(
+        self, texts: Sequence[str], length: int | None = None, *, drop: bool = False
+    ) -> list[IndexArray]:
+        """The places of the words of each text, in order: those looked up until ``length`` of them were taken.
 
-        A part has at least eight characters for each of them, and at most about 8,192.
+        Unknown words are not taken with ``drop``. Little more of a text is read than so many words need.
         """
-        for chunk in chunks_of(text, _CHUNK if first is None else min(_CHUNK, 8 * first)):
-            if self._table.is_full:
-                self._table = _Table(*self._facts)
-            table = self._table  # its codes are of no use to another
-            stretches = (_plain(chunk) if chunk.isascii() else chunk).split()
-            codes = np.fromiter(map(table.__getitem__, stretches), np.int64, len(stretches))
-            yield table.spread(codes[codes != _NOTHING])
+        size = _AT_ONCE if length is None else min(_CHUNK, 8 * length)
+        rest = [chunks_of(text, size) for text in texts]
+        parts: list[list[IndexArray]] = [[_NO_PLACES] for _ in texts]
+        taken = [0] * len(texts)
+        pending: Sequence[int] = range(len(texts))
+        while pending:
+            read = [(number, chunk) for number in pending for chunk in islice(rest[number], 1)]
+            found = self._of_chunks([chunk for _, chunk in read])
+            for (number, _), places in zip(read, found, strict=True):
+                parts[number].append(places)
+                if length is not None:
+                    taken[number] += int(np.count_nonzero(places != NOWHERE)) if drop else len(places)
+            pending = [number for number, _ in read if length is None or taken[number] < length]
+        return [_until(each[1] if len(each) == 2 else np.concatenate(each), length, drop) for each in parts]
+
+    def _of_chunks(self, chunks: Sequence[str]) -> Iterator[IndexArray]:
+        """The places of the words of each chunk, as many at once as the cache holds."""
+        start = size = 0
+        for end, chunk in enumerate(chunks, start=1):
+            size += len(chunk)
+            if size >= _AT_ONCE or end == len(chunks):
+                with self._lock:
+                    if self._table.is_full:
+                        self._table = _Table(*self._facts)
+                    found = self._table.places([_plain(each) for each in chunks[start:end]])
+                yield from found
+                start, size = end, 0
 
     def __repr__(self) -> str:
         return "KnownWords()"
@@ -129,11 +173,11 @@ class KnownWords:
 
 
 @final
-class _Table(dict[str, int]):
+class _Table(dict[bytes, int]):
     """What each stretch of text without white space becomes, as one number.
 
     That is the place of its word, `NOWHERE` for an unknown one, `_NOTHING` for a stop word, and below that a row of
-    several. The answers are those of `publius.text.tokenizer.lookup`.
+    several. The answers are those of `publius.text.tokenizer.lookup`. Stretches are in UTF-8.
     """
 
     def __init__(self, vocabulary: IndexedVocabulary, profile: str, stop_words: StopWords) -> None:
@@ -141,15 +185,17 @@ class _Table(dict[str, int]):
         self._vocabulary, self._profile, self._stop_words = vocabulary, profile, stop_words
         self._digits_kept = profile_named(profile).digits == "kept"
         self._rows: list[IndexArray] = []
-        self._lock = Lock()
+        # Each row a short stretch, filled up with zeros, and its number; a stretch has one row where it can stand.
+        self._common = np.zeros((1 << _BITS, _SHORT // 8 + 1), np.uint64)
 
-    def __missing__(self, stretch: str) -> int:
+    def __missing__(self, stretch: bytes) -> int:
+        text = stretch.decode("utf-8", "surrogatepass")
         # One word as it stands, without anything at which the tokenizer would cut it.
-        whole = stretch.isascii() and (stretch.isalnum() if self._digits_kept else stretch.isalpha())
-        if whole and stretch == stretch.lower():
-            code = _NOTHING if stretch in self._stop_words.words else self._place(stretch)
+        if text.isascii() and (text.isalnum() if self._digits_kept else text.isalpha()):
+            word = text.lower()
+            code = _NOTHING if word in self._stop_words.words else self._place(word)
         else:
-            words = lookup(stretch, self._vocabulary, profile=self._profile, stop_words=self._stop_words)
+            words = lookup(text, self._vocabulary, profile=self._profile, stop_words=self._stop_words)
             code = self._code([NOWHERE if type(word) is Unknown else self._place(word) for word in words])
         if len(stretch) <= _LONGEST:
             self[stretch] = code
@@ -160,9 +206,8 @@ class _Table(dict[str, int]):
             return places[0]
         if not places:
             return _NOTHING
-        with self._lock:
-            self._rows.append(np.array(places, np.int64))
-            return _NOTHING - len(self._rows)
+        self._rows.append(np.array(places, np.int64))
+        return _NOTHING - len(self._rows)
 
     def _place(self, word: str) -> int:
         place = self._vocabulary.index(word)
@@ -173,22 +218,86 @@ class _Table(dict[str, int]):
         """Whether it is time for another table."""
         return len(self) >= _MOST or len(self._rows) >= _MOST
 
-    def spread(self, codes: IndexArray) -> IndexArray:
-        """``codes`` with every row of several places written out."""
-        at = np.flatnonzero(codes < _NOTHING)
-        if not len(at):
-            return codes
-        parts = np.split(codes, np.stack([at, at + 1], axis=1).ravel())
-        parts[1::2] = [self._rows[_NOTHING - 1 - code] for code in codes[at].tolist()]
-        return np.concatenate(parts)
+    def places(self, chunks: Sequence[bytes]) -> list[IndexArray]:
+        """The places of the words of each chunk."""
+        data = b" ".join([b"", *chunks, b" " * (8 + _SHORT)])
+        starts, lengths = _stretches(data)
+        codes, counts = self._codes(data, starts, lengths), np.ones(len(starts), np.int64)
+        counts[codes == _NOTHING] = 0
+        several = np.flatnonzero(codes < _NOTHING)
+        rows = [self._rows[_NOTHING - 1 - code] for code in codes[several].tolist()]
+        counts[several] = list(map(len, rows))
+        places = np.repeat(codes, counts)
+        if rows:
+            places[places < _NOTHING] = np.concatenate(rows)
+        chunk_ends = np.cumsum([len(chunk) + 1 for chunk in chunks])
+        ends = np.concatenate([[0], np.cumsum(counts)])[np.searchsorted(starts, chunk_ends)].tolist()
+        return [places[start:end] for start, end in pairwise([0, *ends])]
+
+    def _codes(self, data: bytes, starts: IndexArray, lengths: IndexArray) -> IndexArray:
+        """The number of each stretch: from the common ones where it stands there, else one by one."""
+        keys = _keys(data, starts, lengths)
+        mixed = (keys[0] * _MIX_1) ^ (keys[1] * _MIX_2) ^ keys[2]
+        mixed ^= mixed >> np.uint64(32)
+        at = ((mixed * _MIX_3) >> np.uint64(64 - _BITS)).view(np.int64)
+        common = self._common.take(at, axis=0)
+        same = lengths <= _SHORT
+        for part, key in enumerate(keys):
+            same &= common[:, part] == key
+        codes: IndexArray = common[:, -1].view(np.int64)
+        others = np.flatnonzero(~same)
+        if len(others):
+            begins, ends = starts[others].tolist(), (starts + lengths)[others].tolist()
+            stretches = [data[begin:end] for begin, end in zip(begins, ends, strict=True)]
+            codes[others] = list(map(self.__getitem__, stretches))
+            others = others[lengths[others] <= _SHORT]
+            others = others[np.unique(at[others], return_index=True)[1]]  # one for each row
+            self._common[at[others], :-1] = keys[:, others].T
+            self._common[at[others], -1] = codes[others].view(np.uint64)
+        return codes
 
 
-def _plain(chunk: str) -> str:
-    """An ASCII text with the same words, in lower case, and little else."""
-    text = chunk.encode("ascii").translate(_PLAIN).decode("ascii")
-    for loose in _LOOSE:
-        text = text.replace(loose, " ")
-    return text
+def _plain(chunk: str) -> bytes:
+    """A text with the same words in UTF-8, without a zero byte and with little else; in lower case if all is ASCII."""
+    if chunk.isascii():
+        return chunk.encode("ascii").translate(_PLAIN)
+    if may_have_long_run(chunk):  # how often such a run is broken depends on what stands beside it
+        return " ".join(chunk.split()).replace("\0", "\1").encode("utf-8", "surrogatepass")
+    return chunk.encode("utf-8", "surrogatepass").translate(_MIXED)
+
+
+def _stretches(data: bytes) -> tuple[IndexArray, IndexArray]:
+    """Where the stretches without white space begin in ``data``, and their lengths; white space is at both ends."""
+    characters = np.frombuffer(data, np.uint8)
+    white = characters == ord(" ")
+    edges = np.flatnonzero(white[1:] != white[:-1]) + 1
+    starts, ends = edges[::2], edges[1::2]
+    starts = starts + _EDGE.take(characters.take(starts))
+    lengths = ends - _EDGE.take(characters.take(ends - 1)) - starts
+    if len(lengths) and lengths.min() <= 0:
+        some = np.flatnonzero(lengths > 0)
+        starts, lengths = starts[some], lengths[some]
+    return starts, lengths
+
+
+def _keys(data: bytes, starts: IndexArray, lengths: IndexArray) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """The first 24 bytes of each stretch, filled up with zeros, as three numbers: no stretch holds a zero byte."""
+    eights = np.ndarray((len(data) - 7,), np.uint64, buffer=data, strides=(1,))
+    keys = np.zeros((_SHORT // 8, len(starts)), np.uint64)
+    keys[0] = eights[starts] & _BYTES_KEPT.take(lengths, mode="clip")
+    for part in range(1, len(keys)):
+        longer = np.flatnonzero(lengths > 8 * part)
+        kept = _BYTES_KEPT.take(lengths[longer] - 8 * part, mode="clip")
+        keys[part, longer] = eights[starts[longer] + 8 * part] & kept
+    return keys
+
+
+def _until(places: IndexArray, length: int | None, drop: bool) -> IndexArray:
+    """The places until ``length`` were taken."""
+    if length is None or not drop:
+        return places[:length]
+    known = np.flatnonzero(places != NOWHERE)
+    return places[: known[length - 1] + 1] if len(known) >= length else places
 
 
 @lru_cache(4)

@@ -190,9 +190,14 @@ def normalize(text: str) -> str:
     return text if text == composed else _composed(text)
 
 
+def may_have_long_run(text: str) -> bool:
+    """Whether there may be a run of combining marks that `normalize` breaks."""
+    return _TRACE_OF_ONE.search(text[::3]) is not None
+
+
 def _composed(text: str) -> str:
     """``text`` in NFC, its runs of combining marks broken."""
-    if _TRACE_OF_ONE.search(text[::3]):
+    if may_have_long_run(text):
         text = _LONG_RUN.sub(_broken, text)
     return "".join(unicodedata.normalize("NFC", piece) for piece in _cut(text, _PIECE, _STARTER))
 

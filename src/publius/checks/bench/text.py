@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from publius.arrays import IndexArray
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import MissingExtraError, UsageError
 from publius.noise.randomness import seeded_rng
-from publius.text.bag import Encoding, words_of
+from publius.text.bag import Encoding, words_of_all
 from publius.text.known_words import known_words
 from publius.text.tokenizer import tokenize
 from publius.vectors.embeddings import Embeddings
@@ -37,7 +37,7 @@ def bench_text(texts: Sequence[str], embeddings: Embeddings | None = None) -> di
     embeddings = embeddings or _own_vocabulary(texts)
     encoding = Encoding.of(embeddings.tokenizer, unknown="drop", stop_words="none")
     peer = _peer(embeddings)
-    words = sum(words_of(text, embeddings, encoding).seen for text in texts)
+    words = sum(found.seen for found in words_of_all(texts, embeddings, encoding))
     ours, theirs, cold = [], [], []
     for _ in range(_ROUNDS):
         theirs.append(words / _timed(lambda: peer(texts)))
@@ -61,11 +61,11 @@ def bench_text(texts: Sequence[str], embeddings: Embeddings | None = None) -> di
 
 
 def counts_of(
-    texts: Iterable[str], embeddings: Embeddings, encoding: Encoding
+    texts: Sequence[str], embeddings: Embeddings, encoding: Encoding
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
     """How often each text has each word: where a text's row begins, the places of its words, their counts."""
-    found = [words_of(text, embeddings, encoding).places for text in texts]
-    rows = [places for places in found if places is not None]
+    found = words_of_all(texts, embeddings, encoding)
+    rows = [each.places for each in found if each.places is not None]
     numbers = np.repeat(np.arange(len(rows)), [len(places) for places in rows])
     keys = np.sort(numbers * embeddings.size + np.concatenate(rows))
     first = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -75,9 +75,9 @@ def counts_of(
 
 
 def made_texts(documents: int = 4000, length: int = _LENGTH) -> list[str]:
-    """Texts of made-up words by Zipf's law, with capitals, marks, clitics and words that are rare; for timing only."""
+    """Texts of made-up words by Zipf's law, with capitals, marks and clitics; for timing only."""
     rng = seeded_rng(5)
-    drawn = np.floor(1e6 ** rng.random((documents, length))).astype(int) - 1
+    drawn = np.floor(_VOCABULARY ** rng.random((documents, length))).astype(int) - 1
     marked = rng.random((documents, length))
     return [
         " ".join(map(_written, row, marks))
