@@ -11,8 +11,11 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import DocumentError
 from publius.evaluation.data import Dataset, LabeledText
+from publius.noise.randomness import RunKey
 from publius.settings import EvaluationSettings, Training
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
+from publius.text.pads import BYTES, drawn_pads
+from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 
 OUTSIDE = -1
@@ -81,7 +84,7 @@ def encode_dataset(
     cut = size if training == "same" else None
     return EncodedDataset(
         tuple(_cut(text, cut) for text in known),
-        tuple(_padded(_cut(text, size), size, embeddings) for text in unknown),
+        tuple(_padded(_cut(text, size), size, embeddings, encoding.stop_words) for text in unknown),
         tuple(_cut(text, cut) for text in topics if text.words),
         size,
     )
@@ -111,12 +114,12 @@ def _cut(text: EncodedText, size: int | None) -> EncodedText:
     return replace(text, words=text.words[:size], indices=text.indices[:size])
 
 
-def _padded(text: EncodedText, size: int, embeddings: Embeddings) -> EncodedText:
-    """Filled up with the public unknown token, as a release is."""
+def _padded(text: EncodedText, size: int, embeddings: Embeddings, stop_words: StopWords) -> EncodedText:
+    """Filled up with public words, drawn as a release draws them; the same in every repeat."""
     missing = size - len(text.words)
     if not missing:
         return text
-    padding = np.full(missing, embeddings.unknown_index, np.int64)
-    return replace(
-        text, words=(*text.words, *[UNKNOWN] * missing), indices=np.concatenate([text.indices, padding])
-    )
+    bits = RunKey.seeded(0).bits([text.id], BYTES * missing)[0]
+    pads = drawn_pads(embeddings, stop_words, bits)
+    words = [embeddings.vocabulary[place] for place in pads.tolist()]
+    return replace(text, words=(*text.words, *words), indices=np.concatenate([text.indices, pads]))

@@ -60,6 +60,8 @@ def promise(guarantee: Guarantee | DocumentGuarantee, *, private: bool) -> str:
         f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
         f"one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
         f"a probability of {delta} for the finite range of the sampled noise. "
+        "A document of fewer words is filled up with words drawn from public ones, and E is then the largest that any "
+        "such words could make it. "
         "Documents that mean nearly the same are hard to tell apart; documents far apart are not: for those the "
         "exponent is easily thousands of nats and then bounds nothing in practice. The topic is not hidden. Each "
         "further release of a document adds its exponent to this one's."
@@ -119,7 +121,8 @@ def _ordered_promise(guarantee: Guarantee) -> str:
         f"Whatever is seen in this release is at most exp({_shown(guarantee.epsilon, 6)} * S) times as probable "
         f"under one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word), but for a "
         f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
-        "same words promises: two texts of the same words in another order are far apart. "
+        "same words promises: two texts of the same words in another order are far apart. A text of fewer words is "
+        "filled up with words drawn from public ones, and S is then the largest that any such words could make it. "
         + _nothing_for(guarantee.kept)
         + "The topic is not hidden, nor is the order in which it unfolds. Each further release of a document adds its "
         "exponent to this one's."

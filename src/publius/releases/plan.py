@@ -21,12 +21,16 @@ from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
 from publius.settings import Between, Preserve, ReleaseSettings, TextSettings, check
 from publius.text.bag import UNKNOWN, Encoding
+from publius.text.pads import PADS
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
 MANIFEST_VERSION = 1
 BAG: Final = "bag-of-words"
 ORDERED_TEXT: Final = "ordered-text"
+_PADDING: Final = (
+    f"drawn by rank from the first {PADS:,} plain words of the vocabulary that are no stop words"
+)
 
 
 @final
@@ -314,6 +318,7 @@ class Plan:
             "stop_words_sha256": self.encoding.stop_words.sha256,
             "unknown": self.encoding.unknown,
             "unknown_token": UNKNOWN,
+            **({"padding": _PADDING} if self.encoding.padded and self.level == "word" else {}),
             "labels": list(self.labels),
             "ordered": self.ordered is not None,
             **({"kept_between": self.ordered.keep} if self.ordered else {}),

@@ -23,6 +23,7 @@ from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.releases.release import Release, Tally
 from publius.settings import SHORTEST, ReleaseSettings, TextSettings, UnknownPolicy
 from publius.text.bag import UNKNOWN, Bag, Encoded, words_of, words_of_all
+from publius.text.pads import BYTES, drawn_pads
 
 
 def protect(
@@ -31,7 +32,7 @@ def protect(
     """A batch of documents through the mechanism, one search for all; in the documents' order.
 
     Each document's noise comes from a generator of its own, keyed with the run key and its id. A document without
-    any word is released as N unknown tokens, for no private word decides whether an id appears (R27); under the
+    any word is released as N public words, for no private word decides whether an id appears (R27); under the
     policy "reject" one with unknown words comes back as a `BadDocument`, which must stop the whole run.
     `UsageError` when two documents have one id, or ``key`` was used for an id before: they would get the same noise,
     and equal bags would tell equal texts. `PolicyError` for a seeded key under a plan that is no experiment.
@@ -43,7 +44,7 @@ def protect(
             "plan that is an experiment (NOT PRIVATE)"
         )
     key.claim([document.id for document in documents])
-    prepared = _prepared(documents, plan)
+    prepared = _prepared(documents, plan, key)
     good = [
         (document, ready)
         for document, ready in zip(documents, prepared, strict=True)
@@ -138,30 +139,49 @@ class _Ready:
     known: np.ndarray[Any, np.dtype[np.bool_]]
 
 
-def _prepared(documents: Sequence[Document], plan: Plan) -> list[_Ready | BadDocument]:
+def _prepared(documents: Sequence[Document], plan: Plan, key: RunKey) -> list[_Ready | BadDocument]:
     if plan.ordered is None and plan.encoding.unknown != "reject":
         texts = [document.text for document in documents]
-        return [_ready(encoded, plan) for encoded in words_of_all(texts, plan.vocabulary, plan.encoding)]
-    return [_prepare(document, plan) for document in documents]
+        found = words_of_all(texts, plan.vocabulary, plan.encoding)
+        return [
+            _ready(encoded, plan, key, document.id)
+            for document, encoded in zip(documents, found, strict=True)
+        ]
+    return [_prepare(document, plan, key) for document in documents]
 
 
-def _prepare(document: Document, plan: Plan) -> _Ready | BadDocument:
+def _prepare(document: Document, plan: Plan, key: RunKey) -> _Ready | BadDocument:
     keep = plan.ordered.keep if plan.ordered else "none"
     try:
-        return _ready(words_of(document.text, plan.vocabulary, plan.encoding, keep), plan)
+        encoded = words_of(document.text, plan.vocabulary, plan.encoding, keep)
+        return _ready(encoded, plan, key, document.id)
     except UnknownWordError as error:
         return BadDocument(document.position, document.id, str(error))
 
 
-def _ready(encoded: Encoded, plan: Plan) -> _Ready:
+def _ready(encoded: Encoded, plan: Plan, key: RunKey, id: str) -> _Ready:
     if encoded.places is not None:
-        return _Ready(encoded, encoded.places, np.ones(len(encoded.places), bool))
+        places = filled_up(encoded.places, encoded.padding, plan, key, id)
+        return _Ready(encoded, places, np.ones(len(places), bool))
     if plan.encoding.unknown == "keep":
         known = np.array([word == UNKNOWN or word in plan.vocabulary for word in encoded.words])
         words = [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]
     else:
         known, words = np.ones(len(encoded.words), bool), list(encoded.words)
-    return _Ready(encoded, plan.mechanism.indices(words), known)
+    indices = filled_up(plan.mechanism.indices(words), encoded.padding, plan, key, id)
+    return _Ready(encoded, indices, known)
+
+
+def filled_up(places: IndexArray, padding: int, plan: Plan, key: RunKey, id: str) -> IndexArray:
+    """The places of a document's words, whose last ``padding`` become public words drawn for it (`publius.text.pads`).
+
+    The draws come from a key of their own, so that the noise of a document does not depend on how long it is.
+    """
+    if not padding:
+        return places
+    bits = RunKey(key.derive("pads")).bits([id], BYTES * padding)[0]
+    pads = drawn_pads(plan.vocabulary, plan.encoding.stop_words, bits)
+    return np.concatenate([places[: len(places) - padding], pads])
 
 
 def without_order(words: IndexArray) -> IndexArray:

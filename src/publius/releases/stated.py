@@ -14,9 +14,17 @@ from publius.privacy.document_guarantee import DocumentGuarantee, strength_of
 from publius.privacy.guarantee import Bound, Guarantee, laplace_bound_between
 from publius.privacy.promise import promise, statement
 from publius.releases.document_outcomes import places_of
+from publius.releases.filled import filled_distance
 from publius.releases.plan import Plan
-from publius.releases.typical_pairs import Pair, document_pairs, frequent_words, text_pairs, word_pairs
-from publius.text.bag import Bag, words_of
+from publius.releases.typical_pairs import (
+    Pair,
+    document_pairs,
+    filled_pairs,
+    frequent_words,
+    text_pairs,
+    word_pairs,
+)
+from publius.text.bag import Bag, Encoded, words_of
 
 
 def of_documents(plan: Plan, pair: tuple[str, str] | None = None, *, releases: int = 1) -> dict[str, Any]:
@@ -50,17 +58,7 @@ def of_words(
     mechanism = plan.word_mechanism
     lifted = mechanism.guarantee.lifted(plan.size)
     if pair is not None:
-        first, second = (_bag(text, plan) for text in pair)
-        moved = transport_plan(first, second, mechanism.embeddings, mechanism.metric)
-        distance = moved.distance_upper
-        between = isinstance(
-            mechanism, Laplace
-        )  # its delta is smaller where it is known how far each word moves
-        bound = (
-            laplace_bound_between(lifted, moved, mechanism.embeddings.dimension)
-            if between
-            else mechanism.bound(plan.size, distance)
-        )
+        distance, bound = _between_words(_encoded(pair[0], plan), _encoded(pair[1], plan), plan)
     elif distance is not None:
         bound = mechanism.bound(plan.size, distance)
     else:
@@ -69,11 +67,24 @@ def of_words(
     return {**facts, **named(mechanism.name, mechanism.guarantee.evidence, facts["exponent"])}
 
 
-def _bag(text: str, plan: Plan) -> Bag:
+def _encoded(text: str, plan: Plan) -> Encoded:
     encoded = words_of(text, plan.vocabulary, plan.encoding)
     if encoded.padding == plan.size:
-        raise DocumentError("one of the documents has no word left: it has only stop words")
-    return Bag(encoded.words)
+        raise DocumentError("one of the documents has no word left: it has only stop words or unknown ones")
+    return encoded
+
+
+def _between_words(a: Encoded, b: Encoded, plan: Plan) -> tuple[float, Bound]:
+    """How far two documents are apart at most, filled up as they are, and what is stated between them."""
+    mechanism, lifted = plan.word_mechanism, plan.word_mechanism.guarantee.lifted(plan.size)
+    if a.padding or b.padding:
+        distance = filled_distance(a, b, plan)
+        return distance, mechanism.bound(plan.size, distance)
+    moved = transport_plan(Bag(a.words), Bag(b.words), mechanism.embeddings, mechanism.metric)
+    distance = moved.distance_upper
+    if isinstance(mechanism, Laplace):  # its delta is smaller where it is known how far each word moves
+        return distance, laplace_bound_between(lifted, moved, mechanism.embeddings.dimension)
+    return distance, mechanism.bound(plan.size, distance)
 
 
 def named(mechanism: str, evidence: str, exponent: float) -> dict[str, Any]:
@@ -134,7 +145,10 @@ def typical(plan: Plan, texts: Sequence[str]) -> list[Pair]:
         return document_pairs([places_of(text, plan)[1] for text in texts], _document_mechanism(plan))
     mechanism, size = plan.word_mechanism, plan.size
     lifted = mechanism.guarantee.lifted(size)
-    bags = [_bag(text, plan) for text in texts]
+    read = [_encoded(text, plan) for text in texts]
+    bags = [Bag(each.words) for each in read]
     one = mechanism.guarantee.lifted(1)
     words = word_pairs(mechanism.embeddings, mechanism.metric, one.privacy_map, frequent_words(bags))
+    if any(each.padding for each in read):
+        return [*words, *filled_pairs(read, lambda a, b: filled_distance(a, b, plan), lifted.privacy_map)]
     return [*words, *text_pairs(bags, mechanism.embeddings, mechanism.metric, lifted.privacy_map)]

@@ -89,6 +89,14 @@ def text_pairs(
     return [Pair(name, distance, exponent(distance)) for name, distance in _at_quantiles(found)]
 
 
+def filled_pairs(
+    documents: Sequence[Item], between: Callable[[Item, Item], float], exponent: Callable[[float], float]
+) -> list[Pair]:
+    """The same where a document may be filled up, so that ``between`` says how far two of them are apart at most."""
+    found = sorted(between(a, b) for a, b in combinations(_spread(documents), 2))
+    return [Pair(name, distance, exponent(distance)) for name, distance in _at_quantiles(found)]
+
+
 def document_pairs(documents: Sequence[IndexArray], mechanism: AbstractDocumentMechanism) -> list[Pair]:
     """The same for a document mechanism: by the exponent, which is exact where its law is computed."""
     chosen = _spread(documents)
