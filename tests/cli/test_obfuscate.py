@@ -368,3 +368,65 @@ def test_runs_under_python_o(corpus_file, tmp_path):
     )  # fmt: skip
     assert done.returncode == 77
     assert not Path(tmp_path / "out").exists()
+
+
+# Standard output --------------------------------------------------------------------------------------------
+
+
+def test_bags_go_to_standard_output_and_all_else_to_standard_error(corpus_file, tmp_path):
+    done = obfuscate(corpus_file, "-", "--manifest", tmp_path / "manifest.json")
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["id"] for row in rows] == [f"doc{i}" for i in range(12)]
+    assert json.loads((tmp_path / "manifest.json").read_text())["documents"] == 12
+    assert done.stderr.startswith("Documents are published under the ids in your field 'id'")
+    assert "Released to standard output" in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+def test_nothing_is_sent_before_it_is_charged(corpus_file, tmp_path):
+    book = tmp_path / "book.ledger"
+    assert publius("ledger", "init", book, "--budget", "39").returncode == 0
+    refused = obfuscate(corpus_file, "-", "--ledger", book)  # a document costs 40
+    assert (refused.returncode, refused.stdout) == (77, "")
+
+
+def test_a_reader_that_goes_away_is_told_of_and_all_stays_charged(tmp_path):
+    many = tmp_path / "many.jsonl"
+    many.write_text("".join(json.dumps({"id": str(i), "text": sentence(i)}) + "\n" for i in range(2_000)))
+    book = tmp_path / "book.ledger"
+    assert publius("ledger", "init", book, "--budget", "40").returncode == 0
+    call = [sys.executable, "-m", "publius", "obfuscate", many, "--epsilon", "2", "--embeddings", "toy",
+            "--length", "20", "--output", "-", "--ledger", book]  # fmt: skip
+    with subprocess.Popen(
+        list(map(str, call)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as run:
+        assert run.stdout.readline().startswith('{"id": "0"')
+        run.stdout.close()
+        said = run.stderr.read()
+    assert run.returncode == 74, said
+    assert "stay charged" in said
+    again = obfuscate(many, "-", "--ledger", book)
+    assert (again.returncode, again.stdout) == (77, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["--format", "csv"], "takes JSON lines"), (["--resume"], "cannot be gone on with")],
+)
+def test_what_standard_output_cannot_have(corpus_file, arguments, message):
+    done = obfuscate(corpus_file, "-", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_the_length_is_taken_from_public_texts(tmp_path):
+    for name, words in (("public", 12), ("mine", 30)):
+        lines = (json.dumps({"id": str(i), "text": sentence(i, words)}) for i in range(30))
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    done = publius("obfuscate", tmp_path / "mine.jsonl", "--epsilon", "2", "--embeddings", "toy",
+                   "--output", tmp_path / "out", "--length-from", tmp_path / "public.jsonl")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["size"] == 12
+    assert "N = 12 words" in done.stderr
+    assert "540 words (60%) after those that count, in 30 of the first 30 documents" in done.stdout

@@ -8,7 +8,8 @@ import publius
 from publius.errors import DataError, PolicyError
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.privacy.document_guarantee import strength_of
-from publius.releases.stated import of_manifest, of_words, typical
+from publius.releases import of_manifest as manifests
+from publius.releases.stated import examples_of, of_manifest, of_words, typical
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from toy import sentence
@@ -61,3 +62,36 @@ def test_a_manifest_states_what_its_plan_does(embeddings):
     del manifest["metric"]
     with pytest.raises(DataError, match="damaged"):
         of_manifest(manifest, None)
+
+
+@pytest.mark.parametrize("name", ["laplace", "exponential", "tight"])
+def test_a_manifest_gives_the_plan_that_made_it_again(stored, embeddings, name):
+    plan = plan_of_stored(make_mechanism(name, publius.Embeddings.load("toy"), epsilon=2.0))
+    again = manifests.plan_of(plan.manifest(3))
+    texts = (sentence(1), sentence(2))
+    assert of_words(again, texts, None) == of_words(plan, texts, None)
+
+
+def plan_of_stored(mechanism):
+    return publius.Plan(
+        mechanism, Encoding(10, "unk", StopWords.load("english"), mechanism.embeddings.tokenizer)
+    )
+
+
+def test_a_manifest_of_other_vectors_is_refused(stored):
+    manifest = plan_of_stored(publius.Laplace(publius.Embeddings.load("toy"), epsilon=2.0)).manifest(3)
+    with pytest.raises(DataError, match="vocabulary sha256 differ"):
+        manifests.plan_of({**manifest, "vocabulary_sha256": "0" * 64})
+    with pytest.raises(DataError, match="damaged"):
+        manifests.plan_of({"private": True})
+
+
+def test_examples_are_true_of_the_vocabulary():
+    """At epsilon 10 another word costs tens of nats, and a day of the week a few."""
+    found = {
+        pair.name: pair
+        for pair in examples_of(plan_of_stored(publius.Laplace(publius.Embeddings.load(), epsilon=10.0)))
+    }
+    assert found["nurse replaced by doctor"].exponent == pytest.approx(31.3, abs=0.1)
+    assert found["nurse replaced by doctor"].strength == "empty"
+    assert found["monday replaced by tuesday"].strength == "moderate"

@@ -15,6 +15,7 @@ from publius.errors import DocumentError, UsageError
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.releases.plan import Plan
+    from publius.releases.preflight import Preflight
     from publius.settings import ReleaseSettings
 
 _SHOWN = 20
@@ -64,18 +65,18 @@ def _form(corpus: Corpus) -> str | None:
     return f"Read as {TableForm(corpus.delimiter, corpus.encoding)}."
 
 
-def look_first(corpus: Corpus, plan: Plan, *, allow_padding: bool, skip_bad: bool) -> list[str]:
-    """What to warn of: padding, words left out, documents hardly known; too much padding is refused. See `Preflight`.
+def look_first(corpus: Corpus, plan: Plan, *, allow_padding: bool, skip_bad: bool) -> Preflight | None:
+    """What the plan does to the first documents; too much padding is refused. See `Preflight`.
 
-    Where a document is to stop the run anyway nothing is said: its own error will be.
+    Where a document is to stop the run anyway it is None: its own error will tell.
     """
     from publius.releases.preflight import look
 
     found = look(corpus, plan)
     if found.bad and not skip_bad:
-        return []
+        return None
     found.check(allowed=allow_padding)
-    return list(found.warnings())
+    return found
 
 
 @contextmanager

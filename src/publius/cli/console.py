@@ -47,7 +47,12 @@ def waiting(task: str) -> Iterator[Callable[[str], None]]:
 
 def print_json(record: Mapping[str, Any]) -> None:
     """One object, nothing else, on standard output."""
-    typer.echo(json.dumps(record, ensure_ascii=False, allow_nan=False))
+    typer.echo(as_json(record))
+
+
+def as_json(record: Mapping[str, Any]) -> str:
+    """The same, to be printed elsewhere."""
+    return json.dumps(record, ensure_ascii=False, allow_nan=False)
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

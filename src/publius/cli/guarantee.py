@@ -17,6 +17,7 @@ from publius.settings import MechanismSettings, ReleaseSettings
 
 if TYPE_CHECKING:
     from publius.privacy.guarantee import Bound, Guarantee
+    from publius.releases.plan import Plan
 
 _LOOSE = 10.0  # nats; a factor of 22,000
 _ELSEWHERE = ("experiment", "seed", "order", "keep_between")
@@ -59,9 +60,12 @@ def guarantee(
     if sum(each is not None for each in (distance, between, public)) > 1:
         raise UsageError("give one of --distance D, --between A B and --public TEXTS")
     pair = None if between is None else (one_text(between[0], text=text), one_text(between[1], text=text))
-    if manifest is not None:
-        if pair is not None or public is not None:
-            raise UsageError("a manifest alone holds no vectors: give --distance, or the setting instead")
+    if manifest is not None and (pair is not None or public is not None):
+        from publius.releases.of_manifest import plan_of
+
+        plan = plan_of(_manifest(manifest), settings.embeddings, settings.reference)
+        facts = _of_plan(plan, None, pair, public, (releases, candidates))
+    elif manifest is not None:
         facts = _of_manifest(manifest, distance, releases)
     else:
         facts = _of_setting(_completed(settings), distance, pair, public, (releases, candidates, dimension))
@@ -83,11 +87,16 @@ def _completed(settings: ReleaseSettings) -> ReleaseSettings:
     return replace(settings, preserve=kept)
 
 
-def _of_manifest(path: Path, distance: float | None, releases: int) -> dict[str, Any]:
+def _manifest(path: Path) -> dict[str, Any]:
     from publius.releases.signoff import read_manifest_of
+
+    return read_manifest_of(path.parent if path.is_file() else path)
+
+
+def _of_manifest(path: Path, distance: float | None, releases: int) -> dict[str, Any]:
     from publius.releases.stated import of_manifest
 
-    return of_manifest(read_manifest_of(path.parent if path.is_file() else path), distance, releases=releases)
+    return of_manifest(_manifest(path), distance, releases=releases)
 
 
 def _of_setting(
@@ -98,7 +107,6 @@ def _of_setting(
     seen: tuple[int, int | None, int | None],
 ) -> dict[str, Any]:
     from publius.releases.plan import Plan
-    from publius.releases.stated import of_documents, of_words, typical
 
     releases, candidates, dimension = seen
     if settings.level == "word":
@@ -108,8 +116,21 @@ def _of_setting(
             )
         if distance is not None and settings.mechanism in (None, MechanismSettings.mechanism):
             return _laplace(settings, distance, dimension, releases, candidates)
-    plan = Plan.of(settings)
-    if public is not None:
+    return _of_plan(Plan.of(settings), distance, pair, public, (releases, candidates))
+
+
+def _of_plan(
+    plan: Plan,
+    distance: float | None,
+    pair: tuple[str, str] | None,
+    public: Path | None,
+    seen: tuple[int, int | None],
+) -> dict[str, Any]:
+    from publius.releases.stated import examples_of, of_documents, of_words, typical
+
+    releases, candidates = seen
+    if public is not None or (distance is None and pair is None and plan.level == "word"):
+        found = examples_of(plan) if public is None else typical(plan, _texts(public))
         pairs = [
             {
                 "name": each.name,
@@ -117,7 +138,7 @@ def _of_setting(
                 "exponent": each.exponent,
                 "strength": each.strength,
             }
-            for each in typical(plan, _texts(public))
+            for each in found
         ]
         facts = of_documents(plan) if plan.level == "document" else {**_word_constants(plan)}
         return {**facts, "pairs": pairs}
@@ -174,6 +195,13 @@ def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension:
     return laplace_bound(promised, distance, vectors.dimension, diameter)
 
 
+def _scale() -> str:
+    """The bands with their names."""
+    from publius.privacy.document_guarantee import STRENGTHS
+
+    return ", ".join(f"{name} up to {limit:g} nats" for limit, name in STRENGTHS) + ", empty beyond"
+
+
 def _print_constants(facts: dict[str, Any]) -> None:
     def nats(value: float | None) -> str:
         return "none is stated" if value is None else f"{value:.6g} nats"
@@ -194,6 +222,7 @@ def _print_constants(facts: dict[str, Any]) -> None:
             (printable(each["name"]), f"{each['exponent']:.4g}", each["strength"]) for each in facts["pairs"]
         ]
         print_table(("typical pairs", "nats", "in words"), table)
+    typer.echo(f"\nIn words: {_scale()}.")
     if "promise" in facts:
         typer.echo("\n" + printable(facts["promise"]))
 
@@ -210,7 +239,7 @@ def _print(facts: dict[str, Any]) -> None:
             f"{exponent:.6g} nats = epsilon*N*distance" + (" * releases" if facts["releases"] > 1 else ""),
         ),
         ("factor", factor_text(exponent)),
-        ("in words", facts["strength"]),
+        ("in words", f"{facts['strength']} ({_scale()})"),
         ("delta", f"{facts['delta']:.1e}, for the finite range of the sampled noise"),
     ]
     if "prior" in facts:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.before import check_input, check_strength, every_bad_document, look_first, say_first
-from publius.cli.console import print_json, printable, standard_output, waiting
+from publius.cli.console import as_json, printable, standard_output, waiting
 from publius.cli.options import MAKING, Json, MechanismCommand, options
+from publius.cli.to_output import DASH, check_to_output, say, to_output
 from publius.errors import UsageError
 from publius.settings import EPSILON_TO_TRY, InputSettings, ReleaseSettings, RunSettings
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import Summary
     from publius.releases.plan import Plan
+    from publius.releases.preflight import Preflight
     from publius.text.bag import Encoding
     from publius.vectors.embeddings import Embeddings
 
@@ -42,7 +44,10 @@ def obfuscate(
         typer.Argument(help="A file or folder: text, tables, Word, PDF, HTML, e-mail; - is standard input."),
     ],
     settings: ReleaseSettings,
-    output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")],
+    output: Annotated[
+        Path,
+        typer.Option(help="New folder for the bags and their manifest; - sends the bags to standard output."),
+    ],
     fields: InputSettings,
     work: RunSettings,
     ledger: Annotated[
@@ -52,6 +57,13 @@ def obfuscate(
         bool,
         typer.Option("--allow-padding", help="Release even where more than 30 % of the words are padding."),
     ] = False,
+    length_from: Annotated[
+        Path | None,
+        typer.Option(help="With words: PUBLIC texts whose lengths say how many words a bag has."),
+    ] = None,
+    manifest: Annotated[
+        Path | None, typer.Option(help="With --output -: where the manifest goes. Default: nowhere.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Turn documents into protected bags-of-words: keep their topic or meaning, or their words."""
@@ -60,14 +72,17 @@ def obfuscate(
     book = _ledger(ledger, fields.subject_field)
     check_strength(settings)
     check_input(input, work.engine)
+    check_to_output(manifest, output, work)
+    settings = settings if length_from is None else _with_length(settings, length_from, quiet=json)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
-    allowed = allow_padding or settings.experiment
-    warnings = look_first(corpus, plan, allow_padding=allowed, skip_bad=work.skip_bad)
+    looked = look_first(
+        corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
+    )
     if not json:
-        say_first(corpus, warnings)
+        say_first(corpus, () if looked is None else looked.warnings())
     run = replace(work, workers=work.workers or os.cpu_count())
-    _run(corpus, plan, output, json=json, ledger=book, run=run)
+    _run(corpus, plan, output, looked, json=json, manifest=manifest, ledger=book, run=run)
 
 
 def demo(
@@ -109,17 +124,48 @@ def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:
     return None if path is None else Ledger(path)
 
 
-def _run(corpus: Corpus, plan: Plan, output: Path, *, json: bool, **options: Any) -> None:
+def _with_length(settings: ReleaseSettings, public: Path, *, quiet: bool) -> ReleaseSettings:
+    """N from the lengths of texts that are public."""
+    from publius.documents.corpus import Document, open_corpus
+    from publius.releases.lengths import proposed_length
+    from publius.vectors.embeddings import Embeddings
+
+    if settings.level == "document" or settings.length is not None:
+        raise UsageError("--length-from belongs to --preserve words, without another --length")
+    texts = (
+        item.text for item in open_corpus(public, number=True, encoding=None) if isinstance(item, Document)
+    )
+    size = proposed_length(texts, Embeddings.load(settings.embeddings), settings.stop_words)
+    if not quiet:
+        _say(f"N = {size:,} words of each document, as the lengths of the public texts suggest")
+    return replace(settings, length=size)
+
+
+def _run(
+    corpus: Corpus,
+    plan: Plan,
+    output: Path,
+    looked: Preflight | None = None,
+    *,
+    json: bool,
+    manifest: Path | None = None,
+    **options: Any,
+) -> None:
     """``options`` are those of `publius.releases.engines.protect_corpus`."""
     from publius.releases.engines import protect_corpus
 
+    def make(folder: Path) -> Summary:
+        return protect_corpus(corpus, plan, folder, progress=progress, notice=_say, **options)
+
+    piped = str(output) == DASH
     with _progress_bar(corpus) as progress, every_bad_document(corpus):
-        summary = protect_corpus(corpus, plan, output, progress=progress, notice=_say, **options)
+        summary = to_output(make, manifest) if piped else make(output)
+    told = _as_json(summary, output, corpus, looked)
+    if piped:
+        say(as_json(told) if json else _summary(summary, "standard output", looked))
+        return
     with standard_output(f"the release in {output} is complete"):
-        if json:
-            print_json(_as_json(summary, output, corpus))
-        else:
-            _print_summary(summary, output)
+        typer.echo(as_json(told) if json else _summary(summary, str(output), looked))
 
 
 def _say(text: str) -> None:
@@ -154,7 +200,7 @@ def _progress_bar(corpus: Corpus) -> Iterator[Callable[[int], None]]:
         yield advance
 
 
-def _as_json(summary: Summary, output: Path, corpus: Corpus) -> dict[str, Any]:
+def _as_json(summary: Summary, output: Path, corpus: Corpus, looked: Preflight | None) -> dict[str, Any]:
     tally = summary.tally
     return {
         "output": str(output),
@@ -163,6 +209,7 @@ def _as_json(summary: Summary, output: Path, corpus: Corpus) -> dict[str, Any]:
         "words": tally.words,
         "unknown_share": round(tally.unknown_share, 6),
         "padding_words": tally.padding,
+        **({} if looked is None else {"left_out_words": looked.left_out, "looked_at": looked.documents}),
         **({"resumed": asdict(summary.found)} if summary.found else {}),
         "skipped": [{"position": bad.position, "id": bad.id, "reason": bad.reason} for bad in summary.bad],
         **summary.manifest,
@@ -179,7 +226,6 @@ def _of_words(summary: Summary) -> list[str]:
         f"({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
         f"  epsilon         {manifest['epsilon']:g} a word; epsilon*N = {manifest['epsilon_total']:g}; "
         f"delta = {manifest['delta']:.1e}",
-        "The share of unknown words and padding describe your documents; they are shown to you and released nowhere.",
     ]
 
 
@@ -193,24 +239,37 @@ def _of_documents(summary: Summary) -> list[str]:
         f"{manifest['reference']} ({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
         f"  promise         {manifest['bound']:g} nats between any two documents ({manifest['strength']}); "
         f"per unit of distance {per_unit}",
-        "The share of unknown words describes your documents; it is shown to you and released nowhere.",
     ]
 
 
-def _print_summary(summary: Summary, output: Path) -> None:
+def _left_out(looked: Preflight | None) -> list[str]:
+    """Words that stand after those that count, where there are such."""
+    if looked is None or not looked.cut:
+        return []
+    return [
+        f"  left out        {looked.left_out:,} words ({looked.left_out_share:.0%}) after those that count, in "
+        f"{looked.cut:,} of the first {looked.documents:,} documents"
+    ]
+
+
+def _summary(summary: Summary, output: str, looked: Preflight | None) -> str:
     tally, manifest = summary.tally, summary.manifest
-    facts = _of_words if manifest["level"] == "word" else _of_documents
+    word = manifest["level"] == "word"
     lines = [
         f"Released to {output}",
         f"  documents       {tally.documents:,}"
         + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
-        *facts(summary),
+        *(_of_words(summary) if word else _of_documents(summary)),
+        *_left_out(looked),
+        "What is said here of unknown words"
+        + (", padding" if word else "")
+        + " and words left out describes your documents; it is shown to you and released nowhere.",
         "",
         *(f"left out: {bad.error()}" for bad in summary.bad[:_BAD_SHOWN]),
         *([f"... and {len(summary.bad) - _BAD_SHOWN:,} more"] if len(summary.bad) > _BAD_SHOWN else []),
         manifest["promise"],
     ]
-    typer.echo("\n".join(printable(line) for line in lines))
+    return "\n".join(printable(line) for line in lines)
 
 
 def _show_first(bags: Path) -> None:

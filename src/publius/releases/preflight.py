@@ -71,17 +71,17 @@ class Preflight:
         """`PolicyError` above `REFUSED` unless it is ``allowed``."""
         if self.padding_share > REFUSED and not allowed:
             raise PolicyError(
-                f"{self.padding_share:.0%} of the words released would be padding, whose number tells how long a text "
-                f"is: choose a smaller --length from public or older texts, keep the topic or the "
-                "meaning instead (--preserve topic), or say --allow-padding. Nothing was released"
+                f"{self.padding_share:.0%} of the words released would be padding, which says nothing of the texts and "
+                "lets their lengths be guessed: take fewer words (--length, or --length-from older public texts), keep "
+                "the topic or the meaning instead (--preserve topic), or say --allow-padding. Nothing was released"
             )
 
     def warnings(self) -> Iterator[str]:
         """What the curator should know before anything leaves, in sentences."""
         if self.padding_share > WARNED:
             yield (
-                f"{self.padding_share:.0%} of the words will be padding, which fills short texts up to {self.size} "
-                "words; its number tells how long a text is, as the promise allows"
+                f"{self.padding_share:.0%} of the words will be padding: public words that fill short texts up to "
+                f"{self.size} and let their lengths be guessed, as the promise allows"
             )
         if self.cut:
             yield (

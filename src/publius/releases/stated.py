@@ -139,6 +139,12 @@ def _exponent(exponent: float, releases: int) -> dict[str, Any]:
     return {"exponent": total if math.isfinite(total) else None, "strength": strength_of(total)}
 
 
+def examples_of(plan: Plan) -> list[Pair]:
+    """What it costs under a plan for words to replace one ordinary word of the vocabulary by its nearest neighbor."""
+    mechanism = plan.word_mechanism
+    return word_pairs(mechanism.embeddings, mechanism.metric, mechanism.guarantee.lifted(1).privacy_map)
+
+
 def typical(plan: Plan, texts: Sequence[str]) -> list[Pair]:
     """Typical pairs under a plan: of public texts and, for word mechanisms, of their words."""
     if plan.level == "document":

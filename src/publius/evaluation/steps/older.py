@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, final
 
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
-from publius.evaluation.steps.lengths import count_words
+from publius.releases.lengths import count_words
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection

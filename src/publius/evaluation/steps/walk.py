@@ -146,7 +146,7 @@ class Walk:
             raise UsageError(
                 "without public texts nothing says how many words a bag is to have: give --length"
             )
-        from publius.evaluation.steps.lengths import proposed_length
+        from publius.releases.lengths import proposed_length
 
         return proposed_length([row["text"] for row in (*self.older.learned, *self.older.attacked)])
 

@@ -1,0 +1,68 @@
+"""The plan behind a finished release, made again from its manifest, so that more can be said of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any, Final
+
+from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
+from publius.mechanisms.registry import make_mechanism, parameters_of
+from publius.releases.plan import Plan
+from publius.settings import ReleaseSettings
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
+
+_SAME: Final = (
+    "vocabulary_sha256", "reference_sha256", "stop_words_sha256", "tokenizer", "size", "epsilon", "bound", "metric",
+    "mechanism_parameters", "unknown",
+)  # fmt: skip
+
+
+def plan_of(manifest: Mapping[str, Any], embeddings: str | None = None, reference: str | None = None) -> Plan:
+    """The plan that a release of bags was made by, on the same public vectors or the same reference.
+
+    They are looked for under the names in the manifest, or those given. `PolicyError` for an experiment, `UsageError`
+    for ordered text, `DataError` where what is found is not what the release was made with.
+    """
+    if manifest["private"] is not True:
+        raise PolicyError("the release is the output of an experiment and promises nothing")
+    if manifest.get("ordered"):
+        raise UsageError("this compares bags, and the release is of words in order: give --distance")
+    try:
+        plan = _plan(manifest, embeddings, reference)
+        found = plan.manifest(0)
+    except (KeyError, TypeError):
+        raise DataError("the manifest is damaged, or of another version: make the release anew") from None
+    differing = [name.replace("_", " ") for name in _SAME if found.get(name) != manifest.get(name)]
+    if differing:
+        raise DataError(
+            f"what is stored here is not what the release was made with ({', '.join(differing)} differ): name the same "
+            "vectors with --embeddings, or the same reference with --reference"
+        )
+    return plan
+
+
+def _plan(manifest: Mapping[str, Any], embeddings: str | None, reference: str | None) -> Plan:
+    name, parameters = manifest["mechanism"], manifest["mechanism_parameters"]
+    if manifest["level"] == "document":
+        kind = inspect.signature(DOCUMENT_MECHANISMS[name].__init__).parameters
+        taken = {key: value for key, value in parameters.items() if key in kind}
+        mechanism = make_document_mechanism(
+            name, Reference.load(reference or manifest["reference"]), preserve=manifest["preserve"],
+            bound=manifest["bound"], length=manifest["size"], **taken,
+        )  # fmt: skip
+        settings = ReleaseSettings(
+            preserve=manifest["preserve"], first=manifest["first"], unknown=manifest["unknown"]
+        )
+        return Plan.of(settings, mechanism)
+    taken = {key: value for key, value in parameters.items() if key in parameters_of(name)}
+    words = make_mechanism(
+        name, Embeddings.load(embeddings or manifest["embeddings"]), epsilon=manifest["epsilon"],
+        metric=manifest["metric"] if "metric" in parameters_of(name) else None, **taken,
+    )  # fmt: skip
+    settings = ReleaseSettings(
+        length=manifest["size"], unknown=manifest["unknown"], stop_words=manifest["stop_words"]
+    )
+    return Plan.of(settings, words)
