@@ -10,6 +10,7 @@ E2E := .venv-e2e
 OLDEST := .venv-oldest
 NOTEBOOK := .venv-notebook
 ECOSYSTEM := .venv-ecosystem
+RELEASE := .venv-release
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn --extra documents
 FUZZ := .fuzz
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
@@ -43,7 +44,7 @@ $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
 
-.PHONY: setup demo test lint docs pages notebook wheel-test oldest bench growth audit torture spark e2e ecosystem help requirements clean
+.PHONY: setup demo test lint docs pages notebook wheel-test oldest bench growth audit torture spark e2e ecosystem release help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## protect the Federalist papers and show what was released and promised
@@ -92,6 +93,9 @@ audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is ma
 torture: $(READY) $(FUZZ)/.ready  ## faults, kills, full disks, hostile files, fuzzing, canaries (up to an hour)
 	@PYTHONPATH=$(FUZZ):tests $(BIN)/python -m torture --seed $(SEED) --output audit-results/full-$(SEED)
 
+release: $(READY) $(RELEASE)/.ready  ## check, build twice, list what it brings, sign: KEY=FILE of SSH; TRIAL=1 tries it
+	@CYCLONEDX=$(RELEASE)/bin/cyclonedx-py $(BIN)/python .ci/release.py $(if $(TRIAL),--trial) $(if $(KEY),--key $(KEY)) --extras $(filter-out --extra,$(EXTRAS)) spark
+
 growth: $(READY)  ## measure how runs grow, with plots, on a machine that has nothing else to do
 	@$(BIN)/python -m benchmarks.growth
 
@@ -101,13 +105,14 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(COMPILE) requirements/peer.in -o requirements/peer.txt
 	@$(COMPILE) --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
 	@$(COMPILE) requirements/fuzz.in -o requirements/fuzz.txt
+	@$(COMPILE) requirements/release.in -o requirements/release.txt
 	@$(COMPILE) --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
 	@$(COMPILE) --resolution lowest-direct $(EXTRAS) pyproject.toml requirements/oldest.in -o requirements/oldest.txt
 	@$(COMPILE) --extra glove --extra demo --extra evaluation pyproject.toml requirements/notebook.in -o requirements/notebook.txt
 	@$(COMPILE) --extra glove --extra demo --extra sklearn --extra domain --extra parquet pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(RELEASE) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

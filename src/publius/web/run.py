@@ -127,8 +127,8 @@ class Run:
             self._cancelled = True
             process = self._process
         if process is not None:
-            _send(process, signal.SIGTERM)
-            killer = threading.Timer(_PATIENCE, _send, (process, signal.SIGKILL))
+            _send(process, "SIGTERM")
+            killer = threading.Timer(_PATIENCE, _send, (process, "SIGKILL"))
             killer.daemon = True
             killer.start()
 
@@ -172,8 +172,11 @@ class Run:
         return process.returncode
 
 
-def _send(process: subprocess.Popen[str], number: int) -> None:
-    """To the command and its workers, which are a group of their own."""
+def _send(process: subprocess.Popen[str], name: str) -> None:
+    """To the command and its workers, which are a group of their own; Windows has no groups, and one way to end."""
     with suppress(ProcessLookupError, PermissionError):
         if process.poll() is None:
-            os.killpg(process.pid, number)
+            if sys.platform == "win32":
+                process.kill()
+            else:
+                os.killpg(process.pid, getattr(signal, name))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -147,5 +146,7 @@ def _timed(call: Any) -> float:
 
 
 def _peak_megabytes() -> float:
+    import resource  # not on Windows
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)

@@ -1,0 +1,73 @@
+"""What 0.1.0 released can still be read, told and signed."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from publius.cli import app
+from publius.errors import DataError
+
+MANIFEST = """
+{
+ "manifest_version": 1,
+ "publius_version": "0.1.0",
+ "private": true,
+ "promise": "Take any two documents of 5 words.",
+ "kind": "bag-of-words",
+ "documents": 2,
+ "size": 5,
+ "size_from": "given",
+ "epsilon": 10.0,
+ "epsilon_total": 50.0,
+ "delta": 5.861922625084711e-184,
+ "evidence": "proven",
+ "mechanism": "laplace",
+ "mechanism_parameters": {},
+ "metric": "euclidean",
+ "embeddings": "glove-6b-50d",
+ "dimension": 50,
+ "vocabulary_size": 50000,
+ "vocabulary_sha256": "a2907f0bf033c1f9f35f387e642e2b596f994d70f34575bd486f28d3b927066e",
+ "tokenizer": "glove-1",
+ "stop_words": "english-1",
+ "stop_words_sha256": "d970e9041dc359f1624d163b8904f2f9fab933b16571a5c65474d80842628231",
+ "unknown": "unk",
+ "unknown_token": "<unk>",
+ "labels": [],
+ "ordered": false,
+ "randomness": "ChaCha20 keyed by the operating system",
+ "versions": {
+  "numpy": "2.4.6"
+ }
+}
+"""
+BAGS = [{"id": "a", "size": 5, "bag": {"boat": 2, "gale": 3}}, {"id": "b", "size": 5, "bag": {"cattle": 5}}]
+
+
+@pytest.fixture
+def release(tmp_path):
+    """As 0.1.0 wrote it, but for the words."""
+    folder = tmp_path / "release"
+    folder.mkdir()
+    (folder / "manifest.json").write_text(MANIFEST)
+    (folder / "bags.jsonl").write_text("".join(json.dumps(bag) + "\n" for bag in BAGS))
+    return folder
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+
+
+def test_its_guarantee_is_told(release):
+    told = json.loads(run("guarantee", "--manifest", release / "manifest.json", "--json").stdout)
+    assert (told["level"], told["mechanism"], told["epsilon"], told["bound"]) == ("word", "laplace", 10, None)
+
+
+def test_it_is_signed_and_verified(release, tmp_path):
+    page = tmp_path / "page.html"
+    assert run("signoff", release, "--output", page).exit_code == 0
+    assert run("verify", release, page).exit_code == 0
+    (release / "bags.jsonl").write_text(json.dumps(BAGS[0]) + "\n")
+    with pytest.raises(DataError, match=r"changed: 'bags\.jsonl'"):
+        run("verify", release, page)
