@@ -431,6 +431,10 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
     preserve: Preserve = option(
         "topic", help="What a document mechanism keeps: topic or meaning.", public=True
     )
+    document_unknown: Literal["drop", "unk"] = option(
+        "drop", help="With document mechanisms: words that the reference lacks. drop or unk, as in a release.",
+        public=True, noun="policy for words that a reference lacks",
+    )  # fmt: skip
     preset: Preset | None = option(
         None, help="quick: few adversaries, once; thorough: every one, ten times. What else is given counts.",
         public=True,
@@ -464,7 +468,8 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
     )  # fmt: skip
     unknown: UnknownPolicy = option(
         TextSettings.unknown, public=True, noun="policy for unknown words",
-        help="Words outside the vocabulary: unk or drop; keep lets them pass, as in the paper.",
+        help="Words outside the vocabulary: unk or drop; reject leaves out the attacked texts that have some; keep "
+        "lets them pass, as in the paper.",
     )  # fmt: skip
     training: Training = option(
         "same", help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.", public=True

@@ -205,7 +205,7 @@ def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder)
         (["--epsilon", "-1"], "epsilon"),
         (["--training", "some"], "no training is called"),
         (["--length", "zero"], "--length must be"),
-        (["--unknown", "reject"], "nothing to evaluate"),
+        (["--gamma", "0.5"], "of laplace none takes gamma"),
         (["--snippet", "none-such"], "no unknown text has the id"),
         (["--tasks", "gender"], "no tasks is called"),
     ],

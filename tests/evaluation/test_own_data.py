@@ -127,3 +127,50 @@ def test_a_sensitive_field_comes_along_and_is_not_shown(tmp_path):
     data = open_dataset(path, None, Columns(sensitive="gender"))
     assert [t.sensitive for t in data.unknown] == ["f", "f", "m", "m"]
     assert "sensitive" not in repr(data.unknown[0])
+
+
+GAPS = [lambda row: {**row, "author": None}, lambda row: {**row, "author": ""},
+        lambda row: {name: value for name, value in row.items() if name != "author"}]  # fmt: skip
+
+
+@pytest.mark.parametrize("without", GAPS)
+@pytest.mark.parametrize("place", [0, 5])
+def test_texts_without_an_author_are_counted_and_not_attacked(tmp_path, without, place):
+    found = letters(4)
+    found[place] = without(found[place])
+    data = open_dataset(write(tmp_path / "rows.jsonl", found))
+    assert (
+        "1 of them without an author, teach topics" in data.split or "1 texts without an author" in data.split
+    )
+    assert all(text.author for text in (*data.known, *data.unknown))
+    assert data.authors == AUTHORS
+    plain = [{name: value for name, value in row.items() if name != "topic"} for row in found]
+    data = open_dataset(write(tmp_path / "plain.jsonl", plain))
+    assert data.split.endswith("; 1 texts without an author are left out")
+    assert len(data.known) + len(data.unknown) == len(found) - 1
+
+
+@pytest.mark.parametrize("without", GAPS)
+def test_texts_without_an_author_where_roles_are_given(tmp_path, without):
+    found = rows()
+    stray = {"id": "stray", "author": "ada", "topic": "sea", "role": "unknown", "text": text("ada", 9)}
+    data = open_dataset(write(tmp_path / "rows.jsonl", [without(stray), *found]))
+    assert data.split == "the roles that the data give; 1 texts without an author are left out"
+    assert len(data.unknown) == len(data.known) == 4
+
+
+def test_texts_without_a_value_to_infer_are_counted(tmp_path):
+    found = [{**row, "mood": "calm"} for row in rows()]
+    found += [{**found[1], "id": "b", "mood": None}]
+    data = open_dataset(write(tmp_path / "rows.jsonl", found), columns=Columns(sensitive="mood"))
+    assert data.split.endswith("; 1 texts without a value to infer are left out")
+    assert "sensitive" in data.tasks
+    assert len(data.unknown) == 4
+
+
+@pytest.mark.parametrize(
+    "columns", [Columns(author="writer"), Columns(topic="theme"), Columns(sensitive="mood")]
+)
+def test_a_field_that_was_named_and_is_nowhere_is_an_error(tmp_path, columns):
+    with pytest.raises(DocumentError, match="is not there, or empty everywhere"):
+        open_dataset(write(tmp_path / "rows.jsonl", rows()), columns=columns)

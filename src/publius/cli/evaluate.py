@@ -75,6 +75,8 @@ def evaluate(
             "say how strongly to protect: --epsilon, --bound, or --release DIR for a release's own setting"
         )
     request = Request.of(settings)
+    if release is None:
+        request.check_parameters()
     chosen = Limits(limits.author_at_most, limits.topic_at_least, limits.bound_at_most)
     evaluation = prepared(corpus, request, work, output)
     if release is not None:

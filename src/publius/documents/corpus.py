@@ -143,7 +143,8 @@ class Corpus:
     """Documents stored in files; iterate over it, as often as needed, for `Document` and `BadDocument`.
 
     Made by `open_corpus`. ``paths`` are the files in the order they are read; ``kind`` is the suffix of the first.
-    ``delimiter`` and ``encoding`` are those of separated values.
+    ``delimiter`` and ``encoding`` are those of separated values. With ``gaps`` a kept field may be null or absent: the
+    label is empty.
     """
 
     path: Path
@@ -155,6 +156,7 @@ class Corpus:
     subject_field: str | None = None
     delimiter: str = ","
     encoding: str = "utf-8"
+    gaps: bool = False
 
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
@@ -217,11 +219,14 @@ class Corpus:
             if self.id_field is not None and used is not None:
                 _claim(identity, used)
             text = _text(row.fields, self.text_field)
-            labels = {name: _label(row.fields, name) for name in self.keep}
+            labels = {name: self._label(row.fields, name) for name in self.keep}
             subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
         except DocumentError as refused:
             return BadDocument(position, identity, f"{where}{refused}")
         return Document(identity, text, labels, position, self._account(path, identity), subject)
+
+    def _label(self, fields: Mapping[str, object], name: str) -> str:
+        return "" if self.gaps and fields.get(name) is None else _label(fields, name)
 
     def _account(self, path: int | None, identity: str) -> str | None:
         if path is not None and self._kind_at(path) in WHOLE:

@@ -19,7 +19,8 @@ from publius.evaluation.protectors import AbstractProtector, Originals
 from publius.mechanisms.documents.base import LENGTH, AbstractDocumentMechanism
 from publius.mechanisms.documents.prototype import Prototype
 from publius.noise.randomness import Generator, RunKey
-from publius.text.bag import Encoding, words_of_all
+from publius.settings import UnknownPolicy
+from publius.text.bag import UNKNOWN, Encoding, words_of_all
 from publius.text.tokenizer import StopWords
 from publius.vectors.learning.reference import Reference
 
@@ -31,11 +32,14 @@ Documents = Mapping[str, IndexArray]
 
 
 def read_documents(
-    texts: Sequence[LabeledText], reference: Reference, first: int | None = None
+    texts: Sequence[LabeledText],
+    reference: Reference,
+    first: int | None = None,
+    unknown: UnknownPolicy = "drop",
 ) -> dict[str, IndexArray]:
     """The ``first`` words, or all, of each text that the reference knows, as a release reads them."""
     stops = StopWords.load(reference.stop_words)
-    encoding = Encoding(None, "drop", stops, reference.tokenizer)
+    encoding = Encoding(None, unknown, stops, reference.tokenizer)
     found = words_of_all([text.text for text in texts], reference, encoding)
     return {text.id: _indices(each.words[:first], reference) for text, each in zip(texts, found, strict=True)}
 
@@ -46,7 +50,8 @@ def _median(values: Sequence[float | None]) -> float | None:
 
 
 def _indices(words: Sequence[str], reference: Reference) -> IndexArray:
-    return np.array([reference.index(word) for word in words], np.int64)
+    places = [reference.unknown_index if word == UNKNOWN else reference.index(word) for word in words]
+    return np.array(places, np.int64)
 
 
 def document_choices(request: Request, dataset: Dataset) -> DocumentChoices | None:
@@ -57,7 +62,10 @@ def document_choices(request: Request, dataset: Dataset) -> DocumentChoices | No
     texts = (*dataset.known, *dataset.unknown, *dataset.topics)
     length = document_length(request)
     return DocumentChoices(
-        reference, request.preserve, length, read_documents(texts, reference, request.first)
+        reference,
+        request.preserve,
+        length,
+        read_documents(texts, reference, request.first, request.document_unknown),
     )
 
 

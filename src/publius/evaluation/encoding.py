@@ -64,6 +64,29 @@ class EncodedDataset:
         return self.topics or self.known
 
 
+def without_rejected(
+    dataset: Dataset, embeddings: Embeddings, encoding: Encoding
+) -> tuple[Dataset, Encoding]:
+    """What the policy "reject" leaves to attack: the texts that a release would not refuse.
+
+    Known and topic texts are the adversaries' own, so there unknown words are left out. `DocumentError` where every
+    attacked text has a word outside the vocabulary.
+    """
+    if encoding.unknown != "reject":
+        return dataset, encoding
+    lenient = replace(encoding, unknown=EvaluationSettings.unknown)
+    kept = tuple(text for text in dataset.unknown if not words_of(text.text, embeddings, lenient).unknown)
+    left = len(dataset.unknown) - len(kept)
+    if len(kept) < 2:
+        raise DocumentError(
+            f"{left:,} of {len(dataset.unknown):,} attacked texts have words outside the vocabulary, which --unknown "
+            "reject refuses: too few are left. Give texts that are covered, or other vectors"
+        )
+    said = f"; {left:,} texts with words outside the vocabulary are left out, as a release refuses them"
+    found = replace(dataset, unknown=kept, split=dataset.split + said) if left else dataset
+    return found, replace(encoding, unknown="drop")
+
+
 def encode_dataset(
     dataset: Dataset,
     embeddings: Embeddings,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from publius.errors import PolicyError, UsageError
+from publius.evaluation.document_protector import DocumentProtector
 from publius.evaluation.experiment import Cell, Setting
 from publius.evaluation.protectors import WordProtector
 from publius.evaluation.runner import Request
@@ -65,11 +67,6 @@ def _check_kind(manifest: Mapping[str, Any], what: str) -> None:
         raise PolicyError(
             f"{what} holds ordered text, and the adversaries here see bags: the evaluation would flatter it"
         )
-    document, policy = manifest.get("level") == "document", manifest.get("unknown")
-    if policy != "drop" if document else policy == "reject":
-        raise PolicyError(
-            f"{what} was made with --unknown {policy}, which an evaluation of its kind cannot have"
-        )
 
 
 def _words(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +92,7 @@ def _documents(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "reference": manifest["reference"],
         "preserve": manifest["preserve"],
         "first": manifest["first"],
+        "document_unknown": manifest["unknown"],
         "length": manifest["size"],
         "parameters": dict(manifest["mechanism_parameters"]),
     }
@@ -123,11 +121,19 @@ def _differing(manifest: Mapping[str, Any], request: Request, setting: Setting, 
             "size": setting.data.size,
             "epsilon": mechanism.guarantee.epsilon,
         }
-    elif setting.documents is not None:
+    elif isinstance(protector, DocumentProtector) and setting.documents is not None:
         found = {
+            "mechanism_parameters": protector.document_mechanism.parameters,
             "reference_sha256": setting.documents.reference.sha256,
             "bound": protector.bound,
             "epsilon": protector.epsilon,
             "size": setting.documents.length,
         }
-    return [name for name, value in found.items() if manifest.get(name) != value]
+    return [name for name, value in found.items() if not _same(manifest.get(name), value)]
+
+
+def _same(stated: Any, found: Any) -> bool:
+    """Equal, but for the last digits of a strength that was computed from another: epsilon from a bound, say."""
+    if isinstance(stated, float) and isinstance(found, float):
+        return math.isclose(stated, found, rel_tol=1e-12)
+    return bool(stated == found)

@@ -3,6 +3,7 @@
 Where there is a role for each text, it decides. Otherwise, in this order:
 
 - no author: every text is its own candidate, and all that can be asked is which text a release is of, and its topic;
+  where some have one, the texts that have none are left out of what is known and attacked, and counted;
 - texts of 3,000 words or more, all of them: the paper's way, the first 2,000 words known, the last 1,000 attacked;
 - authors with several texts (on one topic, where there are topics): every second text of theirs is attacked, the
   others are known. Texts of other authors teach topics where they teach all of them, and are left out otherwise;
@@ -11,7 +12,7 @@ Where there is a role for each text, it decides. Otherwise, in this order:
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,24 +55,26 @@ class OwnRows:
 
 def read_rows(path: Path, columns: Columns = Columns(), *, taught: bool = False) -> OwnRows:
     """The rows of a file in their roles; ``taught`` says that other texts teach topics. Raises `DocumentError`."""
-    present = _present(path, columns)
-    texts = list(_labeled(path, columns, present))
-    if columns.sensitive is not None and not any(text.sensitive for text in texts):
-        raise DocumentError(
-            f"the field {columns.sensitive!r} is empty everywhere, so there is nothing to infer"
-        )
+    texts, roles = _labeled(path, columns)
+    present = _present(path, texts, columns) | ({"role"} if roles else set())
+    complete, said = _complete(texts, present)
+    own = _in_roles(path, complete, present, taught=taught)
+    return replace(own, split=own.split + said)
+
+
+def _in_roles(path: Path, texts: list[LabeledText], present: frozenset[str], *, taught: bool) -> OwnRows:
     if "role" in present:
-        if present["author"] is None and any(text.role == "known" for text in texts):
+        if "author" not in present and any(text.role == "known" for text in texts):
             raise DocumentError(
-                f"{shown(path)} has no field 'author', and known texts are of use only if it is known who wrote them: "
-                "name the field with --author-field, or leave the known texts out"
+                f"no text in {shown(path)} has an author (field 'author'), and known texts are of use only if it is "
+                "known who wrote them: name the field with --author-field, or leave the known texts out"
             )
-        if present["author"] is None:
+        if "author" not in present:
             return OwnRows(
                 tuple(_own_candidates(texts)), f"the roles that the data give; {_ALONE}", alone=True
             )
         return OwnRows(tuple(texts), "the roles that the data give")
-    if present["author"] is None:
+    if "author" not in present:
         return _alone(texts, taught=taught)
     return _by_author(texts)
 
@@ -93,22 +96,49 @@ def topic_rows(path: Path, columns: Columns = Columns()) -> Iterator[LabeledText
 # Reading --------------------------------------------------------------------------------------------------
 
 
-def _present(path: Path, columns: Columns) -> dict[str, str | None]:
-    """The field of each kind of label, None where it is absent; "role" only where there is one."""
-    found: dict[str, str | None] = {}
-    for kind, named in (("author", columns.author), ("topic", columns.topic)):
-        found[kind] = named or (kind if _has(path, columns, kind) else None)
-    if _has(path, columns, "role"):
-        found["role"] = "role"
-    return found
+def _present(path: Path, texts: Sequence[LabeledText], columns: Columns) -> frozenset[str]:
+    """The kinds of labels that a text has; `DocumentError` for a field that was named and is empty everywhere."""
+    named = {"author": columns.author, "topic": columns.topic, "sensitive": columns.sensitive}
+    values = {kind: [getattr(text, kind) for text in texts] for kind in named}
+    found = {kind for kind, labels in values.items() if any(labels)}
+    for kind, name in named.items():
+        if name is not None and kind not in found:
+            raise DocumentError(
+                f"{shown(path)}: the field {name!r} is not there, or empty everywhere: name the field that holds the "
+                f"{kind if kind != 'sensitive' else 'value to infer'}"
+            )
+    return frozenset(found)
+
+
+def _complete(texts: Sequence[LabeledText], present: frozenset[str]) -> tuple[list[LabeledText], str]:
+    """The texts that have every label they need where others have one, and how many have not, in words."""
+    kept: list[LabeledText] = []
+    lacking: Counter[str] = Counter()
+    for text in texts:
+        what = _lacks(text, present)
+        if what is None:
+            kept.append(text)
+        else:
+            lacking[what] += 1
+    return kept, "".join(_left_out(count, f"without {what}") for what, count in lacking.items())
+
+
+def _lacks(text: LabeledText, present: frozenset[str]) -> str | None:
+    if text.role == "topic":
+        return None
+    if "role" in present and "author" in present and text.author is None:
+        return "an author"
+    return "a value to infer" if "sensitive" in present and text.sensitive is None else None
 
 
 def _has(path: Path, columns: Columns, name: str) -> bool:
-    """Whether the first row has the field; a later row that lacks it is an error there."""
+    """Whether a file may have the field: a header says so, and where there is none each row speaks for itself."""
+    if name in (columns.text, columns.id):
+        return False
     number = _unnumbered(path, columns)
     try:
         next(iter(_documents(path, columns, (name,), number=number)))
-    except (DocumentError, UsageError) as error:
+    except DocumentError as error:
         if f"{name!r}" in str(error):
             return False
         raise
@@ -128,7 +158,7 @@ def _unnumbered(path: Path, columns: Columns) -> bool:
 
 def _documents(path: Path, columns: Columns, keep: tuple[str, ...], *, number: bool) -> Iterator[Document]:
     corpus = open_corpus(path, id_field=columns.id, text_field=columns.text, keep=keep, number=number)
-    for found in corpus:
+    for found in replace(corpus, gaps=True):
         if isinstance(found, BadDocument):
             raise found.error()
         if not found.text.strip():
@@ -138,24 +168,28 @@ def _documents(path: Path, columns: Columns, keep: tuple[str, ...], *, number: b
         yield found
 
 
-def _labeled(path: Path, columns: Columns, present: Mapping[str, str | None]) -> Iterator[LabeledText]:
-    names = [name for name in (*present.values(), columns.sensitive) if name is not None]
-    number = _unnumbered(path, columns)
-    for document in _documents(path, columns, tuple(dict.fromkeys(names)), number=number):
-        labels = document.labels
-        author, topic = (labels.get(present[kind] or "") or None for kind in ("author", "topic"))
-        role: Role = "unknown"
-        if "role" in present:
-            role = _role(document)
-        hidden = labels.get(columns.sensitive or "") or None
-        yield LabeledText(document.id, document.text, author, topic, role, hidden)
+def _labeled(path: Path, columns: Columns) -> tuple[list[LabeledText], bool]:
+    """Every text with the labels it has, and whether roles are given; where they are not each is "unknown"."""
+    names = (columns.author or "author", columns.topic or "topic", "role", columns.sensitive or "")
+    asked = [columns.author, columns.topic, columns.sensitive]
+    keep = tuple(
+        name for name in dict.fromkeys(names) if name and (name in asked or _has(path, columns, name))
+    )
+    found = list(_documents(path, columns, keep, number=_unnumbered(path, columns)))
+    given = any(document.labels.get("role") for document in found)
+    texts = []
+    for document in found:
+        author, topic, role, sensitive = (document.labels.get(name) or None for name in names)
+        part: Role = _role(document, role) if given else "unknown"
+        texts.append(LabeledText(document.id, document.text, author, topic, part, sensitive))
+    return texts, given
 
 
-def _role(document: Document) -> Role:
-    role = document.labels["role"]
+def _role(document: Document, role: str | None) -> Role:
     if role not in ROLES:
         raise DocumentError(
-            f"document {document.position} (id {document.id!r}): its role is {role!r}: give {', '.join(ROLES)}"
+            f"document {document.position} (id {document.id!r}): its role is {role or ''!r}: give "
+            f"{', '.join(ROLES)}"
         )
     return cast("Role", role)
 
@@ -197,9 +231,8 @@ def _by_author(texts: Sequence[LabeledText]) -> OwnRows:
     lengths = [sum(1 for _ in tokenize(text.text, "word2vec")) for text in written]
     if written and min(lengths) >= KNOWN_WORDS + UNKNOWN_WORDS:
         parts = [part for text in written for part in split_story(text)]
-        return OwnRows(
-            tuple(parts), "the first 2,000 words of each text are known, its last 1,000 are attacked"
-        )
+        said = "the first 2,000 words of each text are known, its last 1,000 are attacked"
+        return OwnRows(tuple(parts), said + _unsigned(texts))
     pairs = {key: group for key, group in _groups(written, _pair).items() if len(group) > 1}
     if len({author for author, _ in pairs}) > 1:
         return _alternate(texts, pairs)
@@ -210,9 +243,10 @@ def _by_author(texts: Sequence[LabeledText]) -> OwnRows:
             "more texts, or rows with a field 'role' that says known or unknown"
         )
     halves = [half for text in long for half in _halves(text)]
-    left = len(texts) - len(long)
-    said = "the first half of each text is known, the second attacked"
-    return OwnRows(tuple(halves), said + _left_out(left, f"shorter than {FEWEST_WORDS_TO_HALVE} words"))
+    short = _left_out(len(written) - len(long), f"shorter than {FEWEST_WORDS_TO_HALVE} words")
+    return OwnRows(
+        tuple(halves), f"the first half of each text is known, the second attacked{short}{_unsigned(texts)}"
+    )
 
 
 def _pair(text: LabeledText) -> tuple[str | None, str | None]:
@@ -233,8 +267,16 @@ def _alternate(
     where = " on one topic" if any(text.topic is not None for text in chosen) else ""
     said = f"of authors with several texts{where} every second text is attacked and the others are known"
     if teaches and others and all(text.topic is not None for text in others):
-        return OwnRows((*chosen, *others), f"{said}; the {len(others):,} texts of others teach topics")
-    return OwnRows(tuple(chosen), said + _left_out(len(others), "of authors without a second one"))
+        unsigned = sum(text.author is None for text in others)
+        among = f", {unsigned:,} of them without an author," if unsigned else ""
+        return OwnRows((*chosen, *others), f"{said}; the {len(others):,} texts of others{among} teach topics")
+    single = sum(text.author is not None for text in others)
+    left = _left_out(single, "of authors without a second one") + _unsigned(texts)
+    return OwnRows(tuple(chosen), said + left)
+
+
+def _unsigned(texts: Iterable[LabeledText]) -> str:
+    return _left_out(sum(text.author is None for text in texts), "without an author")
 
 
 def _left_out(count: int, why: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from publius.evaluation.data import check_tasks
 from publius.evaluation.dataset_files import open_dataset
 from publius.evaluation.document_protector import document_choices
-from publius.evaluation.encoding import encode_dataset
+from publius.evaluation.encoding import encode_dataset, without_rejected
 from publius.evaluation.language_choice import language_adversary
 from publius.evaluation.own_data import Columns
 from publius.evaluation.report import write_report
@@ -31,6 +31,7 @@ def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: 
         request.id_field, request.text_field, request.author_field, request.topic_field, request.sensitive
     )
     dataset = open_dataset(corpus, work.topics, columns)
+    dataset, encoding = without_rejected(dataset, vectors, encoding)
     request = replace(request, tasks=check_tasks(dataset, request.tasks))
     data = encode_dataset(dataset, vectors, encoding, request.training)
     language = language_adversary(request, dataset, data)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, final
 
@@ -57,12 +58,25 @@ class Request(EvaluationSettings):
             checked_epsilon(strength)
         if not self.mechanisms:
             raise UsageError("an evaluation needs a mechanism")
+        if self.bounds and not self.epsilons and len(self.of_documents) < len(self.mechanisms):
+            replacing = next(name for name in self.mechanisms if name not in self.of_documents)
+            raise UsageError(f"the mechanism {replacing} replaces words: give --epsilon")
         if self.of_documents and self.reference is None:
             raise UsageError(
                 f"the mechanism {self.of_documents[0]} needs a public reference: give --reference"
             )
-        if self.unknown == "reject":
-            raise UsageError("--unknown reject has nothing to evaluate: choose unk, drop or keep")
+
+    def check_parameters(self) -> None:
+        """`UsageError` for a parameter that none of the mechanisms takes: it would be passed over."""
+        takers = [
+            {each.name for each in declared(DOCUMENT_MECHANISMS[name].Parameters)}
+            if name in DOCUMENT_MECHANISMS
+            else parameters_of(name)
+            for name in self.mechanisms
+        ]
+        if foreign := sorted(set(self.parameters).difference(*takers)):
+            names = " and ".join(self.mechanisms)
+            raise UsageError(f"of {names} none takes {' or '.join(foreign)}")
 
     @classmethod
     def of(cls, settings: EvaluationSettings) -> Request:
@@ -94,18 +108,17 @@ class Request(EvaluationSettings):
         return record
 
     def cells(self) -> list[Cell]:
-        """The clean cell, then repeat by repeat every mechanism at every epsilon or bound, the largest first."""
-        strengths = {
-            name: self.bounds if name in self.of_documents else self.epsilons for name in self.mechanisms
-        }
-        return [Cell(CLEAN, None, 0)] + [
-            Cell(mechanism, None, repeat, strength)
-            if mechanism in self.of_documents
-            else Cell(mechanism, strength, repeat)
-            for repeat in range(self.times)
-            for mechanism in self.mechanisms
-            for strength in sorted(set(strengths[mechanism]), reverse=True)
-        ]
+        """The clean cell, then repeat by repeat every mechanism at every epsilon or bound, the largest first.
+
+        A document mechanism is tried at the bounds; where there are none, at the epsilons.
+        """
+        found = [Cell(CLEAN, None, 0)]
+        for repeat, mechanism in product(range(self.times), self.mechanisms):
+            if mechanism in self.of_documents and self.bounds:
+                found += [Cell(mechanism, None, repeat, at) for at in sorted(set(self.bounds), reverse=True)]
+            else:
+                found += [Cell(mechanism, at, repeat) for at in sorted(set(self.epsilons), reverse=True)]
+        return found
 
 
 @final

@@ -48,7 +48,11 @@ def _stated(results: Results, *, document: bool) -> dict[str, Any]:
     request = results.facts["request"]
     if document:
         read = results.facts.get("documents") or {}
-        return {**read, "preserve": request.get("preserve"), "unknown": "drop"}
+        return {
+            **read,
+            "preserve": request.get("preserve"),
+            "unknown": request.get("document_unknown", "drop"),
+        }
     stops, profile = request.get("stop_words"), results.facts.get("tokenizer")
     return {
         **results.facts,
