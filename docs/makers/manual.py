@@ -20,6 +20,28 @@ Every command takes `--help`. Those with `--json` print one JSON object on stand
 go to standard error. Exit codes: 0 done, 2 the call is wrong, 65 an input cannot be accepted, 70 a bug or a failed
 check, 74 reading or writing failed, 77 refused by policy or budget.
 
+## Options that are not typed
+
+What is typed comes first, then the environment, then a file, then the default. `--epsilon` is `PUBLIUS_EPSILON` in the
+environment, and in `publius.toml`, in the working folder or named by `publius --config FILE COMMAND` or
+`PUBLIUS_CONFIG`:
+
+```toml
+[obfuscate]
+epsilon = 10
+keep = ["topic"]
+
+[ledger.init]
+budget = 8000
+```
+
+A command says which options it took from there. A section that is no command and a key that is no option of it are
+refused. `--experiment` and `--seed` are typed always: what weakens a release must be seen where it is called. The
+`publius.toml` that `publius start` writes has its answers below `[start]`.
+
+`publius -v COMMAND` says each step, `-vv` everything; `--log-format json` makes every line on standard error an object
+with `time`, `level`, `logger` and `message`, for machines. Neither says a word of a document.
+
 Completion for bash, zsh, fish and PowerShell: `publius --install-completion` for the shell you are in, or
 `publius --show-completion` to see what it would install.
 """

@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -38,6 +39,8 @@ from publius.cli import (
     watch,
     words,
 )
+from publius.cli.config import ConfiguredCommand, Given
+from publius.cli.log import Format, say, set_up
 from publius.errors import PubliusError, StorageError, place_of
 
 app = typer.Typer(
@@ -58,10 +61,26 @@ def _version(asked: bool) -> None:
 
 @app.callback()
 def _top(
+    ctx: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version."
     ),
-) -> None: ...
+    config: Path | None = typer.Option(
+        None,
+        envvar="PUBLIUS_CONFIG",
+        help="Options, by command. Default: publius.toml, if there is one here.",
+    ),
+    verbose: int = typer.Option(
+        0, "-v", "--verbose", count=True, envvar="PUBLIUS_VERBOSE", help="Say each step; twice: everything."
+    ),
+    log_format: Format = typer.Option(
+        "text", envvar="PUBLIUS_LOG_FORMAT", help="What is said on standard error: text, or json lines."
+    ),
+) -> None:
+    set_up(log_format, verbose)
+    if ctx.obj is None:
+        ctx.obj = Given.read(config)
+        ctx.obj.check(ctx.command, ctx)
 
 
 start.register(app)
@@ -79,6 +98,10 @@ bench.register(app)
 audit.register(app)
 check_mechanism.register(app)
 doctor.register(app)
+for each in (app, *(group.typer_instance for group in app.registered_groups)):
+    for command in each.registered_commands if each is not None else ():
+        if not issubclass(command.cls or object, ConfiguredCommand):
+            command.cls = ConfiguredCommand
 
 
 class _Stopped(SystemExit):
@@ -105,6 +128,7 @@ def _signals_stop() -> Iterator[None]:
 
 def main() -> None:
     """Run the command line; every error becomes one line on standard error and its exit code."""
+    set_up("text", 0)
     try:
         with _signals_stop():
             app()
@@ -125,5 +149,5 @@ def main() -> None:
 
 def _fail(message: str, code: int) -> NoReturn:
     with suppress(OSError):
-        typer.echo(f"publius: {message}", err=True)
+        say(message, error=True)
     sys.exit(code)

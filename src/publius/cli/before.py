@@ -7,9 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from publius.cli.console import printable
+from publius.cli.log import say
 from publius.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
@@ -40,11 +39,11 @@ def check_strength(settings: ReleaseSettings) -> None:
 
 def say_first(corpus: Corpus, warnings: Iterable[str]) -> None:
     """Whose ids are published, how a table is read, and what to warn of: the first lines, on standard error."""
-    typer.echo(printable(_ids(corpus)), err=True)
+    say(printable(_ids(corpus)), plain=True)
     if (form := _form(corpus)) is not None:
-        typer.echo(form, err=True)
+        say(form, plain=True)
     for warning in warnings:
-        typer.echo(f"publius: {warning}", err=True)
+        say(warning)
 
 
 def _ids(corpus: Corpus) -> str:
@@ -98,8 +97,8 @@ def _list(corpus: Corpus) -> None:
         return
     if len(bad) < 2:
         return
-    typer.echo(f"publius: {len(bad):,} documents cannot be used:", err=True)
+    say(f"{len(bad):,} documents cannot be used:")
     for each in bad[:_SHOWN]:
-        typer.echo(f"  {printable(str(each.error()))}", err=True)
+        say(f"  {printable(str(each.error()))}", plain=True)
     if len(bad) > _SHOWN:
-        typer.echo(f"  and {len(bad) - _SHOWN:,} more", err=True)
+        say(f"  and {len(bad) - _SHOWN:,} more", plain=True)

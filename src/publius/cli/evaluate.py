@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table, printable
+from publius.cli.log import say
 from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
 from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings, declared
@@ -84,7 +85,7 @@ def evaluate(
 
         check_same(release, request, evaluation.setting)
     if said := what_is_sent(evaluation):
-        typer.echo(said, err=True)
+        say(said, plain=True)
     with progress_shown(quiet=json) as progress:
         evaluation.run(request.cells(), workers=work.workers or os.cpu_count() or 1, progress=progress)
     write_limits(chosen, output)
@@ -143,7 +144,7 @@ def _lines_with_time_left() -> Progress:
             before = done
         elapsed, fresh = time.monotonic() - started, done - before
         left = f", {duration(elapsed / fresh * (total - done))} left" if fresh and done < total else ""
-        typer.echo(f"{done}/{total} {printable(part)}{left}", err=True)
+        say(f"{done}/{total} {printable(part)}{left}", plain=True)
 
     return progress
 

@@ -14,8 +14,9 @@ import typer
 
 from publius.cli.before import check_input, check_strength, every_bad_document, look_first, say_first
 from publius.cli.console import as_json, printable, standard_output, waiting
+from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
-from publius.cli.to_output import DASH, check_to_output, say, to_output
+from publius.cli.to_output import DASH, check_to_output, to_output
 from publius.errors import UsageError
 from publius.settings import EPSILON_TO_TRY, InputSettings, ReleaseSettings, RunSettings
 
@@ -162,14 +163,14 @@ def _run(
         summary = to_output(make, manifest) if piped else make(output)
     told = _as_json(summary, output, corpus, looked)
     if piped:
-        say(as_json(told) if json else _summary(summary, "standard output", looked))
+        say(as_json(told) if json else _summary(summary, "standard output", looked), plain=True)
         return
     with standard_output(f"the release in {output} is complete"):
         typer.echo(as_json(told) if json else _summary(summary, str(output), looked))
 
 
 def _say(text: str) -> None:
-    typer.echo(f"publius: {printable(text)}", err=True)
+    say(printable(text))
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
-from typer.core import TyperCommand
 
+from publius.cli.config import ConfiguredCommand
 from publius.cli.console import Json as Json
 from publius.cli.console import waiting
 from publius.settings import Declared, MechanismSettings, Settings, declared
@@ -100,6 +100,7 @@ def _parameter(option: Declared) -> inspect.Parameter:
         help=option.option.help,
         min=option.option.at_least if numeric else None,
         max=option.option.at_most if numeric else None,
+        autocompletion=_completion(option),
     )
     optional = kind | None if default is None else kind
     return inspect.Parameter(
@@ -108,6 +109,12 @@ def _parameter(option: Declared) -> inspect.Parameter:
         default=inspect.Parameter.empty if option.required else default,
         annotation=Annotated[optional, facts],
     )
+
+
+def _completion(option: Declared) -> Callable[[str], list[str]] | None:
+    """What a shell proposes where there are choices."""
+    choices = [str(each) for each in option.choices]
+    return (lambda incomplete: [each for each in choices if each.startswith(incomplete)]) if choices else None
 
 
 def _kind(option: Declared) -> Any:
@@ -129,22 +136,21 @@ def _value(option: Declared, value: Any) -> Any:
 # Mechanisms -----------------------------------------------------------------------------------------------
 
 
-class MechanismCommand(TyperCommand):
+class MechanismCommand(ConfiguredCommand):
     """A command that takes the parameters of every mechanism, and lists the mechanisms below its help.
 
     The mechanisms are read only when the command is used, so that other commands need not wait for them.
     """
 
-    def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        """Note which mechanisms are named: those from outside bring parameters that are not known before."""
-        words = " ".join(args).replace("=", " ").split()
+    def note_named(self, ctx: Any, mechanisms: list[str]) -> None:
+        """Those from outside bring parameters that are not known before."""
+        words = " ".join(mechanisms).replace("=", " ").split()
         ctx.meta[_NAMED] = [
             name
             for flag, value in pairwise(words)
             if flag in ("--mechanism", "--mechanisms")
             for name in value.split(",")
         ]
-        return super().parse_args(ctx, args)
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The options of the command, then those of the mechanisms."""

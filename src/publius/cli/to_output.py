@@ -10,8 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import typer
-
 from publius.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +64,3 @@ def to_output(make: Callable[[Path], Summary], manifest: Path | None) -> Summary
             ) from None
     return summary
 
-
-def say(text: str) -> None:
-    """On standard error: standard output is for the bags alone."""
-    typer.echo(text, err=True)

@@ -12,6 +12,7 @@ import typer
 
 from publius.cli.before import check_strength
 from publius.cli.console import print_json, printable, standard_output, waiting
+from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.errors import UsageError
 from publius.settings import InputSettings, ReleaseSettings, RunSettings, WatchSettings
@@ -69,7 +70,7 @@ def watch(
                     break
                 time.sleep(looking.pause)
     except SystemExit:  # a signal: that is how it ends, and what was begun goes on with the next call
-        typer.echo("publius: stopped; the same call goes on", err=True)
+        say("stopped; the same call goes on")
     if not json:
         told = ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())) or "nothing arrived"
         typer.echo(f"Files: {told}")
@@ -86,4 +87,4 @@ def _tell(event: Event, output: Path, *, json: bool) -> None:
             typer.echo(f"file {event.number}: {event.documents:,} released to {place}{left_out}")
     if not json:
         for sentence in event.said:
-            typer.echo(f"publius: file {event.number}: {printable(sentence)}", err=True)
+            say(f"file {event.number}: {printable(sentence)}")

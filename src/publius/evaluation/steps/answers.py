@@ -25,11 +25,15 @@ def together(given: Choices, kept: Choices) -> Choices:
 
 
 def read_config(path: Path) -> Choices:
-    """The answers in a TOML file; `UsageError` for a name that is none, `DataError` where it is no TOML."""
+    """The answers in a TOML file, below ``[start]`` or in no section.
+
+    `UsageError` for a name that is none, `DataError` where it is no TOML.
+    """
     try:
         values = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise DataError(f"{shown(path)} is no TOML: write one answer a line, such as bound = 7") from None
+    values = values["start"] if isinstance(values.get("start"), dict) else values
     known = {each.name: each for each in declared(Choices)}
     for name, value in values.items():
         if name not in known or type(value) not in _kinds(known[name]):
@@ -51,4 +55,4 @@ def config_text(choices: Choices) -> str:
     """The answers as TOML."""
     said = {each.name: getattr(choices, each.name) for each in fields(choices)}
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in said.items() if value]
-    return "# Answers of publius start; use them again with --config.\n" + "\n".join(lines) + "\n"
+    return "# Answers of publius start; use them again with --config.\n[start]\n" + "\n".join(lines) + "\n"

@@ -7,6 +7,7 @@ noise.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from publius.releases.engines.charges import Charges
 from publius.releases.engines.engine import (
     AbstractEngine,
     Job,
+    Outcome,
     Progress,
     Summary,
     bad_document_error,
@@ -37,6 +39,8 @@ from publius.text.bag import Encoding, words_of
 from publius.vectors.learning.topic_metric import files_sha256
 
 ENGINES: Final = ("local", "spark")
+
+_LOG: Final = logging.getLogger("publius.releases")
 
 
 def default_batch_size(plan: Plan) -> int:
@@ -183,7 +187,8 @@ def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
     with new_folder(output) as folder:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
         manifest = finish_folder(folder, job.plan, outcome.tally.documents, len(outcome.bad))
-        job.charges.pay(outcome.bad)
+        _pay(job, outcome, None)
+    _note("the release has its place", outcome)
     return Summary(outcome.tally, outcome.bad, manifest)
 
 
@@ -202,11 +207,25 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
     with work.stage() as stage:
         outcome = engine.release(job, work.key, stage, work.path)
         manifest = finish_folder(stage, job.plan, outcome.tally.documents, len(outcome.bad))
-    job.charges.pay(outcome.bad, token=work.key.derive("ledger").hex())
+    _pay(job, outcome, work.key.derive("ledger").hex())
     work.place(outcome.tally, outcome.bad)
     placed()
+    _note("the release has its place", outcome)
     work.destroy()
     return Summary(outcome.tally, outcome.bad, manifest, outcome.found if work.resumed else None)
+
+
+def _pay(job: Job, outcome: Outcome, token: str | None) -> None:
+    _note("all documents are drawn", outcome)
+    job.charges.pay(outcome.bad, token=token)
+    if job.charges.any:
+        _note("the ledger is debited", outcome)
+
+
+def _note(step: str, outcome: Outcome) -> None:
+    """A step in the log, with numbers only."""
+    numbers = {"documents": outcome.tally.documents, "left_out": len(outcome.bad)}
+    _LOG.info("%s: %d documents, %d left out", step, *numbers.values(), extra={"fields": numbers})
 
 
 def _already_placed(work: WorkingFolder, plan: Plan, placed: Callable[[], None]) -> Summary:
