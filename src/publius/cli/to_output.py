@@ -63,4 +63,3 @@ def to_output(make: Callable[[Path], Summary], manifest: Path | None) -> Summary
                 "released and stay charged"
             ) from None
     return summary
-
