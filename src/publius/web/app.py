@@ -28,7 +28,7 @@ from publius.web.openapi import described
 from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
 from publius.web.state import State
-from publius.web.views import compare, curve, document, outcomes, public, release, start, words
+from publius.web.views import compare, corpus, curve, document, outcomes, public, release, start, words
 from publius.web.workplace import Role
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -244,10 +244,15 @@ _ROUTES: Final = (
     _Route("POST", "/v1/start/release", start.release, start_answers.Running, requests.Start),
     _Route("GET", "/v1/start/run", start.run, start_answers.Running),
     _Route("POST", "/v1/start/cancel", start.cancel, start_answers.Running),
-    _Route("POST", "/v1/start/text", start.text, start_answers.GivenText, requests.GivenText),
+    _Route("POST", "/v1/start/samples", start.samples, start_answers.Started),
+    _Route("POST", "/v1/start/example", start.example, start_answers.Examples, requests.Start),
+    _Route("POST", "/v1/start/corpus", corpus.corpus, start_answers.Corpus, requests.Part),
+    _Route("POST", "/v1/start/map", corpus.corpus_map, start_answers.Map, requests.Start),
     _Route("POST", "/v1/start/ticket", start.ticket, start_answers.Ticket, requests.Page),
 )
-_ON_FILES: Final = (start.look, start.plan, start.learn, start.release, start.text)
+_ON_FILES: Final = (
+    start.look, start.plan, start.example, start.learn, start.release, corpus.corpus, corpus.corpus_map,
+)  # fmt: skip
 _FILE: Final = {
     "requestBody": {
         "required": True,

@@ -93,7 +93,10 @@ _FOR_RELEASES: _Narrowed = {
     "reference": (Reference | None,),
     "bound": (Annotated[float, Field(allow_inf_nan=False)] | None,),
 }
-_NOT_OFFERED = frozenset({"embeddings", "experiment", "seed", "order", "keep_between", "public"})
+_NOT_OFFERED = frozenset(
+    {"embeddings", "experiment", "seed", "order", "keep_between", "public", "find", "delimiter", "encoding"}
+)
+_ASKED_ELSEWHERE = frozenset({"public", "find", "delimiter", "encoding"})  # of start: with the files
 
 
 class Chosen(Strict):
@@ -121,7 +124,7 @@ def _options(name: str, narrowed: _Narrowed, *settings: type, base: type[Strict]
         each.name: _field(each, *narrowed.get(each.name, ()))
         for kind in settings
         for each in declared(kind)
-        if each.name not in _NOT_OFFERED
+        if each.name not in (_NOT_OFFERED if base is Chosen else _ASKED_ELSEWHERE)
     }
     return create_model(name, __base__=base, **fields)
 
@@ -235,20 +238,17 @@ class Given(Strict):
     role: Role
 
 
-class GivenText(Strict):
-    """One text of the files that were given, by its number from 1."""
-
-    role: Role
-    number: Annotated[int, Field(ge=1, le=10**9)]
-
-
 class Page(Strict):
     """One page of what was made, to open or to store."""
 
     what: Literal["signoff", "report", "release"]
 
 
-_FOR_START: _Narrowed = {"bound": (Annotated[float, Field(allow_inf_nan=False)] | None,)}
+_FOR_START: _Narrowed = {
+    "bound": (Annotated[float, Field(allow_inf_nan=False)] | None,),
+    "epsilon": (Positive | None,),
+    "length": (Length | None,),
+}
 _StartOptions: Any = _options("StartOptions", _FOR_START, StartSettings, base=Strict)
 
 
@@ -259,6 +259,13 @@ class Start(_StartOptions):  # type: ignore[misc]  # made above
     def answers(self) -> StartSettings:
         """The same as settings."""
         return StartSettings.among(dict(self))
+
+
+class Part(Start):
+    """Some of the texts to be released, by their numbers from 1."""
+
+    first: Annotated[int, Field(ge=1, le=10**9)] = 1
+    count: Annotated[int, Field(ge=1, le=100)] = 25
 
 
 def _fields(model: type[BaseModel]) -> set[str]:

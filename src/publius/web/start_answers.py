@@ -39,6 +39,7 @@ class Given(Answer):
     name: str
     files: int
     size: Annotated[int, Field(description="Bytes.")]
+    packaged: Annotated[bool, Field(description="The samples that come with the package.")] = False
     found: Found | None
 
 
@@ -89,7 +90,7 @@ class Skipped(Answer):
 class Learned(Answer):
     """The reference that was learned."""
 
-    reference: str
+    reference: str | None
 
 
 class Made(Answer):
@@ -142,24 +143,102 @@ class Older(Answer):
     authors: int
     topics: int
     floor: float | None
+    packaged: bool
 
 
 class Plan(Answer):
-    """What would be done."""
+    """What would be done. Silent says why nothing can be measured, where nothing can."""
 
     start: str
     commands: list[str]
-    reference: str
+    reference: str | None
     learned: bool
-    older: Older
+    older: Older | None
+    silent: str | None
+    strength: Annotated[float, Field(description="The bound in nats; epsilon where words are kept.")]
+    length: int | None
 
 
-class GivenText(Answer):
-    """A text of the files. Private."""
+class Example(Answer):
+    """A public text, and one draw of what would be released instead."""
+
+    before: str
+    words: int
+    after: list[tuple[str, int]]
+    size: int
+    label: str | None
+
+
+class Examples(Answer):
+    """Before and after on public texts; warnings are of the texts to be released, without any word of them."""
+
+    examples: list[Example]
+    means: str | None
+    warnings: list[str]
+
+
+class After(Answer):
+    """A bag, the most frequent words first."""
+
+    label: str | None
+    bag: list[tuple[str, int]]
+
+
+class Likely(Answer):
+    """A public prototype that a text may become."""
+
+    label: str
+    probability: float
+
+
+class OneText(Answer):
+    """A text to be released, with real words and pads counted apart. Private."""
 
     number: int
+    problem: Annotated[str | None, Field(description="Why it cannot be read; all else is missing then.")]
+    text: str | None = None
+    words: int | None = None
+    unknown: int | None = None
+    padding: int | None = None
+    beyond: int | None = None
+    language: str | None = None
+    warnings: list[str] | None = None
+    after: After | None = None
+    outcomes: list[Likely] | None = None
+
+
+class Corpus(Answer):
+    """Some of the texts. Private."""
+
     rows: int
-    text: str
+    released: Annotated[bool, Field(description="The bags are those of the release; else they are draws.")]
+    documents: list[OneText]
+
+
+class PrototypeAt(Answer):
+    """In two coordinates of the reference."""
+
+    label: str
+    x: float
+    y: float
+
+
+class TextAt(Answer):
+    """Where a text lies, and the prototype that it most likely becomes. Private."""
+
+    number: int
+    prototype: int
+    x: float
+    y: float
+
+
+class Map(Answer):
+    """The texts among public prototypes."""
+
+    rows: int
+    prototypes: list[PrototypeAt]
+    documents: list[TextAt]
+    dimension: int
 
 
 class Ticket(Answer):

@@ -13,8 +13,10 @@ from typing import Any, BinaryIO, Final, Literal, final
 from publius.documents.inspection import Inspection, inspect
 from publius.documents.readers import READERS, UNNAMED, kind_of_file
 from publius.errors import PubliusError, UsageError
+from publius.evaluation.steps import SAMPLES
 from publius.files import private
 from publius.web.guards.limits import MOST_FILES
+from publius.web.mechanism_cache import Kept
 from publius.web.run import Run, Stage
 
 Role = Literal["texts", "older"]
@@ -33,6 +35,13 @@ class Given:
     names: list[str] = field(default_factory=list)
     size: int = 0
     found: Inspection | None = None
+    form: dict[str, Any] = field(default_factory=dict)
+    packaged: bool = False
+
+    @property
+    def public(self) -> str:
+        """What the answers of `publius start` have for it."""
+        return SAMPLES if self.packaged else str(self.path)
 
     @property
     def path(self) -> Path:
@@ -56,6 +65,7 @@ class Workplace:
         self._given: dict[Role, Given] = {}
         self._count = 0
         self.run: Run | None = None
+        self.plans = Kept(4)
 
     @property
     def folder(self) -> Path:
@@ -105,11 +115,17 @@ class Workplace:
             corpus.found = None
             return corpus
 
+    def take_samples(self) -> None:
+        """Let the packaged texts be the public ones, to try with."""
+        self.forget("older")
+        self._given["older"] = Given("older", self._new_folder("older"), [SAMPLES], packaged=True)
+
     def look(self, role: Role, **form: str | None) -> Inspection:
         """What is in the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
         corpus = self.needed(role)
         self._not_while_running()
         corpus.found = self.named(lambda: inspect(corpus.path, **form))
+        corpus.form = {name: value for name, value in form.items() if value and name != "text_field"}
         return corpus.found
 
     def named(self, work: Callable[[], object]) -> Any:
@@ -123,7 +139,7 @@ class Workplace:
     def shown(self, text: str) -> str:
         """``text`` with the names of the files in place of where they lie."""
         for corpus in self._given.values():
-            for path in (corpus.path, corpus.folder):
+            for path in () if corpus.packaged else (corpus.path, corpus.folder):
                 text = text.replace(str(path), corpus.name)
         return text
 

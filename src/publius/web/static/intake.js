@@ -28,7 +28,7 @@ export class Intake {
   async show(given, kinds) {
     this.kinds = kinds;
     this.given = given;
-    if (given && (!given.found || given.excerpt === undefined)) return this.#look(given.found ? { text_field: given.found.text_field, delimiter: given.found.delimiter, encoding: given.found.encoding } : {});
+    if (given && !given.packaged && (!given.found || given.excerpt === undefined)) return this.#look(given.found ? { text_field: given.found.text_field, delimiter: given.found.delimiter, encoding: given.found.encoding } : {});
     return this.#paint();
   }
 
@@ -77,7 +77,7 @@ export class Intake {
 
   #paint() {
     this.card.clear();
-    put(this.card.body, this.given?.found ? this.#facts() : this.#zone());
+    put(this.card.body, this.given?.packaged ? this.#packaged() : this.given?.found ? this.#facts() : this.#zone());
   }
 
   #zone() {
@@ -93,6 +93,10 @@ export class Intake {
       input.value = "";
     } });
     return el("label", { class: `pick${primary ? " primary" : ""}` }, input, el("span", {}, title));
+  }
+
+  #packaged() {
+    return el("div", { class: "given" }, el("p", {}, el("strong", {}, "Packaged samples")), this.#picker("A file of yours"));
   }
 
   #facts() {

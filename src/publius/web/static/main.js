@@ -3,6 +3,7 @@
 import { adoptToken, call } from "./api.js";
 import { choose, chosen, keepsWords, onChoice } from "./choice.js";
 import { CompareView } from "./compare.js";
+import { CorpusView } from "./corpus.js";
 import { offerMechanisms, setUpControls, showFacts } from "./controls.js";
 import { DocumentView } from "./document.js";
 import { byId, put } from "./dom.js";
@@ -41,7 +42,8 @@ function setUp(session, mechanisms, embeddings) {
   setUpControls(mechanisms);
   setUpSources(session);
   const release = new Release(session, refreshSession);
-  const views = { start: new StartView((name) => open(name)), document: new DocumentView(session, release), outcomes: new OutcomesView(release), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
+  const start = new StartView((name) => open(name));
+  const views = { start, corpus: new CorpusView(start, (name) => open(name)), document: new DocumentView(session, release), outcomes: new OutcomesView(release), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
   let active = "start";
   const open = setUpTabs(document.querySelector("[role=tablist]"), (name) => {
     if (active !== name) scrollTo(0, 0); // a view begins at its top
@@ -57,7 +59,7 @@ function setUp(session, mechanisms, embeddings) {
   });
   setUpKept((preserve) => {
     if (preserve === "words") return open("document");
-    if (WHOLE.has(active)) return choose({ preserve });
+    if (active === "outcomes") return choose({ preserve });
     kept = preserve;
     return open("outcomes");
   });
@@ -65,14 +67,17 @@ function setUp(session, mechanisms, embeddings) {
   document.documentElement.dataset.ready = "true";
 }
 
-const WHOLE = new Set(["start", "outcomes"]); // views of whole documents
+const FILES = new Set(["start", "corpus"]); // views of whatever is kept
+let forFiles = "topic"; // what they keep when they are opened again
+let kept = "topic"; // the same of the view of outcomes
+let last = null;
 
-let kept = "topic"; // what the view of outcomes keeps when it is opened
-
-/** Each view belongs to words or to whole documents: what is chosen beside it never says otherwise. */
+/** Each view belongs to words, to whole documents or to both: what is chosen beside it never says otherwise. */
 function keepFor(view) {
-  if (!keepsWords()) kept = chosen("preserve");
-  choose({ preserve: WHOLE.has(view) ? kept : "words" });
+  if (FILES.has(last)) forFiles = chosen("preserve");
+  else if (!keepsWords()) kept = chosen("preserve");
+  last = view;
+  choose({ preserve: FILES.has(view) ? forFiles : view === "outcomes" ? kept : "words" });
 }
 
 /** The others may have to be prepared, the first time on these vectors for long: the page is in use meanwhile. */

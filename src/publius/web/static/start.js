@@ -5,22 +5,23 @@ import { Card, announce } from "./card.js";
 import { choose, chosen } from "./choice.js";
 import { byId, el, pairs, put, table } from "./dom.js";
 import { integer, number, percent, plural } from "./format.js";
-import { Intake, select } from "./intake.js";
+import { Intake } from "./intake.js";
 import { reloadReferences } from "./kept.js";
 import { Runs, putOnce, stageList } from "./stages.js";
 
 const STRENGTHS = [[1, "strong"], [10, "moderate"], [20, "weak"], [Infinity, "empty"]]; // as privacy/document_guarantee.py
 const CANDIDATES = 1000;
-const SHOWN = 24; // words of a bag
+const PAUSE = 200; // milliseconds after which a new choice is planned
 
 export const strength = (bound) => STRENGTHS.find(([limit]) => bound <= limit)[1];
 
 export class StartView {
   #plan = null;
   #loaded = false;
-  #own = { text_field: null, author_field: null, topic_field: null, publish_ids: false, without_evidence: false };
-  #before = { number: 1, text: null };
-  #channel = new Channel("/v1/outcomes");
+  #own = { text_field: null, author_field: null, topic_field: null, publish_ids: false, without_evidence: false, allow_padding: false };
+  #channel = new Channel("/v1/start/example");
+  #later = 0;
+  #planned = "";
   #planCard = new Card(byId("start-older"));
   #keepCard = new Card(byId("start-keep"));
   #runCard = new Card(byId("start-release"));
@@ -46,9 +47,10 @@ export class StartView {
     if (!this.#loaded) {
       this.#loaded = true;
       await this.#load();
-    } else if (changed === undefined || changed.has("preserve") || changed.has("bound")) {
+    } else if (changed === undefined || ["preserve", "bound", "epsilon"].some((name) => changed.has(name))) {
       this.#showKeep();
-      await this.#ask();
+      clearTimeout(this.#later);
+      this.#later = setTimeout(() => this.#ask(), PAUSE);
     }
   }
 
@@ -65,12 +67,20 @@ export class StartView {
   /** After the page was opened anew: the answers that the run was started with. */
   #adopt(facts) {
     for (const name of Object.keys(this.#own)) this.#own[name] = facts[name];
-    choose({ preserve: facts.preserve, bound: facts.bound });
+    choose({ preserve: facts.preserve, [facts.preserve === "words" ? "epsilon" : "bound"]: facts.strength });
+  }
+
+  /** The plan for what is chosen now with its answers; null while there can be none. */
+  async current() {
+    if (this.#loaded) await this.#ask();
+    else await this.refresh();
+    return this.#plan?.learned ? { plan: this.#plan, answers: this.answers } : null;
   }
 
   get answers() {
     const own = Object.fromEntries(Object.entries(this.#own).filter(([, value]) => value));
-    return { preserve: chosen("preserve"), bound: chosen("bound"), ...own };
+    const strong = chosen("preserve") === "words" ? { epsilon: chosen("epsilon") } : { bound: chosen("bound") };
+    return { preserve: chosen("preserve"), ...strong, ...own };
   }
 
   #olderColumns({ found }) {
@@ -79,33 +89,36 @@ export class StartView {
       this.#own[name] = value || null;
       this.#ask();
     };
-    const options = [["", "none, or found by its name"], ...columns.map((each) => [each, each])];
+    const options = [["", "found by its name"], ...columns.map((each) => [each, each])];
     return [
-      ["topic", "Column of topics", options, this.#own.topic_field ?? this.#plan?.older.topic_field, pick("topic_field")],
-      ["author", "Column of authors", options, this.#own.author_field ?? this.#plan?.older.author_field, pick("author_field")],
+      ["topic", "Column of topics", options, this.#own.topic_field, pick("topic_field")],
+      ["author", "Column of authors", options, this.#own.author_field, pick("author_field")],
     ];
   }
 
   #given() {
     this.#own = { ...this.#own, text_field: this.texts.found?.text_field ?? null };
-    this.#before.text = null;
     this.runs.run = null;
     return this.#ask();
   }
 
   /** Ask what would be done with these answers, and show it. */
   async #ask() {
-    this.#plan = null;
-    if (this.texts.found && this.older.found) {
+    const asked = JSON.stringify(this.answers);
+    this.#planned = asked;
+    let plan = null;
+    if (this.texts.found) {
       try {
-        this.#plan = await call("/v1/start/plan", this.answers);
+        plan = await call("/v1/start/plan", this.answers);
         this.#planCard.clear();
       } catch (error) {
-        this.#planCard.fail(error);
+        if (asked === this.#planned) this.#planCard.fail(error);
         this.#planCard.body.hidden = false;
       }
-      if (this.#plan?.learned) await reloadReferences(this.#plan.reference);
     }
+    if (asked !== this.#planned) return; // chosen otherwise meanwhile
+    this.#plan = plan;
+    if (plan?.learned && plan.reference) await reloadReferences(plan.reference);
     this.#showAll();
   }
 
@@ -132,17 +145,22 @@ export class StartView {
     const node = byId("start-learn");
     const { run } = this.runs;
     const mine = run?.kind === "learn" ? run : null;
-    node.hidden = !this.#plan && !mine;
+    const older = this.#plan?.older;
+    byId("start-samples").hidden = this.older.given !== null;
+    node.hidden = !older && !mine;
     if (node.hidden) return;
-    if (mine && (mine.state !== "done" || !this.#plan)) {
+    if (mine && (mine.state !== "done" || !older)) {
       put(node, stageList(mine, () => this.runs.cancel()), mine.state === "running" ? null : this.#learnButton("Try again"));
       return;
     }
-    const { learned, older, reference } = this.#plan;
+    const { learned, reference, silent } = this.#plan;
+    const who = [older.topic_field && `Topics stand in the column ${older.topic_field}`, older.author_field && `authors in ${older.author_field}`].filter(Boolean).join(", ");
     put(node,
-      el("p", {}, `${plural(older.texts, "text", "texts")} on ${plural(older.topics, "topic", "topics")}${older.authors ? ` by ${plural(older.authors, "author", "authors")}` : ""}: half to learn from, ${integer(older.attacked)} to attack.`),
-      older.author_field === null ? el("p", { class: "caution" }, "No column of authors: there will be no evidence that authors are hidden.") : null,
-      learned ? el("p", { class: "good" }, `Learned, and kept as the reference ${reference}.`) : this.#learnButton("Learn what is public"));
+      el("p", {}, `${plural(older.texts, "text", "texts")} can be used${older.topics ? `, on ${plural(older.topics, "topic", "topics")}` : ""}${older.authors ? `, by ${plural(older.authors, "author", "authors")}` : ""}: half to learn from, ${integer(older.attacked)} to attack.${who && !older.packaged ? ` ${who}.` : ""}`),
+      older.packaged ? el("p", { class: "caution" }, "Packaged passages of old books and papers, to try with. They say nothing about your texts.") : null,
+      silent ? el("p", { class: "caution" }, `${silent[0].toUpperCase()}${silent.slice(1)}: there will be no evidence that authors are hidden.`) : null,
+      reference === null ? el("p", { class: "good" }, "Where words are kept nothing has to be learned.")
+        : learned ? el("p", { class: "good" }, `Learned, and kept as the reference ${reference}.`) : this.#learnButton("Learn what is public"));
   }
 
   #learnButton(title) {
@@ -155,21 +173,31 @@ export class StartView {
     if (started) this.runs.take(started.run);
   }
 
+  async #takeSamples() {
+    const found = await this.#planCard.wait(call("/v1/start/samples", {}));
+    if (!found) return;
+    await this.older.show(found.older, found.kinds);
+    await this.#given();
+  }
+
   // Step 3: what to keep, and how strongly.
 
   #bindKeep() {
     for (const input of document.querySelectorAll("[name=start-preserve]")) input.addEventListener("change", () => choose({ preserve: input.value }));
     byId("start-bound").addEventListener("input", (event) => choose({ bound: Number(event.target.value) }));
-    byId("start-another").addEventListener("click", () => {
-      this.#before.number += 1;
-      this.#before.text = null;
-      this.#showBefore();
-    });
+    byId("start-epsilon").addEventListener("input", (event) => choose({ epsilon: Number(event.target.value) }));
+    byId("start-another").addEventListener("click", () => this.#showBefore());
+    byId("start-samples").querySelector("button").addEventListener("click", () => this.#takeSamples());
     put(byId("start-scale"), STRENGTHS.map(([limit, name], at) => el("li", { "data-name": name }, el("b", {}, name), el("span", { class: "soft" }, limit === Infinity ? `above ${STRENGTHS[at - 1][0]}` : `to ${limit}`))));
   }
 
   #showKeep() {
     const bound = chosen("bound");
+    const words = chosen("preserve") === "words";
+    byId("start-for-words").hidden = !words;
+    byId("start-for-documents").hidden = words;
+    byId("start-epsilon").value = chosen("epsilon");
+    put(byId("start-epsilon-means"), el("strong", {}, `Epsilon ${number(chosen("epsilon"))}. `), "Per word and unit of distance: smaller hides more; at 10 most words stay as they are. Texts that are far apart can be told apart whatever you choose; what an adversary achieves is measured in step 4.");
     for (const input of document.querySelectorAll("[name=start-preserve]")) input.checked = input.value === chosen("preserve");
     byId("start-bound").value = bound;
     byId("start-bound").setAttribute("aria-valuetext", `${number(bound)} nats, ${strength(bound)}`);
@@ -184,18 +212,14 @@ export class StartView {
   async #showBefore() {
     const ready = this.#plan?.learned;
     byId("start-another").disabled = !ready;
-    if (!ready) return this.#keepCard.empty("Before and after on real words, once step 2 is done.");
-    try {
-      this.#before.text ??= await call("/v1/start/text", { role: "older", number: this.#before.number });
-    } catch (error) {
-      if (this.#before.number === 1) return this.#keepCard.fail(error);
-      this.#before = { number: 1, text: null };
-      return this.#showBefore();
-    }
-    const { text } = this.#before.text;
-    const { preserve, bound } = this.answers;
-    const found = await this.#keepCard.wait(this.#channel.ask({ text, preserve, bound, reference: this.#plan.reference }, JSON.stringify([text, preserve])));
-    if (found) put(this.#keepCard.body, beforeAndAfter(text, found));
+    if (!ready) return this.#keepCard.empty("Before and after on public texts, once step 2 is done.");
+    const found = await this.#keepCard.wait(this.#channel.ask(this.answers, JSON.stringify(this.answers)));
+    if (!found) return undefined;
+    const kept = found.means?.split("; ")[1];
+    put(this.#keepCard.body, found.examples.map(beforeAndAfter),
+      found.examples.length ? null : el("p", { class: "empty" }, "There are no public texts to show."),
+      kept ? el("p", { class: "note" }, `At this bound ${kept}.`) : null,
+      found.warnings.map((each) => el("p", { class: "caution" }, `Of your texts: ${each}.`)));
     return undefined;
   }
 
@@ -205,14 +229,17 @@ export class StartView {
     const { run } = this.runs;
     const mine = run?.kind === "release" ? run : null;
     const body = this.#runCard.body;
-    const ready = this.#plan?.learned && !this.runs.running;
-    const needed = !this.texts.found ? "Your texts are needed first: step 1." : !this.older.found ? "Public or older texts are needed first: step 2." : !this.#plan ? "Step 2 is not settled yet." : !this.#plan.learned ? "What is public is to be learned first: step 2." : null;
-    const evidence = this.#plan?.older.author_field != null;
-    const blocked = needed ?? (evidence || this.#own.without_evidence ? null : "Say below that you go on without evidence, or name the column of authors in step 2.");
+    const plan = this.#plan;
+    const silent = plan?.silent;
+    const ready = plan?.learned && !this.runs.running;
+    const needed = !this.texts.found ? "Your texts are needed first: step 1."
+      : !plan ? "Step 2 is not settled yet." : !plan.learned ? "What is public is to be learned first: step 2." : null;
+    const blocked = needed ?? (silent && !this.#own.without_evidence ? `${silent[0].toUpperCase()}${silent.slice(1)}. Give such texts in step 2, or say that you go on without evidence.` : null);
     put(body,
       el("div", { class: "checks" },
         this.#check("publish_ids", "Release your own ids; otherwise the documents are numbered"),
-        this.#plan && !evidence ? this.#check("without_evidence", "Go on without evidence that authors are hidden") : null),
+        chosen("preserve") === "words" ? this.#check("allow_padding", "Release even where more than 30 % of the words are padding") : null,
+        silent ? this.#check("without_evidence", "Go on without evidence that authors are hidden") : null),
       mine?.state === "done" ? null : el("p", { class: "note" }, blocked ?? `Your texts are protected, half of the older ones is attacked in the same way, and the page to sign is written, into a new folder in ${this.releases}.`),
       mine && mine.state !== "done" ? stageList(mine, () => this.runs.cancel()) : null,
       mine?.state === "done" ? this.#result(mine) : null,
@@ -229,13 +256,14 @@ export class StartView {
 
   #result({ result, facts }) {
     const { verdict, reason, manifest, documents, skipped, folder } = result;
-    const same = facts.preserve === chosen("preserve") && facts.bound === chosen("bound");
+    const unit = facts.preserve === "words" ? "epsilon" : "bound";
+    const same = facts.preserve === chosen("preserve") && facts.strength === chosen(unit);
     const open = (what) => async () => {
       const { address } = await call("/v1/start/ticket", { what });
       window.open(address, what === "release" ? "_self" : "_blank", "noopener");
     };
     return el("div", { class: "result" },
-      same ? null : el("p", { class: "caution" }, `This was made to keep the ${facts.preserve} at ${number(facts.bound)} nats. You have chosen otherwise since: release again for that.`),
+      same ? null : el("p", { class: "caution" }, `This was made to keep the ${facts.preserve} at ${unit} ${number(facts.strength)}. You have chosen otherwise since: release again for that.`),
       el("div", { class: `verdict ${verdict === "PASS" ? "pass" : verdict === "FAIL" ? "fail" : "none"}` },
         el("strong", {}, verdict ?? "Not measured"),
         el("p", {}, reason ? reason.replace(/^(PASS|FAIL): /, "") : "There is no evidence that authors are hidden: nothing was measured.")),
@@ -266,13 +294,17 @@ export class StartView {
 /** The posterior of one of `CANDIDATES` equally likely texts, rounded up. */
 const named = (bound) => Math.min(1, Math.ceil(1e4 / (1 + (CANDIDATES - 1) * Math.exp(-bound))) / 1e4);
 
-function beforeAndAfter(text, { outcomes, draw, words }) {
-  const bag = [...draw.bag].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0], "en"));
+function beforeAndAfter({ before, words, after, size, label }) {
   return el("div", { class: "panes" },
-    el("section", {}, el("h3", {}, "Before: one of the older texts"), el("blockquote", { class: "pane" }, text),
-      el("p", { class: "note" }, `${plural(words.known, "word", "words")} that the reference knows, ${integer(words.unknown)} that it does not.`)),
-    el("section", {}, el("h3", {}, "After: one draw"), el("div", { class: "pane words" }, bag.slice(0, SHOWN).map(([word, count]) => el("span", {}, word, count > 1 ? el("small", {}, ` ×${count}`) : null))),
-      el("p", { class: "note" }, outcomes.length ? `Became ${draw.label}. ${outcomes.slice(0, 3).map((each) => `${each.label} ${percent(each.probability)}`).join(", ")}.` : "Drawn near its place.")));
+    el("section", {}, el("h3", {}, "Before ", el("span", { class: "soft" }, plural(words, "word", "words"))), el("blockquote", { class: "pane" }, before)),
+    el("section", {}, el("h3", {}, "After ", el("span", { class: "soft" }, `${plural(size, "word", "words")}${label === null ? "" : `, became ${label}`}`)), bagWords(after, size)));
+}
+
+/** The words of a bag, the most frequent first. */
+export function bagWords(bag, size = 0) {
+  const shown = bag.reduce((sum, [, count]) => sum + count, 0);
+  return el("div", { class: "pane words" }, bag.map(([word, count]) => el("span", {}, word, count > 1 ? el("small", {}, ` ×${count}`) : null)),
+    size > shown ? el("span", { class: "soft" }, `and ${integer(size - shown)} more`) : null);
 }
 
 function measuredTable({ measured, texts, floor }) {
@@ -282,5 +314,3 @@ function measuredTable({ measured, texts, floor }) {
     table("What was measured", [["named rightly", "text"], ["protected", "number"], ["95 % interval", "number"], ["unprotected", "number"], ["by chance", "number"]], rows),
     el("p", { class: "note" }, `Of ${plural(texts, "text", "texts")}.${floor === null ? "" : ` Who knows only the topic names ${percent(floor)} of the authors.`}`));
 }
-
-export { select };

@@ -87,27 +87,27 @@ def _picture(mechanism: AbstractDocumentMechanism, document: IndexArray) -> dict
     """The document, public prototypes and the box a position is clipped to, in two of the reference's coordinates."""
     aspect = mechanism.aspect
     shown = mechanism.prototypes if isinstance(mechanism, Prototype) else aspect.sets[0]
-    axes = _axes(shown.points)
+    axes = axes_of(shown.points)
     place = mechanism.positions([document])
     return {
         "dimension": aspect.dimension,
         "coordinates": [axis + 1 for axis in axes],
-        "document": _flat(place, axes)[0],
-        "clipped": _flat(aspect.saturated(place), axes)[0],
-        "box": _flat(np.stack([aspect.low, aspect.high]), axes),
+        "document": flat(place, axes)[0],
+        "clipped": flat(aspect.saturated(place), axes)[0],
+        "box": flat(np.stack([aspect.low, aspect.high]), axes),
         "prototypes": [
             {"prototype": k, "label": label, **at}
-            for k, (label, at) in enumerate(zip(shown.labels, _flat(shown.points, axes), strict=True))
+            for k, (label, at) in enumerate(zip(shown.labels, flat(shown.points, axes), strict=True))
         ],
     }
 
 
-def _axes(points: Float64Array) -> list[int]:
+def axes_of(points: Float64Array) -> list[int]:
     """The two coordinates in which the prototypes lie furthest apart, the first of equals; public."""
     return sorted(np.argsort(-points.std(axis=0), kind="stable")[:2].tolist())
 
 
-def _flat(points: Float64Array, axes: list[int]) -> list[dict[str, float]]:
+def flat(points: Float64Array, axes: list[int]) -> list[dict[str, float]]:
     """Points in those coordinates; the second is 0 where there is but one."""
     rows = np.asarray(points)[:, axes].tolist()
     return [{"x": row[0], "y": row[1] if len(row) > 1 else 0.0} for row in rows]

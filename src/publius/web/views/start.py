@@ -5,21 +5,22 @@ from __future__ import annotations
 import io
 import shlex
 import zipfile
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from itertools import islice
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final
 
-from publius.documents.corpus import BadDocument, Corpus, Document, open_corpus
 from publius.documents.inspection import Inspection
 from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.signed import measured_for
-from publius.evaluation.steps import PUBLIC, Choices, Older, commands, config_text, texts_of
+from publius.evaluation.steps import PUBLIC, Choices, Older, Walk, commands, config_text, texts_of
+from publius.evaluation.steps.showing import bound_in_words, examples
+from publius.evaluation.steps.walk import CONFIG
 from publius.files import WHOLE_LIMIT, check_new_folder, new_folder, write_file
 from publius.noise.randomness import entropy
+from publius.releases.plan import Plan
+from publius.releases.preflight import look as look_at
 from publius.releases.signoff import read_manifest_of
 from publius.web import requests
 from publius.web.run import Run, Stage
@@ -34,27 +35,7 @@ TITLES: Final = {
 }
 _FAIL: Final = 1
 _EXCERPT: Final = 280
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """Everything that the commands need."""
-
-    texts: Given
-    found: Inspection
-    choices: Choices
-    older: Older
-
-    def steps(self, folder: Path) -> list[list[str]]:
-        """The commands that make everything below ``folder``."""
-        return commands(self.texts.path, self.found, folder, self.choices, self.older)
-
-    @property
-    def reference(self) -> str:
-        """What is learned, or was, under its name."""
-        release = next(step for step in self.steps(Path()) if step[0] == "obfuscate")
-        return release[release.index("--reference") + 1]
+_EXAMPLES: Final = 2
 
 
 def start(state: State) -> dict[str, Any]:
@@ -73,6 +54,12 @@ def look(state: State, asked: requests.Look) -> dict[str, Any]:
     return {**(_given(corpus) or {}), "excerpt": place.named(lambda: _excerpt(corpus, found))}
 
 
+def samples(state: State) -> dict[str, Any]:
+    """Let the packaged texts be the public ones: to try with, and of another kind than anybody's."""
+    state.workplace.take_samples()
+    return start(state)
+
+
 def forget(state: State, asked: requests.Given) -> dict[str, Any]:
     """Remove the files of a role from this machine's temporary folder."""
     state.workplace.forget(asked.role)
@@ -81,71 +68,87 @@ def forget(state: State, asked: requests.Given) -> dict[str, Any]:
 
 def plan(state: State, asked: requests.Start) -> dict[str, Any]:
     """What would be done with these answers: the commands, what the public texts are, what evidence there can be."""
-    ready = _ready(state.workplace, asked)
-    older = ready.older
+    place = state.workplace
+    walk = walk_of(place, asked)
     output = state.releases / "release-NEW"
     return {
-        "start": _start_command(state.workplace, asked, output),
-        "commands": [_shown(state.workplace, step) for step in ready.steps(output)],
-        "reference": ready.reference,
-        "learned": any(entry["name"] == ready.reference for entry in state.references.listing()),
-        "older": {
-            "texts": len(older.learned) + len(older.attacked),
-            "attacked": len(older.attacked),
-            "author_field": older.authors,
-            "topic_field": older.topics,
-            "authors": _kinds(older, "author"),
-            "topics": _kinds(older, "topic"),
-            "floor": older.floor if older.authors else None,
-        },
+        "start": _start_command(place, walk, asked, output),
+        "commands": [_shown(place, step) for step in walk.commands(output)],
+        "reference": walk.reference,
+        "learned": walk.learned_before,
+        "older": None if walk.older is None else _older(walk.older),
+        "silent": _silent(walk),
+        "strength": walk.strength,
+        "length": walk.size,
+    }
+
+
+def example(state: State, asked: requests.Start) -> dict[str, Any]:
+    """Before and after on public texts, the strength in words, and what to know of the texts to be released."""
+    walk = walk_of(state.workplace, asked)
+    made = plan_of(state.workplace, walk)
+    topics = walk.older.topic_names if walk.older and walk.choices.preserve == "topic" else ()
+    return {
+        "examples": [
+            {
+                "before": each.before,
+                "words": each.words,
+                "after": each.after,
+                "size": each.size,
+                "label": each.label,
+            }
+            for each in examples(walk, made, _EXAMPLES)
+        ],
+        "means": None if walk.keeps_words else bound_in_words(walk.strength, len(topics)),
+        "warnings": list(look_at(walk.corpus, made).warnings()),
     }
 
 
 def learn(state: State, asked: requests.Start) -> dict[str, Any]:
     """Begin to learn what is public; nothing of the texts to be released is read."""
     place = state.workplace
-    ready = _ready(place, asked)
+    walk = walk_of(place, asked)
     folder = place.folder / f"learned-{entropy(8).hex()}"
-    steps = [step for step in ready.steps(folder) if step[0] == "reference"]
+    steps = [step for step in _missing(walk, folder) if step[0] == "reference"]
 
     def work(run: Run) -> dict[str, Any]:
         with new_folder(folder, private=(PUBLIC,)) as made:
-            ready.older.write(made / PUBLIC)
+            _write_older(walk, made)
             for step in _moved(steps, folder, made):
                 run.command(step)
-        return {"reference": ready.reference}
+        return {"reference": walk.reference}
 
-    return _begin(place, "learn", steps, ready, work)
+    return _begin(place, "learn", steps, walk, work)
 
 
 def release(state: State, asked: requests.Start) -> dict[str, Any]:
     """Begin to release, to measure and to write the page; a folder appears when all of it is done."""
     place = state.workplace
-    ready = _ready(place, asked)
-    if ready.older.authors is None and not ready.choices.without_evidence:
+    walk = walk_of(place, asked)
+    if (silent := _silent(walk)) and not walk.choices.without_evidence:
         raise PolicyError(
-            "the public texts have no column of authors, so there will be no evidence that authors are hidden: name "
-            "the column, or say that you go on without evidence. Nothing was released"
+            f"{silent}, so there will be no evidence that authors are hidden: give such texts, or say that you go on "
+            "without evidence. Nothing was released"
         )
     output = (state.releases / f"release-{entropy(4).hex()}").resolve()
     check_new_folder(output)
     ledger = [] if state.ledger is None else ["--ledger", str(state.ledger.path)]
     charged = {"obfuscate", "signoff"}
-    steps = [[*step, *(ledger if step[0] in charged else [])] for step in ready.steps(output)]
+    steps = [[*step, *(ledger if step[0] in charged else [])] for step in _missing(walk, output)]
 
     def work(run: Run) -> dict[str, Any]:
-        place.named(lambda: _check_apart(ready))
+        if walk.older is not None:
+            walk.older.check_apart(walk.texts())
         with new_folder(output, private=(PUBLIC,)) as made:
-            ready.older.write(made / PUBLIC)
+            _write_older(walk, made)
             for step in _moved(steps, output, made):
                 measured = step[0] == "evaluate"
                 run.command(step, codes=(0, _FAIL) if measured else (0,), watched=measured)
-            with write_file(made / "publius.toml") as stream:
-                named = replace(ready.choices, public=place.needed("older").name)
-                stream.write(config_text(named).encode())
+            with write_file(made / CONFIG) as stream:
+                stream.write(config_text(_as_named(place, walk)).encode())
         return _result(output, run)
 
-    return _begin(place, "release", steps, ready, work)
+    return _begin(place, "release", steps, walk, work)
 
 
 def run(state: State) -> dict[str, Any]:
@@ -158,18 +161,6 @@ def cancel(state: State) -> dict[str, Any]:
     if state.workplace.run is not None:
         state.workplace.run.cancel()
     return run(state)
-
-
-def text(state: State, asked: requests.GivenText) -> dict[str, Any]:
-    """One text of the files that were given: for the curator's eyes."""
-    corpus = state.workplace.needed(asked.role)
-    found = corpus.found or state.workplace.look(asked.role)
-    item = next(islice(opened(corpus, found), asked.number - 1, None), None)
-    if item is None:
-        raise UsageError("there is no text of this number")
-    if isinstance(item, BadDocument):
-        raise item.error()
-    return {"number": asked.number, "rows": found.rows, "text": item.text}
 
 
 def ticket(state: State, asked: requests.Page) -> dict[str, Any]:
@@ -185,55 +176,82 @@ def ticket(state: State, asked: requests.Page) -> dict[str, Any]:
     return {"address": state.reports.issue_page(page)}
 
 
-def opened(corpus: Given, found: Inspection) -> Corpus:
-    """The texts that were given, numbered, as they were found to be written."""
-    return open_corpus(
-        corpus.path, number=True, text_field=found.text_field or "text", delimiter=found.delimiter,
-        encoding=found.encoding,
-    )  # fmt: skip
+def walk_of(place: Workplace, asked: requests.Start) -> Walk:
+    """The walk with the files that were given and the answers of a request; what is left open is proposed."""
+    texts, older = place.needed("texts"), place.given("older")
+    found = texts.found or place.look("texts", text_field=asked.text_field)
+    if asked.text_field not in (None, found.text_field):
+        found = place.look("texts", text_field=asked.text_field, **texts.form)
+    if found.text_field is None:
+        raise UsageError("no column of texts was found: choose it")
+    choices = replace(
+        asked.answers,
+        public=None if older is None else older.public,
+        preserve=asked.answers.preserve or "topic",
+        text_field=found.text_field,
+    )
+    read = None if older is None else place.named(lambda: Older.read(choices))
+    return Walk(texts.path, found, read, choices)
+
+
+def plan_of(place: Workplace, walk: Walk) -> Plan:
+    """The plan of a walk, made once; `UsageError` before what is public was learned."""
+    if not walk.learned_before:
+        raise UsageError("what is public has to be learned first")
+    made: Plan = place.plans.get((str(walk.settings),), walk.plan)
+    return made
 
 
 def _given(corpus: Given | None) -> dict[str, Any] | None:
     if corpus is None:
         return None
     found = None if corpus.found is None else corpus.found.record()
-    return {"name": corpus.name, "files": len(corpus.names), "size": corpus.size, "found": found}
+    return {
+        "name": corpus.name, "files": len(corpus.names), "size": corpus.size, "packaged": corpus.packaged,
+        "found": found,
+    }  # fmt: skip
 
 
 def _excerpt(corpus: Given, found: Inspection) -> str | None:
     """The beginning of the first text that can be read, to see that it is read well."""
     if found.text_field is None:
         return None
-    items = (item.text.strip() for item in opened(corpus, found) if isinstance(item, Document))
-    first = next(filter(None, items), "")
+    items = texts_of(corpus.path, found, found.text_field)
+    first = next(filter(None, (text.strip() for text in items)), "")
     return first if len(first) <= _EXCERPT else first[:_EXCERPT] + "…"
 
 
-def _ready(place: Workplace, asked: requests.Start) -> _Ready:
-    texts, older = place.needed("texts"), place.needed("older")
-    found = texts.found or place.look("texts", text_field=asked.text_field)
-    chosen = asked.text_field or found.text_field
-    if chosen is None:
-        raise UsageError("no column of texts was found: choose it")
-    if chosen != found.text_field:
-        found = place.look("texts", text_field=chosen, delimiter=found.delimiter, encoding=found.encoding)
-    given = asked.answers
-    choices = replace(
-        given,
-        public=str(older.path),
-        text_field=chosen,
-        preserve=given.preserve or "topic",
-        bound=given.bound or 7.0,
-    )
-    return _Ready(texts, found, choices, place.named(lambda: Older.read(choices)))
+def _older(older: Older) -> dict[str, Any]:
+    return {
+        "texts": older.count,
+        "attacked": len(older.attacked),
+        "author_field": older.authors,
+        "topic_field": older.topics,
+        "authors": len({row["author"] for row in (*older.learned, *older.attacked) if "author" in row}),
+        "topics": len(older.topic_names),
+        "floor": None if older.silent else older.floor,
+        "packaged": older.packaged,
+    }
 
 
-def _check_apart(ready: _Ready) -> None:
-    ready.older.check_apart(texts_of(ready.texts.path, ready.found, ready.choices.text_field))
+def _silent(walk: Walk) -> str | None:
+    """Why nothing can be measured; None where it can."""
+    return "there are no public texts whose authors are known" if walk.older is None else walk.older.silent
 
 
-def _kinds(older: Older, label: str) -> int:
-    return len(Counter(row[label] for row in (*older.learned, *older.attacked) if label in row))
+def _missing(walk: Walk, folder: Path) -> list[list[str]]:
+    """The commands that are still to be run: nothing is learned twice."""
+    return commands(walk.file, walk.found, folder, walk.choices, walk.older)
+
+
+def _write_older(walk: Walk, folder: Path) -> None:
+    if walk.older is not None:
+        walk.older.write(folder / PUBLIC)
+
+
+def _as_named(place: Workplace, walk: Walk) -> Choices:
+    """The answers with the curator's names of files."""
+    return replace(walk.choices, public=walk.choices.public and place.shown(walk.choices.public))
 
 
 def _moved(steps: Sequence[Sequence[str]], shown: Path, real: Path) -> list[list[str]]:
@@ -242,10 +260,10 @@ def _moved(steps: Sequence[Sequence[str]], shown: Path, real: Path) -> list[list
 
 
 def _begin(
-    place: Workplace, kind: str, steps: Sequence[Sequence[str]], ready: _Ready, work: Any
+    place: Workplace, kind: str, steps: Sequence[Sequence[str]], walk: Walk, work: Any
 ) -> dict[str, Any]:
     stages = [Stage(TITLES.get(step[0], step[0]), _shown(place, step)) for step in steps]
-    facts = {**asdict(ready.choices), "public": place.needed("older").name, "reference": ready.reference}
+    facts = {**asdict(_as_named(place, walk)), "reference": walk.reference, "strength": walk.strength}
     place.begin(kind, stages, facts, work)
     return {"run": _run(place)}
 
@@ -259,13 +277,16 @@ def _shown(place: Workplace, step: Sequence[str]) -> str:
     return "publius " + shlex.join(place.shown(part) for part in step)
 
 
-def _start_command(place: Workplace, asked: requests.Start, output: Path) -> str:
-    said = [place.needed("texts").name, "--public", place.needed("older").name]
-    for name, value in asdict(asked.answers).items():
+def _start_command(place: Workplace, walk: Walk, asked: requests.Start, output: Path) -> str:
+    answers = replace(asked.answers, **place.needed("texts").form, public=_as_named(place, walk).public)
+    said = [place.needed("texts").name]
+    for name, value in asdict(answers).items():
         if value:
             option = f"--{name.replace('_', '-')}"
             said += (
-                [option] if value is True else [option, f"{value:g}" if isinstance(value, float) else value]
+                [option]
+                if value is True
+                else [option, f"{value:g}" if isinstance(value, float) else str(value)]
             )
     return "publius start " + shlex.join([*said, "--yes", "--output", str(output)])
 

@@ -1,0 +1,152 @@
+"""The texts to be released, one by one, before and after: for the curator's eyes, never a release."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from publius.documents.corpus import BadDocument, Document
+from publius.documents.languages import language_of
+from publius.errors import MissingExtraError, UsageError
+from publius.evaluation.steps import Walk
+from publius.evaluation.steps.walk import RELEASE
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.documents.prototype import Prototype
+from publius.releases.document_outcomes import outcomes_at, places_of
+from publius.releases.plan import Plan
+from publius.releases.preflight import FOREIGN
+from publius.releases.protect import protect
+from publius.releases.release import Release
+from publius.text.bag import words_of
+from publius.web import requests
+from publius.web.state import State
+from publius.web.views.outcomes import axes_of, flat
+from publius.web.views.start import plan_of, walk_of
+
+_OUTCOMES: Final = 3
+_LONGEST: Final = 20_000
+"""Characters of a text that are shown."""
+
+_ON_MAP: Final = 1_000
+"""Texts on the map."""
+
+
+def corpus(state: State, asked: requests.Part) -> dict[str, Any]:
+    """Some of the texts with what a release makes of them; the released bags, where these answers were released."""
+    walk = walk_of(state.workplace, asked)
+    plan = plan_of(state.workplace, walk)
+    part = list(islice(walk.corpus, asked.first - 1, asked.first - 1 + asked.count))
+    if not part:
+        raise UsageError("there is no text of this number")
+    good = [item for item in part if isinstance(item, Document)]
+    folder = _released_folder(state, walk)
+    after = _drawn(good, plan) if folder is None else dict(_released(folder, {item.id for item in good}))
+    return {
+        "rows": walk.found.rows,
+        "released": folder is not None,
+        "documents": [_record(item, plan, after) for item in part],
+    }
+
+
+def corpus_map(state: State, asked: requests.Start) -> dict[str, Any]:
+    """Where the first thousand texts lie among the public prototypes, and which each most likely becomes."""
+    walk = walk_of(state.workplace, asked)
+    plan = plan_of(state.workplace, walk)
+    mechanism = plan.mechanism
+    if not isinstance(mechanism, Prototype):
+        raise UsageError("texts lie among prototypes where their topic or meaning is kept")
+    good = [item for item in islice(walk.corpus, _ON_MAP) if isinstance(item, Document)]
+    read = [places_of(item.text, plan)[1] for item in good]
+    axes = axes_of(mechanism.prototypes.points)
+    likeliest = mechanism.law(read).argmax(axis=1).tolist()
+    places = flat(mechanism.positions(read), axes)
+    labels, points = mechanism.prototypes.labels, flat(mechanism.prototypes.points, axes)
+    return {
+        "rows": walk.found.rows,
+        "prototypes": [{"label": label, **at} for label, at in zip(labels, points, strict=True)],
+        "documents": [
+            {"number": item.position, "prototype": found, **at}
+            for item, found, at in zip(good, likeliest, places, strict=True)
+        ],
+        "dimension": mechanism.aspect.dimension,
+    }
+
+
+def _record(item: Document | BadDocument, plan: Plan, after: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    if isinstance(item, BadDocument):
+        return {"number": item.position, "problem": item.reason}
+    encoded = words_of(item.text, plan.vocabulary, plan.encoding)
+    words = encoded.seen - encoded.unknown if plan.encoding.unknown == "drop" else encoded.seen
+    size = plan.size if plan.level == "word" else None
+    longer = words - size if size is not None and words > size else 0
+    record: dict[str, Any] = {
+        "number": item.position,
+        "problem": None,
+        "text": item.text[:_LONGEST],
+        "words": words,
+        "unknown": encoded.unknown,
+        "padding": encoded.padding if size is not None else 0,
+        "beyond": longer,
+        "language": _language(item.text),
+        "warnings": list(_warnings(encoded.seen, encoded.unknown, encoded.padding, longer, plan)),
+        "after": after.get(item.id),
+        "outcomes": [],
+    }
+    if isinstance(plan.mechanism, AbstractDocumentMechanism) and plan.names_prototypes:
+        found = outcomes_at(places_of(item.text, plan)[1], plan)["outcomes"][:_OUTCOMES]
+        record["outcomes"] = [{"label": each["label"], "probability": each["probability"]} for each in found]
+    return record
+
+
+def _warnings(seen: int, unknown: int, padding: int, longer: int, plan: Plan) -> Iterator[str]:
+    if not seen:
+        yield "empty: nothing of it is kept"
+    elif unknown >= FOREIGN[plan.level] * seen:
+        yield "hardly any of its words is known: another language?"
+    if plan.level == "word":
+        if padding:
+            yield f"{padding:,} of its {plan.size:,} words are padding"
+        if longer:
+            yield f"{longer:,} words stand after the first {plan.size:,} and are left out"
+
+
+def _language(text: str) -> str | None:
+    try:
+        return language_of(text)
+    except MissingExtraError:
+        return None
+
+
+def _drawn(good: Sequence[Document], plan: Plan) -> dict[str, dict[str, Any]]:
+    """One draw of each, to look at."""
+    if not good:
+        return {}
+    found, _ = protect(good, plan, plan.run_key())
+    return {each.id: _after(each.bag.counts, each.label) for each in found if isinstance(each, Release)}
+
+
+def _released_folder(state: State, walk: Walk) -> Path | None:
+    """Where these texts were released with these answers, in the run that is finished."""
+    run = state.workplace.run
+    if run is None or run.state != "done" or run.kind != "release" or run.result is None:
+        return None
+    same = ("preserve", "text_field", "publish_ids")
+    differs = any(run.facts[name] != getattr(walk.choices, name) for name in same)
+    if differs or (run.facts["strength"], run.facts["reference"]) != (walk.strength, walk.reference):
+        return None
+    return Path(run.result["folder"]) / RELEASE
+
+
+def _released(folder: Path, ids: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    with (folder / "bags.jsonl").open(encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            if record["id"] in ids:
+                yield record["id"], _after(record["bag"], record.get("label"))
+
+
+def _after(counts: Any, label: str | None) -> dict[str, Any]:
+    bag = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return {"label": label, "bag": [[word, count] for word, count in bag]}
