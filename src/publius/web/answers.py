@@ -201,7 +201,10 @@ class Draw(Answer):
 
     warning: str
     size: int
-    unchanged: float
+    padding: Annotated[int, Field(description="Of these, public words that fill a short text up.")]
+    unchanged: Annotated[
+        float, Field(description="Share of the real words; so is all that follows but the bag.")
+    ]
     words: list[Pair]
     bag: list[tuple[str, int]]
     histogram: Histogram

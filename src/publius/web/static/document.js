@@ -84,10 +84,11 @@ export class DocumentView {
     if (this.#bag.node.parentNode !== this.#card.body) put(this.#card.body, this.#tiles, this.#bag.node);
     this.#showHistogram(draw);
     this.#showPromise(draw);
-    announce(`Drawn at epsilon ${number(draw.guarantee.epsilon)}: ${percent(draw.unchanged)} of ${draw.size} words stay, mean distance ${number(draw.mean_distance)}.`);
+    announce(`Drawn at epsilon ${number(draw.guarantee.epsilon)}: ${percent(draw.unchanged)} of ${draw.size - draw.padding} words stay, mean distance ${number(draw.mean_distance)}.`);
   }
 
-  #showHistogram({ histogram: { edges, counts }, unchanged, size, mean_distance: mean }) {
+  #showHistogram({ histogram: { edges, counts }, unchanged, words, mean_distance: mean }) {
+    const size = words.length; // pads went nowhere
     const kept = Math.round(unchanged * size);
     const moved = withoutKept(counts, kept);
     const rows = [["stayed", kept], ...moved.map((count, at) => [`${number(edges[at])} to ${number(edges[at + 1])}`, count])];
@@ -115,12 +116,14 @@ function withoutKept(counts, kept) {
   return counts.map((count, at) => (at === 0 ? Math.max(0, count - kept) : count));
 }
 
-function tiles({ unchanged, mean_distance: mean, distance, guarantee }) {
+function tiles({ unchanged, mean_distance: mean, distance, guarantee, words, padding }) {
   const rows = [
     ["Words that stay", percent(unchanged)],
     ["Mean distance of a word", number(mean)],
     ["Earth Mover’s distance", number(distance)],
     ["At epsilon", number(guarantee.epsilon, 4)],
+    ["Real words", number(words.length, 6)],
+    ["Pads", number(padding, 6)],
   ];
   return rows.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)));
 }

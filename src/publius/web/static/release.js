@@ -2,7 +2,7 @@
 
 import { Channel, call } from "./api.js";
 import { Card, announce } from "./card.js";
-import { choice, chosen, keepsWords, keptChoice, releaseChoice } from "./choice.js";
+import { choice, chosen, keepsWords, keptChoice, onChoice, releaseChoice } from "./choice.js";
 import { mechanismChosen } from "./controls.js";
 import { byId, el, pairs, put } from "./dom.js";
 import { number, plural } from "./format.js";
@@ -25,6 +25,10 @@ export class Release {
     byId("confirm-cancel").addEventListener("click", () => this.#dialog.close());
     byId("confirm-release").addEventListener("click", () => this.#release());
     byId("release-id").addEventListener("input", () => this.refresh());
+    byId("release-id").value = newId();
+    onChoice((changed) => {
+      if (changed.has("text")) byId("release-id").value = newId(); // another text is another document
+    });
   }
 
   /** Stand in `place`, which is of the view that is open, and say what can be released now. */
@@ -98,6 +102,9 @@ export class Release {
     this.refresh();
   }
 }
+
+/** Of its own for each text, in a ledger too: by chance one of four thousand million. */
+const newId = () => `document-${crypto.getRandomValues(new Uint32Array(1))[0].toString(36)}`;
 
 const wordTerms = ({ mechanism, epsilon, length }) => [
   ["Mechanism", mechanism],

@@ -100,7 +100,7 @@ function legend(counts, dropped) {
   const shown = rows.filter(([, , count]) => count === null || count > 0);
   const items = shown.map(([kind, name, count, note]) =>
     el("li", {}, el("span", { class: `token ${kind}` }, name), el("span", { class: "soft" }, count === null ? note : `${integer(count)}, ${note}`)));
-  if (counts.padding) items.push(el("li", {}, el("span", { class: "soft" }, `${integer(counts.padding)} unknown tokens are added, to make N words`)));
+  if (counts.padding) items.push(el("li", {}, el("span", { class: "soft" }, `${integer(counts.padding)} pads, public words drawn for it, make N words`)));
   return items;
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +21,7 @@ from publius.releases.plan import Plan
 from publius.releases.preflight import FOREIGN
 from publius.releases.protect import protect
 from publius.releases.release import Release
+from publius.settings import TextSettings
 from publius.text.bag import words_of
 from publius.web import requests
 from publius.web.state import State
@@ -78,26 +80,27 @@ def corpus_map(state: State, asked: requests.Start) -> dict[str, Any]:
 def _record(item: Document | BadDocument, plan: Plan, after: dict[str, dict[str, Any]]) -> dict[str, Any]:
     if isinstance(item, BadDocument):
         return {"number": item.position, "problem": item.reason}
-    encoded = words_of(item.text, plan.vocabulary, plan.encoding)
-    words = encoded.seen - encoded.unknown if plan.encoding.unknown == "drop" else encoded.seen
-    size = plan.size if plan.level == "word" else None
-    longer = words - size if size is not None and words > size else 0
+    whole = replace(plan.encoding, length=None, unknown=TextSettings.unknown)
+    found = words_of(item.text, plan.vocabulary, whole)
+    words = found.seen - found.unknown if plan.encoding.unknown == "drop" else found.seen
+    size = plan.size if plan.level == "word" else words
+    padding, longer = max(0, size - words), max(0, words - size)
     record: dict[str, Any] = {
         "number": item.position,
         "problem": None,
         "text": item.text[:_LONGEST],
         "words": words,
-        "unknown": encoded.unknown,
-        "padding": encoded.padding if size is not None else 0,
+        "unknown": found.unknown,
+        "padding": padding,
         "beyond": longer,
         "language": _language(item.text),
-        "warnings": list(_warnings(encoded.seen, encoded.unknown, encoded.padding, longer, plan)),
+        "warnings": list(_warnings(found.seen, found.unknown, padding, longer, plan)),
         "after": after.get(item.id),
         "outcomes": [],
     }
     if isinstance(plan.mechanism, AbstractDocumentMechanism) and plan.names_prototypes:
-        found = outcomes_at(places_of(item.text, plan)[1], plan)["outcomes"][:_OUTCOMES]
-        record["outcomes"] = [{"label": each["label"], "probability": each["probability"]} for each in found]
+        likely = outcomes_at(places_of(item.text, plan)[1], plan)["outcomes"][:_OUTCOMES]
+        record["outcomes"] = [{"label": each["label"], "probability": each["probability"]} for each in likely]
     return record
 
 
@@ -106,11 +109,10 @@ def _warnings(seen: int, unknown: int, padding: int, longer: int, plan: Plan) ->
         yield "empty: nothing of it is kept"
     elif unknown >= FOREIGN[plan.level] * seen:
         yield "hardly any of its words is known: another language?"
-    if plan.level == "word":
-        if padding:
-            yield f"{padding:,} of its {plan.size:,} words are padding"
-        if longer:
-            yield f"{longer:,} words stand after the first {plan.size:,} and are left out"
+    if padding:
+        yield f"{padding:,} of the {plan.size:,} words released are padding"
+    if longer:
+        yield f"{longer:,} words stand after the first {plan.size:,} and are left out"
 
 
 def _language(text: str) -> str | None:

@@ -11,9 +11,10 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.distances import earth_movers_distance
 from publius.mechanisms.base import AbstractMechanism
-from publius.noise.randomness import system_rng
+from publius.noise.randomness import entropy, system_rng
 from publius.text.bag import Bag, Encoding, words_of
 from publius.text.marked_text import Token, count_words, tokens_of
+from publius.text.pads import BYTES, drawn_pads
 from publius.text.tokenizer import Unknown
 from publius.web import requests
 from publius.web.guards.limits import LONGEST_COMPARED
@@ -58,8 +59,12 @@ def draw(state: State, asked: requests.Draw) -> dict[str, Any]:
     """
     started = time.perf_counter()
     mechanism = state.mechanism(asked)
-    words = state.encoded(asked.text, asked).words
-    before = mechanism.indices(list(words))
+    encoded = state.encoded(asked.text, asked)
+    real = len(encoded.words) - encoded.padding
+    words = encoded.words[:real]
+    stops, bits = state.encoding(asked).stop_words, entropy(BYTES * encoded.padding)
+    pads = drawn_pads(state.embeddings, stops, bits)
+    before = np.concatenate([mechanism.indices(list(words)), pads])
     rng = system_rng()
     kernel_started = time.perf_counter()
     after = mechanism.draw([before], [rng])[0]
@@ -82,22 +87,26 @@ def prepare(state: State) -> None:
 def _drawn(
     mechanism: AbstractMechanism, words: Sequence[str], before: IndexArray, after: IndexArray
 ) -> dict[str, Any]:
+    """``words`` are the real ones, which come first in ``before``; pads are in the bag and counted, nothing else."""
     vectors, vocabulary = mechanism.embeddings.vectors, mechanism.embeddings.vocabulary
-    distances = mechanism.metric.paired(vectors[before], vectors[after])
-    counts, edges = np.histogram(distances, bins=_BINS, range=(0.0, float(distances.max()) or 1.0))
+    real = len(words)
+    distances = mechanism.metric.paired(vectors[before[:real]], vectors[after[:real]])
+    longest = float(distances.max(initial=0.0)) or 1.0
+    counts, edges = np.histogram(distances, bins=_BINS, range=(0.0, longest))
     bag = mechanism.bag(after)
-    near = len(words) <= LONGEST_COMPARED
+    near = len(before) <= LONGEST_COMPARED
     return {
-        "size": len(words),
-        "unchanged": float(np.mean(before == after)),
+        "size": len(before),
+        "padding": len(before) - real,
+        "unchanged": float(np.mean(before[:real] == after[:real])) if real else 0.0,
         "words": [
             {"in": word, "out": vocabulary[to], "distance": distance}
-            for word, to, distance in zip(words, after.tolist(), distances.tolist(), strict=True)
+            for word, to, distance in zip(words, after[:real].tolist(), distances.tolist(), strict=True)
         ],
         "bag": [[word, count] for word, count in bag.counts.items()],
         "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
-        "mean_distance": float(distances.mean()),
-        "distance": moved_distance(mechanism, words, bag) if near else None,
+        "mean_distance": float(distances.mean()) if real else 0.0,
+        "distance": moved_distance(mechanism, [vocabulary[at] for at in before], bag) if near else None,
     }
 
 
