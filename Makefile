@@ -79,13 +79,13 @@ bench: $(READY) $(PEER)/.ready $(if $(BENCH_SPARK),$(SPARK)/.ready)  ## one tabl
 	@$(BIN)/python -m benchmarks --peer $(PEER)/bin/python $(if $(BENCH_SPARK),--spark $(SPARK)/bin/python)
 
 spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
-	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark
+	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark tests/releases/test_plugins.py
 
 e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests to its service
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
-ecosystem: $(ECOSYSTEM)/.ready  ## data exchanged with pandas, Hugging Face datasets, spaCy, gensim and scikit-learn
-	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/sklearn/test_sklearn.py
+ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets, spaCy, Presidio, gensim and scikit-learn
+	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/releases/test_plugins.py tests/sklearn/test_sklearn.py
 
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md

@@ -51,16 +51,9 @@ def protect_table(
     Raises `DocumentError` for the first row that cannot be read, `UsageError` for what is no table or lacks a
     column, `BudgetError` when the ``ledger`` has not enough left for all rows, which are debited before any draw.
     """
-    if length is None and isinstance(mechanism, AbstractMechanism):
-        raise UsageError("a release of words needs a public length N: give length=N")
-    settings = ReleaseSettings(
-        length=length,
-        unknown=unknown,
-        stop_words=stop_words,
-        order=ordered is not None,
-        keep_between=ordered.keep if ordered else None,
+    plan = plan_of(
+        mechanism, length=length, keep=keep, unknown=unknown, stop_words=stop_words, ordered=ordered
     )
-    plan = Plan.of(settings, mechanism, labels=keep)
     layout = Layout.of(plan)
     columns = [text_field, *([] if number else [id_field]), *keep, *filter(None, [subject_field])]
     rows = _rows(_arrow(table), columns)
@@ -80,6 +73,28 @@ def protect_table(
     manifest = json.dumps(plan.manifest(len(documents)), ensure_ascii=False, allow_nan=False)
     made = import_parquet()[0].Table.from_batches(_batches(documents, plan, layout), schema=layout.schema())
     return made.replace_schema_metadata({**(made.schema.metadata or {}), MANIFEST: manifest})
+
+
+def plan_of(
+    mechanism: AbstractMechanism | AbstractDocumentMechanism,
+    *,
+    length: int | None = None,
+    keep: Sequence[str] = (),
+    unknown: UnknownPolicy | None = None,
+    stop_words: str = ReleaseSettings.stop_words,
+    ordered: OrderedText | None = None,
+) -> Plan:
+    """The plan under which `protect_table` releases with these arguments; raises the same."""
+    if length is None and isinstance(mechanism, AbstractMechanism):
+        raise UsageError("a release of words needs a public length N: give length=N")
+    settings = ReleaseSettings(
+        length=length,
+        unknown=unknown,
+        stop_words=stop_words,
+        order=ordered is not None,
+        keep_between=ordered.keep if ordered else None,
+    )
+    return Plan.of(settings, mechanism, labels=keep)
 
 
 def _arrow(table: Any) -> pyarrow.Table:

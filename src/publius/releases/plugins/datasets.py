@@ -1,0 +1,29 @@
+"""Hugging Face datasets: ``protect_dataset(dataset, mechanism, length=40)``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from publius.noise.randomness import entropy
+from publius.releases.plugins.texts import Mechanism, Protected
+from publius.releases.tables import plan_of, protect_table
+
+_OF_PLAN: Final = ("length", "keep", "unknown", "stop_words", "ordered")
+
+
+def protect_dataset(
+    dataset: Any, mechanism: Mechanism, *, batch_size: int = 1000, num_proc: int | None = None, **options: Any
+) -> Protected:
+    """``dataset.map`` with `publius.protect_table`: a dataset of bags in the same order, and its manifest.
+
+    ``options`` are those of `publius.protect_table`. Nothing is taken from the cache of datasets and no draw of this
+    call can be found there by another: the name of its entry is random.
+    """
+    plan = plan_of(mechanism, **{name: value for name, value in options.items() if name in _OF_PLAN})
+    made = dataset.with_format("arrow").map(
+        partial(protect_table, mechanism=mechanism, **options),
+        batched=True, batch_size=batch_size, num_proc=num_proc, remove_columns=dataset.column_names,
+        load_from_cache_file=False, new_fingerprint=entropy(16).hex(),
+    )  # fmt: skip
+    return Protected(made.with_format(None), plan.manifest(len(made)))

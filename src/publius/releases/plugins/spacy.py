@@ -1,0 +1,56 @@
+"""spaCy: ``nlp.add_pipe("publius", config={"epsilon": 10, "length": 40})``; then ``doc._.publius`` is a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, final
+
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from publius.privacy.ledger import Ledger
+from publius.releases.plugins.texts import Texts
+
+NAME: Final = "publius"
+
+
+@final
+class Component:
+    """Puts a `publius.Release` of each document's text at ``doc._.publius``: pass that on, and not the document.
+
+    A ledger charges ``doc._.publius_id``, which is to be set before.
+    """
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        for name in (NAME, f"{NAME}_id"):
+            if not Doc.has_extension(name):
+                Doc.set_extension(name, default=None)
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Release one document."""
+        return next(self.pipe([doc], batch_size=1))
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 1000) -> Iterator[Doc]:
+        """Release documents as they come, a batch at a time."""
+        documents = iter(stream)
+        while batch := list(islice(documents, batch_size)):
+            ids = [doc._.get(f"{NAME}_id") for doc in batch]
+            released = self._texts.release([doc.text for doc in batch], ids)
+            for doc, release in zip(batch, released, strict=True):
+                doc._.set(NAME, release)
+            yield from batch
+
+    def to_disk(self, path: Any, *, exclude: Any = ()) -> None:
+        """Nothing is learned, so nothing is kept: the configuration says it all."""
+
+    def from_disk(self, path: Any, *, exclude: Any = ()) -> Component:
+        """See `to_disk`."""
+        return self
+
+
+@Language.factory(NAME, default_config={"settings": {}, "ledger": None})  # type: ignore[untyped-decorator]
+def make(nlp: Language, name: str, settings: dict[str, Any], ledger: str | None) -> Component:
+    """The component; ``settings`` are those of `publius.settings.ReleaseSettings`, ``ledger`` the path of one."""
+    return Component(Texts.of(None, None if ledger is None else Ledger(ledger), **settings))
