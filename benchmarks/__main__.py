@@ -17,6 +17,7 @@ import numpy as np
 from benchmarks import engines, memory, open_store, peer, table
 from publius.checks.bench.mechanisms import bench_mechanisms
 from publius.checks.bench.search import bench_end_to_end, bench_search, synthetic_embeddings
+from publius.checks.bench.start import bench_start
 from publius.checks.bench.text import bench_text, made_texts
 from publius.checks.bench.transport import bench_transport
 
@@ -41,6 +42,10 @@ def text(options: argparse.Namespace) -> Iterator[Result]:
     yield bench_text(made_texts())
 
 
+def start(options: argparse.Namespace) -> Iterator[Result]:
+    yield bench_start()
+
+
 def mechanisms(options: argparse.Namespace) -> Iterator[Result]:
     yield bench_mechanisms(synthetic_embeddings(*SHAPES[0]), words=2_000_000)
 
@@ -62,6 +67,7 @@ def run_peer(options: argparse.Namespace) -> Iterator[Result]:
 PARTS: dict[str, Callable[[argparse.Namespace], Iterator[Result]]] = {
     "kernel": kernel,
     "text": text,
+    "start": start,
     "mechanisms": mechanisms,
     "transport": transport,
     "engines": run_engines,

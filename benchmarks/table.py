@@ -55,6 +55,16 @@ def _text(result: dict) -> Iterator[Row]:
     yield Row(f"{name}, none seen before", shape, cold, against, result["ratio_cold"])
 
 
+def _start(result: dict) -> Iterator[Row]:
+    for name, title, beside in (
+        ("help", "start: the help", "python"),
+        ("first_draw", "start: one sentence released", "numpy"),
+        ("explorer", "start: the explorer's page", "numpy"),
+    ):
+        against = f"bare {beside}, {result[f'{beside}_ms']:.0f} ms"
+        yield Row(title, "", f"{result[f'{name}_ms']:.0f} ms", against, result[f"{name}_ratio"])
+
+
 def _transport(result: dict) -> Iterator[Row]:
     for suffix, words in (("", "Zipf words"), ("_distinct", "distinct words")):
         ours, theirs = result[f"ms_per_pair{suffix}"], result[f"gensim_ms_per_pair{suffix}"]
@@ -108,6 +118,7 @@ _ROWS = {
     "search": _search,
     "end-to-end": _search,
     "text": _text,
+    "start": _start,
     "transport": _transport,
     "mechanisms": _mechanisms,
     "engine local": _engine,

@@ -6,12 +6,15 @@ import errno
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from pathlib import Path
 from typing import NoReturn
 
 import typer
+from typer.main import get_command_name
+from typer.models import CommandInfo, TyperInfo
 
 from publius import __version__
 from publius.cli import (
@@ -39,9 +42,11 @@ from publius.cli import (
     watch,
     words,
 )
-from publius.cli.config import ConfiguredCommand, Given
+from publius.cli.config import FILE, ConfiguredCommand, Given
 from publius.cli.log import Format, say, set_up
 from publius.errors import PubliusError, StorageError, place_of
+
+_COMPLETION = "_PUBLIUS_COMPLETE"
 
 app = typer.Typer(
     name="publius",
@@ -104,6 +109,51 @@ for each in (app, *(group.typer_instance for group in app.registered_groups)):
             command.cls = ConfiguredCommand
 
 
+def asked(words: Sequence[str]) -> typer.Typer:
+    """The application as far as ``words`` need it: making the options of all commands takes most of a start.
+
+    A list of the commands needs no options, and a command those of no other. Where a file says options, all of them
+    are needed to check it.
+    """
+    if "PUBLIUS_CONFIG" in os.environ or Path(FILE).is_file():
+        return app
+    name = words[0] if words else "--help"
+    commands = [
+        each.name or get_command_name(each.callback.__name__)
+        for each in app.registered_commands
+        if each.callback
+    ]
+    listed = name == "--help" and len(words) <= 1
+    if not listed and name not in commands and name not in [each.name for each in app.registered_groups]:
+        return app
+    small = copy(app)
+    small.registered_commands = [
+        each if command == name else _without_options(each)
+        for command, each in zip(commands, app.registered_commands, strict=True)
+    ]
+    small.registered_groups = [
+        each if each.name == name else _without_commands(each) for each in app.registered_groups
+    ]
+    return small
+
+
+def _without_options(command: CommandInfo) -> CommandInfo:
+    def listed() -> None: ...
+
+    listed.__name__, listed.__doc__ = getattr(command.callback, "__name__", ""), command.callback.__doc__
+    command = copy(command)
+    command.callback = listed
+    return command
+
+
+def _without_commands(group: TyperInfo) -> TyperInfo:
+    group, inside = copy(group), copy(group.typer_instance)
+    if inside is not None:
+        inside.registered_commands = []
+    group.typer_instance = inside
+    return group
+
+
 class _Stopped(SystemExit):
     """A signal asked the command to end. Not an `Exception`: it passes through everything that cleans up."""
 
@@ -131,7 +181,7 @@ def main() -> None:
     set_up("text", 0)
     try:
         with _signals_stop():
-            app()
+            (app if _COMPLETION in os.environ else asked(sys.argv[1:]))()
     except PubliusError as error:
         _fail(str(error), error.exit_code)
     except _Stopped as stop:

@@ -66,6 +66,19 @@ def text(
     show(bench_text(texts, None if embeddings is None else Embeddings.load(embeddings)), json)
 
 
+@group.command("start")
+def start(
+    embeddings: Annotated[
+        str | None, typer.Option(help="Vectors to start with: a stored name or a file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The help, one sentence released and the explorer's page, beside a bare start of Python and NumPy."""
+    from publius.checks.bench.start import bench_start
+
+    show(bench_start(embeddings), json)
+
+
 @group.command("transport")
 def transport(
     words: Words = 33_860, dimension: Dimension = 300, embeddings: Vectors = None, json: Json = False

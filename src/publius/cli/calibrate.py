@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from itertools import product
@@ -52,6 +51,8 @@ def calibrate(
 
     Of word mechanisms the epsilon is searched; with a reference, document mechanisms are tried at each bound.
     """
+    from tempfile import TemporaryDirectory
+
     from publius.evaluation.calibration import Aim
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import Request
@@ -59,7 +60,7 @@ def calibrate(
 
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
     found = []
-    with nullcontext(output) if output else tempfile.TemporaryDirectory() as folder:
+    with nullcontext(output) if output else TemporaryDirectory() as folder:
         of_documents = tuple(DOCUMENT_MECHANISMS) if settings.reference else ()
         searched = settings.mechanisms or (*SEARCHED, *of_documents)
         for mechanism, size in product(searched, names(settings.length)):

