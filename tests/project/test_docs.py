@@ -24,7 +24,7 @@ FENCE = re.compile(
 )
 RUNNING = {"console", "sh"}
 SHELL = {"", *RUNNING}
-OTHERS = {"json", "text", "{toctree}", "{eval-rst}"}
+OTHERS = {"json", "text", "toml", "{toctree}", "{eval-rst}"}
 needs_vectors = pytest.mark.skipif(not package_installed(), reason="the extra glove is not installed")
 
 
@@ -67,6 +67,16 @@ NOT_RUN = 19
 
 def test_blocks_are_of_known_languages():
     assert {block.language for block in BLOCKS} <= {"python", *SHELL, *OTHERS}
+
+
+def test_configurations_name_options_that_there_are(publius, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = [block.text for block in BLOCKS if block.language == "toml"]
+    assert found
+    for text in found:
+        Path("publius.toml").write_text(text, encoding="utf-8")
+        assert publius("ledger", "init", "a.ledger", "--budget", "1")[0] == 0
+        Path("a.ledger").unlink()
 
 
 def test_what_can_run_is_marked_as_such():
