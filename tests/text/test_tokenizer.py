@@ -372,7 +372,7 @@ def test_a_malformed_list_is_refused_with_the_place(tmp_path, data, place):
 
 
 def test_names_of_lists_that_do_not_exist(tmp_path):
-    with pytest.raises(UsageError, match="choose english"):
+    with pytest.raises(UsageError, match="choose one of english, english-1"):
         StopWords.load("klingon")
     with pytest.raises(StorageError, match="cannot read"):
         StopWords.load(f"file:{tmp_path / 'missing'}")

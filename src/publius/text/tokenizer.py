@@ -24,8 +24,8 @@ from typing import Literal, Protocol, final
 
 import regex
 
-from publius.errors import DataError, StorageError, UsageError
-from publius.settings import ENGLISH, Between, TextSettings
+from publius.errors import DataError, MissingExtraError, StorageError, UsageError
+from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
 
 Splitter = Callable[[str], list[str]]
 
@@ -355,17 +355,21 @@ class StopWords:
     def load(cls, name: str = TextSettings.stop_words) -> StopWords:
         """The list english (the latest), english-1, none, or "file:PATH": one word a line, # comments.
 
-        Raises `UsageError` for a name that does not exist, `StorageError` for a file that cannot be read and
-        `DataError`, naming the line, for one that is no list of words.
+        Or that of another language, such as german, of the package stopwordsiso: `MissingExtraError` without the extra
+        ``languages``; `sha256` tells which version it was. Raises `UsageError` for a name that does not exist,
+        `StorageError` for a file that cannot be read and `DataError`, naming the line, for one that is no list.
         """
         if name == "none":
             return cls("none", frozenset())
         if name.startswith(_FILE):
             return cls("file", _parse(_read(Path(name.removeprefix(_FILE))), "the stop word file"))
+        if name in STOP_WORD_LANGUAGES:
+            return _of_language(name)
         name = _LATEST.get(name, name)
         if name not in _LATEST.values():
+            known = ", ".join((*_LATEST, *_LATEST.values(), *STOP_WORD_LANGUAGES))
             raise UsageError(
-                f"no stop word list is called {name!r}: choose english, english-1, none or file:PATH"
+                f"no stop word list is called {name!r}: choose one of {known}, none or file:PATH"
             )
         return _packaged(name)
 
@@ -386,6 +390,17 @@ def _packaged(name: str) -> StopWords:
     """A list of ours, read once."""
     resource = importlib.resources.files("publius") / "text" / "stop_words" / f"{name}.txt"
     return StopWords(name, _parse(resource.read_bytes(), name))
+
+
+@cache
+def _of_language(name: str) -> StopWords:
+    """The list of a language; phrases in it match no word and are left out."""
+    try:
+        from stopwordsiso import stopwords
+    except ImportError:
+        raise MissingExtraError("stopwordsiso", "languages") from None
+    words = {normalize(word) for word in stopwords(STOP_WORD_LANGUAGES[name])}
+    return StopWords(name, frozenset(word for word in words if not _NOT_IN_WORD.search(word)))
 
 
 def _read(path: Path) -> bytes:
