@@ -47,7 +47,7 @@ $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 .PHONY: setup demo test lint docs pages notebook wheel-test oldest bench growth audit torture spark e2e ecosystem release help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
-demo: $(READY)  ## protect the Federalist papers and show what was released and promised
+demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sign
 	@rm -rf demo-output
 	@$(BIN)/publius demo --output demo-output
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import signal
 import subprocess
 import sys
 
@@ -128,6 +129,138 @@ def test_what_is_wrong_is_one_clear_sentence_and_nothing_is_written(private, old
     refused(private, older, tmp_path, "--preserve", "words", "--bound", "7", code=2, message="give --epsilon")
     few = store(tmp_path / "few.csv", rows(10, 3))
     refused(private, few, tmp_path, code=65, message="too few to learn from")
+
+
+def labelled(tmp_path, name, change):
+    """The older texts with each row changed."""
+    return store(tmp_path / f"{name}.csv", map(change, rows(60, 4)))
+
+
+def test_one_author_is_no_evidence(private, tmp_path):
+    alone = labelled(tmp_path, "alone", lambda row: {**row, "author": "a1"})
+    refused(
+        private,
+        alone,
+        tmp_path,
+        code=77,
+        message="all the public texts have one author in the column 'author'",
+    )
+
+
+def test_texts_that_are_all_alike_are_another_column_or_file(private, older, tmp_path):
+    alike = store(
+        tmp_path / "alike.csv", ({**each, "complaint": "the same words in all"} for each in rows(30, 5))
+    )
+    refused(alike, older, tmp_path, code=65, message="all texts in the column 'complaint' are alike")
+    same = labelled(tmp_path, "same", lambda row: {**row, "complaint": "the same card and the same loan"})
+    refused(private, same, tmp_path, code=65, message="1 public texts that differ can be used")
+
+
+def test_a_column_of_something_else(private, older, tmp_path):
+    refused(private, older, tmp_path, "--text-field", "id", code=65, message="the column 'id' holds no texts")
+
+
+def test_a_wrong_delimiter_or_encoding(private, older, tmp_path):
+    refused(
+        private,
+        older,
+        tmp_path,
+        "--delimiter",
+        ",",
+        code=65,
+        message="it seems to be ';' that separates them",
+    )
+    refused(
+        private,
+        older,
+        tmp_path,
+        "--encoding",
+        "utf-8",
+        code=65,
+        message="1 of 40 rows cannot be read as utf-8",
+    )
+    other = store(
+        tmp_path / "other.csv", [{"complaint": "le colis est arrivé abîmé hier"}] * 2, encoding="utf-8"
+    )
+    refused(
+        other, older, tmp_path, "--encoding", "iso-8859-1", code=65, message="the table is written in UTF-8"
+    )
+
+
+@pytest.mark.parametrize("limit", [5_000, 25_000])
+def test_a_full_disk_is_one_sentence_and_leaves_nothing(private, older, tmp_path, limit):
+    """While the public texts are written, and while the reference is; a file that may not grow stands for the disk."""
+    resource = pytest.importorskip("resource", reason="this system limits no sizes of files")
+
+    def full():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    call = [sys.executable, "-m", "publius", "start", str(private), "--public", str(older), "--preserve", "topic",
+            "--bound", "7", "--yes", "--output", str(tmp_path / "out")]  # fmt: skip
+    done = subprocess.run(call, capture_output=True, text=True, check=False, preexec_fn=full)
+    assert done.returncode == 74, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_interrupted_and_continued(private, older, tmp_path, number):
+    pytest.importorskip("sklearn")
+    arguments = ["start", str(private), "--public", str(older), "--preserve", "topic", "--bound", "7", "--yes",
+                 "--output", str(tmp_path / "out")]  # fmt: skip
+    call = [sys.executable, "-u", "-m", "publius", *arguments]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        next(line for line in run.stdout if line.startswith("5. Attacks"))
+        run.send_signal(number)
+        _, said = run.communicate()
+    assert not (tmp_path / "out").exists()
+    if number == signal.SIGINT:
+        assert (run.returncode, said) == (
+            130,
+            "publius: interrupted; nothing was released under the final name\n",
+        )
+        assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv"}
+    again = publius(*arguments)
+    assert again.returncode in (0, 1), again.stderr
+    assert "Learned from the same public texts before." in again.stdout
+    assert ("which a run that was stopped left behind" in again.stdout) == (number == signal.SIGKILL)
+    assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv", "out"}
+
+
+def test_a_bound_that_was_only_proposed_is_not_released_after_a_fail(private, tmp_path):
+    """Authors who write nothing in common: whatever keeps the topic names them, and too few to pass anyway."""
+    pytest.importorskip("sklearn")
+    few = store(tmp_path / "few.csv", rows(32, 2))
+    done = publius(
+        "start",
+        private,
+        "--public",
+        few,
+        "--preserve",
+        "topic",
+        "--yes",
+        "--json",
+        "--output",
+        tmp_path / "out",
+    )
+    result = json.loads(done.stdout)
+    assert (done.returncode, result["verdict"], result["release"]) == (1, "FAIL", None)
+    assert "too few texts to judge" in result["reason"]
+    assert not (tmp_path / "out").exists()
+    stated = publius("start", private, "--public", few, "--preserve", "topic", "--bound", "7", "--yes", "--output",
+                     tmp_path / "out")  # fmt: skip
+    assert stated.returncode == 1
+    assert "Released all the same, as you asked for it; the page to sign says FAIL." in stated.stdout
+    assert "FAIL" in (tmp_path / "out" / "signoff.html").read_text(encoding="utf-8")
+
+
+def test_without_public_texts_it_takes_themes_and_says_that_nothing_was_measured(private, tmp_path):
+    done = publius(
+        "start", private, "--without-evidence", "--preserve", "topic", "--yes", "--output", tmp_path / "out"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "There is no evidence that authors are hidden: nothing was measured." in done.stdout
+    assert json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())["reference"] == "themes"
 
 
 def test_texts_that_are_learned_from_are_not_released(private, older, tmp_path):

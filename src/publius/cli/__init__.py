@@ -24,6 +24,7 @@ from publius.cli import (
     certify,
     check_mechanism,
     compare,
+    demo,
     distance,
     doctor,
     embeddings,
@@ -89,6 +90,7 @@ def _top(
 
 
 start.register(app)
+demo.register(app)
 obfuscate.register(app)
 watch.register(app)
 inspect.register(app)

@@ -1,4 +1,4 @@
-"""``publius obfuscate`` and ``publius demo``: documents in, protected bags out."""
+"""``publius obfuscate``: documents in, protected bags out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.cli.to_output import DASH, check_to_output, to_output
 from publius.errors import UsageError
-from publius.settings import EPSILON_TO_TRY, InputSettings, ReleaseSettings, RunSettings
+from publius.settings import InputSettings, ReleaseSettings, RunSettings
 
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
@@ -33,9 +33,8 @@ _BAD_SHOWN = 20
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the command."""
     app.command("obfuscate", cls=MechanismCommand)(obfuscate)
-    app.command("demo")(demo)
 
 
 @options()
@@ -84,25 +83,6 @@ def obfuscate(
         say_first(corpus, () if looked is None else looked.warnings())
     run = replace(work, workers=work.workers or os.cpu_count())
     _run(corpus, plan, output, looked, json=json, manifest=manifest, ledger=book, run=run)
-
-
-def demo(
-    output: Annotated[Path, typer.Option(help="New folder for the bags and their manifest.")] = Path(
-        "publius-demo"
-    ),
-    epsilon: Annotated[
-        float, typer.Option(help="Privacy parameter per unit of word distance.")
-    ] = EPSILON_TO_TRY,
-    json: Json = False,
-) -> None:
-    """Protect the Federalist papers with the packaged vectors and show what was released."""
-    from publius.documents.corpus import open_corpus
-    from publius.documents.samples import federalist_papers
-
-    corpus = open_corpus(federalist_papers())
-    _run(corpus, _plan(ReleaseSettings(epsilon=epsilon), corpus), output, json=json)
-    if not json:
-        _show_first(output / "bags.jsonl")
 
 
 def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) -> Plan:
@@ -271,15 +251,3 @@ def _summary(summary: Summary, output: str, looked: Preflight | None) -> str:
         manifest["promise"],
     ]
     return "\n".join(printable(line) for line in lines)
-
-
-def _show_first(bags: Path) -> None:
-    """The most frequent words of the first bag: what a reader of the release sees."""
-    import json
-
-    with bags.open(encoding="utf-8") as file:
-        record = json.loads(file.readline())
-    words = sorted(record["bag"].items(), key=lambda item: (-item[1], item[0]))[:12]
-    typer.echo(f"\nThe first bag ({record['size']} words) begins, by frequency:")
-    for word, count in words:
-        typer.echo(f"  {count:>3} {'#' * min(count, 60)} {printable(word)}")

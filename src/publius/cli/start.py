@@ -88,9 +88,19 @@ def start(
     if json:
         print_json(result)
     else:
-        _end(result)
+        show_end(result)
     if result["verdict"] == "FAIL":
         raise typer.Exit(_FAIL)
+
+
+def run_start(
+    file: Path, output: Path, answers: Choices, *, measured: bool = True, shown: bool = True
+) -> dict[str, Any]:
+    """The walk with every proposed answer, for packaged texts: ``shown`` before and after wherever it is printed.
+
+    What is not ``measured`` is not signed for either.
+    """
+    return _walk(file, output, answers, _Asking(yes=True), measured=measured, shown=shown)
 
 
 @final
@@ -114,7 +124,9 @@ class _Asking:
         return proposed if self.yes else typer.confirm(question, default=proposed)
 
 
-def _walk(file: Path, output: Path, choices: Choices, ask: _Asking) -> dict[str, Any]:
+def _walk(
+    file: Path, output: Path, choices: Choices, ask: _Asking, *, measured: bool = True, shown: bool = False
+) -> dict[str, Any]:
     from publius.evaluation.steps.answers import config_text
     from publius.evaluation.steps.older import PUBLIC
     from publius.evaluation.steps.walk import CONFIG, Walk, looked_at
@@ -137,15 +149,18 @@ def _walk(file: Path, output: Path, choices: Choices, ask: _Asking) -> dict[str,
         if older is not None:
             older.write(folder / PUBLIC)
         walk = _learn(walk, folder)
-        _before_and_after(walk)
+        _before_and_after(walk, shown=shown)
         stated = (choices.bound or choices.epsilon) is not None and not choices.find
-        walk, judged = _measured(_strength(walk, ask), folder, ask, stated=stated)
-        _release(walk, folder, ask)
+        walk = _strength(walk, ask)
+        judged = None
+        if measured:
+            walk, judged = _measured(walk, folder, ask, stated=stated)
+        _release(walk, folder, ask, signed=measured)
         with write_file(folder / CONFIG) as stream:
             stream.write(config_text(walk.choices).encode())
         commands = walk.commands(folder)
-        shown = ["publius " + shlex.join(step).replace(str(folder), str(output)) for step in commands]
-    return _result(walk, judged, output, shown)
+        said = ["publius " + shlex.join(step).replace(str(folder), str(output)) for step in commands]
+    return _result(walk, judged, output, said)
 
 
 def _result(walk: Walk, judged: Judged | None, output: Path | None, commands: list[str]) -> dict[str, Any]:
@@ -286,7 +301,7 @@ def _learn(walk: Walk, folder: Path) -> Walk:
     return walk
 
 
-def _before_and_after(walk: Walk) -> None:
+def _before_and_after(walk: Walk, *, shown: bool) -> None:
     from publius.evaluation.steps.showing import examples
 
     older = walk.older
@@ -294,12 +309,12 @@ def _before_and_after(walk: Walk) -> None:
     if older is None:
         typer.echo("   There are none to show.")
         return
-    if not (older.packaged or sys.stdout.isatty()):
+    if not (shown or older.packaged or sys.stdout.isatty()):
         typer.echo("   Shown on a terminal only: your texts belong in no log.")
         return
     with waiting("protecting two public texts"):
-        shown = examples(walk, walk.plan())
-    for each in shown:
+        found = examples(walk, walk.plan())
+    for each in found:
         label = "" if each.label is None else f" [{each.label}]"
         words = ", ".join(f"{word} {count}" if count > 1 else word for word, count in each.after)
         typer.echo(f"   before: {printable(each.before)} ({each.words:,} words)")
@@ -310,24 +325,33 @@ def _strength(walk: Walk, ask: _Asking) -> Walk:
     """The walk with its bound, or epsilon: stated, or proposed in words."""
     typer.echo("4. How strongly to protect")
     choices = walk.choices
-    if choices.find or choices.bound is not None or choices.epsilon is not None:
-        return walk if choices.find else walk.at(walk.strength)
+    if choices.find:
+        return walk
+    if choices.bound is not None or choices.epsilon is not None:
+        typer.echo(f"   {_strength_in_words(walk)}")
+        return walk
     if walk.keeps_words:
         typer.echo(
             "   Epsilon, per word and unit of distance: smaller hides more; at 10 most words stay as they are."
         )
         answer = ask(f"Epsilon: a number, or '{_FIND}'", f"{walk.strength:g}")
     else:
-        from publius.evaluation.steps.showing import bound_in_words
-
-        topics = len(walk.older.topic_names) if walk.older and choices.preserve == "topic" else None
         typer.echo("   A bound is how much any reader can learn at most, in nats:")
         for bound in _SHOWN_BOUNDS:
-            typer.echo(f"   {bound_in_words(bound, topics)}")
+            typer.echo(f"   {_strength_in_words(walk.at(bound))}")
         answer = ask(f"Bound between any two documents: a number, or '{_FIND}'", f"{walk.strength:g}")
     if answer.strip().lower() == _FIND:
         return replace(walk, choices=replace(choices, find=True))
     return walk.at(_number(answer))
+
+
+def _strength_in_words(walk: Walk) -> str:
+    from publius.evaluation.steps.showing import bound_in_words
+
+    if walk.keeps_words:
+        return f"epsilon {walk.strength:g}, per word and unit of distance; nothing bounds any two documents"
+    topics = len(walk.older.topic_names) if walk.older and walk.choices.preserve == "topic" else None
+    return f"bound {bound_in_words(walk.strength, topics)}"
 
 
 def _number(answer: str) -> float:
@@ -412,7 +436,7 @@ def _tell_alternatives(walk: Walk, folder: Path, judged: Judged) -> None:
 # 6 and 7. Release, and the page ---------------------------------------------------------------------------
 
 
-def _release(walk: Walk, folder: Path, ask: _Asking) -> None:
+def _release(walk: Walk, folder: Path, ask: _Asking, *, signed: bool = True) -> None:
     typer.echo("6. Release")
     plan = walk.plan()
     with waiting("looking at the texts"):
@@ -428,11 +452,13 @@ def _release(walk: Walk, folder: Path, ask: _Asking) -> None:
     left = f"; {len(summary.bad):,} rows could not be read and are left out" if summary.bad else ""
     typer.echo(f"   {summary.tally.documents:,} documents are released{left}.")
     typer.echo(f"   {printable(summary.manifest['promise'])}")
-    typer.echo("7. The page to sign")
-    walk.sign(folder)
+    if signed:
+        typer.echo("7. The page to sign")
+        walk.sign(folder)
 
 
-def _end(result: dict[str, Any]) -> None:
+def show_end(result: dict[str, Any]) -> None:
+    """What came of it, where it is, and the commands that do the same."""
     if result["release"] is None:
         typer.echo(f"\n{result['verdict']}. Nothing was released and no folder was made.")
         return

@@ -56,7 +56,7 @@ class Inspection:
 
     ``words`` are counts a document: "shortest", "median", "ninth_decile", "longest"; empty where there is no text.
     ``languages`` count documents by ISO 639 code, "unclear" for those too short or mixed. ``different`` is how many
-    texts there are, each counted once.
+    texts there are, each counted once; ``unread`` how many rows cannot be read.
     """
 
     rows: int
@@ -69,6 +69,7 @@ class Inspection:
     problems: tuple[str, ...]
     fields: tuple[Field, ...] = ()
     different: int = 0
+    unread: int = 0
 
     def record(self) -> dict[str, Any]:
         """As `publius inspect --json` prints it."""
@@ -135,6 +136,7 @@ def inspect(
         (*problems, *_problems(notes), *_id_problems(reading, tallies, notes.rows)),
         tuple(column.field(name, notes.rows) for name, column in tallies.items()),
         len(notes.texts),
+        len(notes.unread),
     )
 
 

