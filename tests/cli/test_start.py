@@ -228,28 +228,36 @@ def test_interrupted_and_continued(private, older, tmp_path, number):
 
 
 def test_a_bound_that_was_only_proposed_is_not_released_after_a_fail(private, tmp_path):
-    """Authors who write nothing in common: whatever keeps the topic names them, and too few to pass anyway."""
+    """Each author writes of one thing only and nothing says what: whatever keeps the meaning names the author."""
     pytest.importorskip("sklearn")
-    few = store(tmp_path / "few.csv", rows(32, 2))
-    done = publius(
+    rng = seeded_rng(6)
+    pools = [TOPICS["card"], TOPICS["loan"], "river mountain valley forest meadow storm".split(),
+             "violin singer guitar music dancer concert".split()]  # fmt: skip
+    told = store(
+        tmp_path / "told.csv",
+        (
+            {"author": f"a{number % 4}", "complaint": " ".join(rng.choice(pools[number % 4], 40).tolist())}
+            for number in range(120)
+        ),
+    )
+    arguments = [
         "start",
         private,
         "--public",
-        few,
+        told,
         "--preserve",
-        "topic",
+        "meaning",
         "--yes",
-        "--json",
         "--output",
         tmp_path / "out",
-    )
+    ]
+    done = publius(*arguments, "--json")
     result = json.loads(done.stdout)
     assert (done.returncode, result["verdict"], result["release"]) == (1, "FAIL", None)
-    assert "too few texts to judge" in result["reason"]
     assert not (tmp_path / "out").exists()
-    stated = publius("start", private, "--public", few, "--preserve", "topic", "--bound", "7", "--yes", "--output",
-                     tmp_path / "out")  # fmt: skip
+    stated = publius(*arguments, "--bound", "7")
     assert stated.returncode == 1
+    assert "keep the meaning, bound 1: " in stated.stdout
     assert "Released all the same, as you asked for it; the page to sign says FAIL." in stated.stdout
     assert "FAIL" in (tmp_path / "out" / "signoff.html").read_text(encoding="utf-8")
 
