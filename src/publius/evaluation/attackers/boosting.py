@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -48,7 +49,9 @@ class BoostedTrees(AbstractAttacker):
             max_iter=ROUNDS, min_samples_leaf=max(1, len(X) // (10 * len(self.classes_))), early_stopping=False,
             random_state=self.seed % 2**32,
         )  # fmt: skip
-        self._trees.fit(self._embedded(X), list(y))
+        with warnings.catch_warnings():  # scikit-learn takes many labels with few texts each for a regression
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            self._trees.fit(self._embedded(X), list(y))
 
     def _scores(self, X: Sequence[Bag]) -> Float64Array:
         return np.asarray(np.log(np.maximum(self._trees.predict_proba(self._embedded(X)), 1e-12)))
