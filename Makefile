@@ -44,7 +44,7 @@ $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
 
-.PHONY: setup demo test lint docs pages notebook wheel-test oldest bench growth audit torture spark e2e ecosystem release help requirements clean
+.PHONY: setup demo test lint docs pages notebook wheel-test image oldest bench growth audit torture spark e2e ecosystem release help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sign
@@ -69,6 +69,9 @@ notebook: $(NOTEBOOK)/.ready  ## run examples/figures.ipynb from its first to it
 
 wheel-test: $(READY)  ## build wheel and sdist, install them into empty environments of every Python at hand, use them
 	@$(BIN)/python tests/wheels.py
+
+image: $(READY)  ## build the container's image and try it; without an engine, take its steps here and try those
+	@rm -rf dist && $(BIN)/python -m hatchling build -t wheel -d dist && $(BIN)/python tests/image.py
 
 oldest: $(OLDEST)/.ready  ## the quick tests with the oldest dependencies that are allowed
 	@$(OLDEST)/bin/python -m pytest -q -n 0 $(QUICK)
@@ -101,6 +104,7 @@ growth: $(READY)  ## measure how runs grow, with plots, on a machine that has no
 
 requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(COMPILE) $(EXTRAS) --no-emit-package uv pyproject.toml requirements/dev.in -o requirements/dev.txt
+	@$(COMPILE) --extra glove --extra documents --extra web --extra parquet --extra languages -c requirements/dev.txt pyproject.toml -o requirements/image.txt
 	@$(COMPILE) requirements/uv.in -o requirements/uv.txt
 	@$(COMPILE) requirements/peer.in -o requirements/peer.txt
 	@$(COMPILE) --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt

@@ -1,0 +1,161 @@
+"""``make image``: build the image and try it where an engine is at hand; else take the Dockerfile's own steps here.
+
+Tried: the command says its version; the service answers a request with its token and refuses a wrong one; both run as a
+user who may write nowhere but in the two folders. Without an engine the commands are read off container/Dockerfile and
+carried out in folders of their own, under another user where this one is the superuser; that the root can be
+read-only is then not tried.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCKERFILE = ROOT / "container" / "Dockerfile"
+USER = 10001
+TAG = "publius:tried"
+HARD = ["--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--tmpfs", "/tmp",
+        "--tmpfs", f"/data:uid={USER}", "--tmpfs", f"/budgets:uid={USER}"]  # fmt: skip
+
+
+def main():
+    """Whichever way there is; what was tried, as JSON."""
+    engine = next((name for name in ("docker", "podman") if _works(name)), None)
+    tried = with_engine(engine) if engine else without_engine()
+    print(json.dumps({"engine": engine, **tried}))
+
+
+def _works(engine):
+    done = shutil.which(engine) and subprocess.run([engine, "info"], capture_output=True, check=False)
+    return bool(done) and done.returncode == 0
+
+
+def instructions():
+    """The stages of the Dockerfile: for each the pairs of instruction and what follows it, lines joined."""
+    text = re.sub(
+        r"\\\n\s*", "", re.sub(r"^#.*\n", "", DOCKERFILE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    )
+    pairs = [line.split(" ", 1) for line in text.splitlines() if line.strip()]
+    stages = [[]]
+    for name, rest in pairs:
+        if name == "FROM":
+            stages.append([])
+        stages[-1].append((name, rest))
+    return stages[1:]
+
+
+def with_engine(engine):
+    """Build, and run as hard as it can be run."""
+    subprocess.run([engine, "build", "-f", DOCKERFILE, "-t", TAG, ROOT], check=True)
+    version = subprocess.check_output([engine, "run", "--rm", *HARD, TAG, "--version"], text=True).strip()
+    name = f"publius-tried-{os.getpid()}"
+    call = [engine, "run", "--rm", "--name", name, "--network", "host", *HARD, TAG]
+    with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as service:
+        try:
+            answers = ask(service)
+            health = _health(engine, name)
+        finally:
+            subprocess.run([engine, "stop", name], check=False, capture_output=True)
+    return {"version": version, "health": health, **answers}
+
+
+def _health(engine, name):
+    for _ in range(90):
+        state = subprocess.check_output(
+            [engine, "inspect", "-f", "{{.State.Health.Status}}", name], text=True
+        ).strip()
+        if state == "healthy":
+            return state
+        time.sleep(1)
+    raise SystemExit("the container did not become healthy")
+
+
+def without_engine():
+    """The steps of both stages in a folder that stands for the root of the image."""
+    build, final = instructions()
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        place.chmod(0o755)
+        source, opt = place / "source", place / "opt" / "publius"
+        source.mkdir()
+        for kind, rest in build:
+            if kind == "COPY":
+                pattern = rest.split()[0]
+                for found in ROOT.glob(pattern):
+                    shutil.copy(found, source)
+            elif kind == "RUN":
+                command = rest.replace("/opt/publius", str(opt)).replace(
+                    "python -m", f"{sys.executable} -m", 1
+                )
+                subprocess.run(["/bin/sh", "-ec", command], cwd=source, check=True, stdout=sys.stderr)
+        data = place / "data"
+        data.mkdir()
+        given = dict(re.findall(r"(\w+)=(\S+)", next(rest for kind, rest in final if kind == "ENV")))
+        environment = {
+            "PATH": f"{opt}/bin:/usr/bin:/bin", "PUBLIUS_HOME": given["PUBLIUS_HOME"].replace("/data", str(data)),
+            "PYTHONDONTWRITEBYTECODE": given["PYTHONDONTWRITEBYTECODE"], "TMPDIR": str(data),
+        }  # fmt: skip
+        user = int(next(rest for kind, rest in final if kind == "USER"))
+        as_user = (
+            ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if os.geteuid() == 0 else []
+        )
+        if as_user:
+            os.chown(data, user, user)
+        entry = json.loads(next(rest for kind, rest in final if kind == "ENTRYPOINT"))
+        command = json.loads(next(rest for kind, rest in final if kind == "CMD"))
+        check = json.loads(next(rest for kind, rest in final if kind == "HEALTHCHECK").split("CMD ", 1)[1])
+        run = {"cwd": data, "env": environment, "text": True}
+        version = subprocess.check_output([*as_user, *entry, "--version"], **run).strip()
+        refused = subprocess.run(
+            [*as_user, "touch", str(opt / "x")], check=False, capture_output=True
+        ).returncode
+        call = [*as_user, *entry, *(part.replace("/data", str(data)) for part in command)]
+        with subprocess.Popen(call, stdout=subprocess.PIPE, **run) as service:
+            try:
+                answers = ask(service)
+                healthy = subprocess.run([*as_user, *check], check=False, **run).returncode == 0
+            finally:
+                service.terminate()
+        if not healthy or (as_user and not refused):
+            raise SystemExit("the health check failed, or the user may write where he should not")
+        return {"version": version, "user": user if as_user else os.geteuid(), "health": "healthy", **answers}
+
+
+def ask(service):
+    """Status codes of a request with the token, with a wrong one and with none."""
+    address, _, token = service.stdout.readline().strip().partition("/#token=")
+    if not token:
+        raise SystemExit("the service did not start")
+    found = {
+        "answered": _status(address, token),
+        "wrong token": _status(address, "x" * len(token)),
+        "no token": _status(address, None),
+    }
+    if found != {"answered": 200, "wrong token": 401, "no token": 401}:
+        raise SystemExit(f"the service answered {found}")
+    return found
+
+
+def _status(address, token):
+    body = {"documents": [{"id": "r1", "text": "The bridge inspection found cracked bearings."}], "epsilon": 10,
+            "length": 6}  # fmt: skip
+    request = urllib.request.Request(f"{address}/v1/obfuscate", json.dumps(body).encode(), {
+        "Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {}),
+    })  # fmt: skip
+    try:
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refused:
+        return refused.code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""The container and the forge's workflow by their linters; `make image` takes the steps of the Dockerfile."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import image
+
+ROOT = Path(__file__).parents[2]
+WORKFLOW = ROOT / ".github" / "workflows" / "publius.yml"
+
+
+def linted(tool, *arguments):
+    """What a linter says and whether it is content; skip where it is not installed."""
+    found = shutil.which(tool, path=str(Path(sys.executable).parent)) or shutil.which(tool)
+    if found is None:
+        pytest.skip(f"{tool} is not installed: make setup")
+    done = subprocess.run([found, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_dockerfile_is_linted(tmp_path):
+    content, said = linted("hadolint", image.DOCKERFILE)
+    assert content, said
+    worse = tmp_path / "Dockerfile"
+    worse.write_text(image.DOCKERFILE.read_text(encoding="utf-8").replace("WORKDIR /data", "RUN cd /data"))
+    assert not linted("hadolint", worse)[0]
+
+
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [("vendor.github-workflows", WORKFLOW), ("vendor.compose-spec", ROOT / "container" / "compose.yaml")],
+    ids=["workflow", "compose"],
+)
+def test_the_files_keep_to_their_schemas(schema, path, tmp_path):
+    content, said = linted("check-jsonschema", "--builtin-schema", schema, path)
+    assert content, said
+    worse = tmp_path / path.name
+    worse.write_text(
+        path.read_text(encoding="utf-8").replace("runs-on:", "run-on:").replace("image:", "imag:")
+    )
+    assert not linted("check-jsonschema", "--builtin-schema", schema, worse)[0]
+
+
+def test_the_workflow_is_safe(tmp_path):
+    content, said = linted("zizmor", "--offline", "--quiet", WORKFLOW)
+    assert content, said
+    worse = tmp_path / "worse.yml"
+    worse.write_text(re.sub(r"@[0-9a-f]{40}  # (v[0-9.]+)", r"@\1", WORKFLOW.read_text(encoding="utf-8")))
+    assert not linted("zizmor", "--offline", "--quiet", worse)[0]
+
+
+def test_the_workflow_does_what_a_release_needs():
+    text = WORKFLOW.read_text(encoding="utf-8")
+    for step in (".ci/run", "make docs", "make wheel-test", "make image"):
+        assert f"- run: {step}\n" in text
+    publish = text.split("\n  publish:\n")[1]
+    assert "startsWith(github.ref, 'refs/tags/v')" in publish
+    assert "id-token: write" in publish  # trusted publishing: there is no password
+    assert "password" not in publish
+    assert "secrets." not in text
+
+
+def test_the_image_is_small_and_not_the_superuser():
+    build, final = image.instructions()
+    assert all(rest == "${PYTHON} AS build" or rest == "${PYTHON}" for kind, rest in (build[0], final[0]))
+    assert "ARG PYTHON=" in image.DOCKERFILE.read_text(encoding="utf-8")
+    assert any("--require-hashes" in rest for kind, rest in build if kind == "RUN")
+    assert [rest for kind, rest in final if kind == "USER"] == [str(image.USER)]
+    assert not any("pip install" in rest for kind, rest in final)
+    assert {"HEALTHCHECK", "ENTRYPOINT", "VOLUME"} <= {kind for kind, _ in final}
+
+
+def test_the_pins_of_the_image_are_those_of_the_tests():
+    """What is tested is what is put into the image."""
+
+    def pins(name):
+        text = (ROOT / "requirements" / f"{name}.txt").read_text(encoding="utf-8")
+        return set(re.findall(r"^([\w.-]+==\S+)", text, re.MULTILINE))
+
+    assert pins("image")
+    assert pins("image") <= pins("dev")
