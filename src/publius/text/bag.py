@@ -126,6 +126,11 @@ class Bag:
 
 def _checked(counts: Mapping[str, int]) -> dict[str, int]:
     """``counts`` sorted by word; an error shows neither words nor their number in the text."""
+    plain = {*map(type, counts)} <= {str} and {*map(type, counts.values())} <= {int}
+    if (
+        plain and "" not in counts and min(counts.values(), default=1) >= 1
+    ):  # as nearly always, several times quicker
+        return {word: counts[word] for word in sorted(counts)}
     for word, count in counts.items():
         if not isinstance(word, str) or not word:
             raise UsageError(f"a word of a Bag must be a string that is not empty; one is {_kind(word)}")
