@@ -138,8 +138,10 @@ def test_it_keeps_private_words_to_itself():
     assert not pickle.loads(pickle.dumps(KnownWords(VOCABULARY, "glove", STOPS)))._table
 
 
-def test_hostile_strings_give_the_words_of_the_tokenizer():
+@pytest.mark.parametrize("few", [0, module._FEW, 2**30], ids=["in arrays", "as it is", "one by one"])
+def test_hostile_strings_give_the_words_of_the_tokenizer(few, monkeypatch):
     """A million of them in ``make torture``."""
+    monkeypatch.setattr(module, "_FEW", few)
     found = torture_words(6000)
     assert failures(found.checks) == []
     assert found.figures["texts"] == 6000
@@ -160,7 +162,9 @@ def test_what_ends_a_word_beside_other_characters_is_no_part_of_the_rule_of_the_
     assert all(module._MIXED[ord(mark)] == ord(mark) for mark in looked_past)
 
 
-def test_texts_at_once_are_cut_where_each_ends(monkeypatch):
+@pytest.mark.parametrize("few", [0, module._FEW])
+def test_texts_at_once_are_cut_where_each_ends(few, monkeypatch):
+    monkeypatch.setattr(module, "_FEW", few)
     monkeypatch.setattr(module, "_AT_ONCE", 20)
     texts = ["tea milk", "", "x", "do n't " * 30, " ", "well", "milk" * 40 + " tea"]
     known = KnownWords(VOCABULARY, "glove", STOPS)
@@ -170,6 +174,7 @@ def test_texts_at_once_are_cut_where_each_ends(monkeypatch):
 
 
 def test_a_stretch_that_takes_the_row_of_another_gives_its_own_words(monkeypatch):
+    monkeypatch.setattr(module, "_FEW", 0)
     monkeypatch.setattr(module, "_BITS", 1)
     known = KnownWords(VOCABULARY, "glove", STOPS)
     text = "tea milk well rock 1.5 2 nothing tea don't rock-tea milk"

@@ -28,6 +28,8 @@ _NOTHING: Final = -2
 _CHUNK: Final = 8192
 _AT_ONCE: Final = 2**17
 """So many characters are looked up at once: their arrays stay in the cache."""
+_FEW: Final = 4096
+"""Fewer are looked up one by one: arrays have a cost of their own."""
 _JOINING: Final = b"'-.,"
 _PLAIN: Final = bytes(
     code if chr(code).isalnum() or code in _JOINING else ord(" ") for code in bytes(range(128)).lower()
@@ -220,9 +222,22 @@ class _Table(dict[bytes, int]):
 
     def places(self, chunks: Sequence[bytes]) -> list[IndexArray]:
         """The places of the words of each chunk."""
+        if sum(map(len, chunks)) < _FEW:
+            return [self._spread(self._one_by_one(chunk))[0] for chunk in chunks]
         data = b" ".join([b"", *chunks, b" " * (8 + _SHORT)])
         starts, lengths = _stretches(data)
-        codes, counts = self._codes(data, starts, lengths), np.ones(len(starts), np.int64)
+        places, counts = self._spread(self._codes(data, starts, lengths))
+        chunk_ends = np.cumsum([len(chunk) + 1 for chunk in chunks])
+        ends = np.concatenate([[0], np.cumsum(counts)])[np.searchsorted(starts, chunk_ends)].tolist()
+        return [places[start:end] for start, end in pairwise([0, *ends])]
+
+    def _one_by_one(self, chunk: bytes) -> IndexArray:
+        stretches = [bare for stretch in chunk.split() if (bare := stretch.strip(_JOINING))]
+        return np.fromiter(map(self.__getitem__, stretches), np.int64, len(stretches))
+
+    def _spread(self, codes: IndexArray) -> tuple[IndexArray, IndexArray]:
+        """``codes`` with stop words left out and every row of several places written out; how many each became."""
+        counts = np.ones(len(codes), np.int64)
         counts[codes == _NOTHING] = 0
         several = np.flatnonzero(codes < _NOTHING)
         rows = [self._rows[_NOTHING - 1 - code] for code in codes[several].tolist()]
@@ -230,9 +245,7 @@ class _Table(dict[bytes, int]):
         places = np.repeat(codes, counts)
         if rows:
             places[places < _NOTHING] = np.concatenate(rows)
-        chunk_ends = np.cumsum([len(chunk) + 1 for chunk in chunks])
-        ends = np.concatenate([[0], np.cumsum(counts)])[np.searchsorted(starts, chunk_ends)].tolist()
-        return [places[start:end] for start, end in pairwise([0, *ends])]
+        return places, counts
 
     def _codes(self, data: bytes, starts: IndexArray, lengths: IndexArray) -> IndexArray:
         """The number of each stretch: from the common ones where it stands there, else one by one."""
