@@ -13,7 +13,16 @@ import publius
 from publius.errors import DataError, PolicyError, UsageError
 from publius.releases.digests import digest_of, file_digests, opened
 from publius.releases.engines import protect_corpus
-from publius.releases.signoff import Budget, Finding, Measured, Share, read_manifest_of, sign_off, verify
+from publius.releases.signoff import (
+    Budget,
+    Finding,
+    Measured,
+    Share,
+    read_manifest_of,
+    read_texts,
+    sign_off,
+    verify,
+)
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 
@@ -235,3 +244,49 @@ def test_an_evaluation_of_another_setting_is_refused():
     for change in ({"size": 4}, {"vocabulary_sha256": "b"}, {"unknown": "drop"}):
         with pytest.raises(UsageError, match="another setting"):
             matching(manifest, facts(**change))
+
+
+def texts_of(release, tmp_path, **changed):
+    path = tmp_path / "texts.jsonl"
+    ids = [json.loads(line)["id"] for line in (release / "bags.jsonl").read_text().splitlines()]
+    line = {"text": "A text.", "writer": "llm:<tiny>", "source": {}, "note": "written by <tiny>", **changed}
+    path.write_text("".join(json.dumps({"id": id, **line}) + "\n" for id in ids))
+    return path
+
+
+def test_texts_written_from_a_release_are_named_and_bound(release, tmp_path, publius):
+    texts, page = texts_of(release, tmp_path), tmp_path / "page.html"
+    assert publius("signoff", release, "--output", page, "--texts", texts)[0] == 0
+    shown = page.read_text()
+    assert "Texts written from it" in shown
+    assert "written by &lt;tiny&gt;" in shown
+    assert "20 of 20" in shown
+    assert publius("verify", release, page, "--texts", texts)[0] == 0
+    texts.write_text(texts.read_text().replace("A text", "B text"))
+    assert publius("verify", release, page, "--texts", texts)[0] == 65
+    assert publius("verify", release, page)[0] == 0
+    plain = page_of(release, tmp_path)
+    assert "Texts written from it" not in plain.read_text()
+    assert publius("verify", release, plain, "--texts", texts)[0] == 65
+
+
+def test_texts_of_something_else_are_not_signed_for(release, tmp_path):
+    whole = texts_of(release, tmp_path).read_text().splitlines(keepends=True)
+    path = tmp_path / "texts.jsonl"
+    for wrong in (
+        whole[:-1],
+        [*whole, whole[0]],
+        whole[::-1],
+        ["{}\n"],
+        [],
+        ["[" * 9],
+        [*whole[:-1], "nonsense\n"],
+    ):
+        path.write_text("".join(wrong))
+        with pytest.raises(DataError, match="bag by bag"):
+            read_texts(path, release)
+    path.write_text("".join([whole[0].replace("<tiny>", "other"), *whole[1:]]))
+    with pytest.raises(DataError, match="one writer"):
+        read_texts(path, release)
+    texts_of(release, tmp_path, text=None)
+    assert read_texts(path, release).missing == 20

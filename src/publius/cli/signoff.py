@@ -31,11 +31,14 @@ def signoff(
         Path | None, typer.Option(help="Folder of the evaluation that measured this setting.")
     ] = None,
     ledger: Annotated[Path | None, typer.Option(help="Ledger that the release was charged to.")] = None,
+    texts: Annotated[
+        Path | None, typer.Option(help="Texts that publius write made from it: named on the page, and bound.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write one page to sign: what was released, promised and measured, bound to exactly these files."""
     from publius.files import write_file
-    from publius.releases.signoff import read_manifest_of, sign_off
+    from publius.releases.signoff import read_manifest_of, read_texts, sign_off
 
     manifest = read_manifest_of(release)
     for folder in filter(None, (release, evaluation)):
@@ -48,7 +51,8 @@ def signoff(
         from publius.evaluation.signed import measured_for
 
         measured = measured_for(manifest, evaluation)
-    page = sign_off(release, measured, None if ledger is None else _budget(ledger, manifest))
+    written = None if texts is None else read_texts(texts, release)
+    page = sign_off(release, measured, None if ledger is None else _budget(ledger, manifest), written)
     with write_file(output) as file:
         file.write(page)
     if json:
@@ -68,12 +72,13 @@ def verify(
     release: Release,
     page: Annotated[Path, typer.Argument(help="The sign-off, FILE.html.")],
     evaluation: Annotated[Path | None, typer.Option(help="Compare the files of the evaluation, too.")] = None,
+    texts: Annotated[Path | None, typer.Option(help="Compare the written texts, too.")] = None,
     json: Json = False,
 ) -> None:
     """Check that a sign-off and a release are the ones that belong together; exit 65 when they are not."""
     from publius.releases import signoff as pages
 
-    record = pages.verify(release, page, evaluation)
+    record = pages.verify(release, page, evaluation, texts)
     files = len(record["release"])
     if json:
         print_json({"ok": True, "files": files, "evaluation": evaluation is not None})

@@ -38,13 +38,14 @@ def file_digests(folder: Path) -> dict[str, str]:
                 path = Path(parent, name)
                 if not stat.S_ISREG(path.lstat().st_mode):
                     raise DataError(f"{shown(path)} is no plain file, so it cannot be bound: take it out")
-                found[path.relative_to(folder).as_posix()] = _digest(path)
+                found[path.relative_to(folder).as_posix()] = file_digest(path)
     return dict(sorted(found.items()))
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file; `StorageError` when reading fails."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with os_errors("read", path), open(path, "rb") as file:
         while block := file.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()

@@ -10,14 +10,14 @@ import html
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, final
 
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
-from publius.files import read_bytes_limited, shown
+from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.document_guarantee import STRENGTHS, strength_of
-from publius.releases.digests import digest_of, file_digests, opened, sealed
+from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.plan import publius_version
 
 MANIFEST: Final = "manifest.json"
@@ -84,6 +84,42 @@ class Measured:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts that were written from a release.
+
+    ``note`` is what each says of itself; ``missing`` bags have none.
+    """
+
+    writer: str
+    note: str
+    documents: int
+    missing: int
+    sha256: str
+
+
+def read_texts(path: Path, release: Path) -> Texts:
+    """What is in a file of ``publius write``; `DataError` where it is none, or not of the bags in ``release``."""
+    count, missing, writers = 0, 0, set()
+    lines = (read_lines(path), read_lines(release / "bags.jsonl"))
+    for (_, line), bag in itertools.zip_longest(*lines, fillvalue=(0, b"null")):
+        try:
+            record, id = json.loads(line), json.loads(bag[1])["id"]
+            if record["id"] != id:
+                raise ValueError
+            count, missing = count + 1, missing + (record["text"] is None)
+            writers.add((str(record["writer"]), str(record["note"])))
+        except (ValueError, LookupError, TypeError):
+            raise DataError(
+                f"{shown(path)} does not hold the texts of the release in {shown(release)}, bag by bag: write them anew"
+            ) from None
+    if len(writers) != 1:
+        raise DataError(f"{shown(path)} is not by one writer: write the texts anew")
+    ((writer, note),) = writers
+    return Texts(writer, note, count, missing, file_digest(path))
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Budget:
     """Sums of a ledger: its unit, what one document may spend, how many have spent, the most that one has spent."""
 
@@ -108,7 +144,9 @@ def read_manifest_of(release: Path) -> dict[str, Any]:
     return manifest
 
 
-def sign_off(release: Path, measured: Measured | None = None, budget: Budget | None = None) -> bytes:
+def sign_off(
+    release: Path, measured: Measured | None = None, budget: Budget | None = None, texts: Texts | None = None
+) -> bytes:
     """The page for the release in a folder, bound to every file of it and of the evaluation.
 
     Raises `PolicyError` for an experiment, `DataError` for a folder that is no release, `MissingExtraError` without
@@ -126,9 +164,11 @@ def sign_off(release: Path, measured: Measured | None = None, budget: Budget | N
         "evaluation": None if measured is None else measured.digests,
         "reference": _references(manifest),
         "promise": manifest["promise"],
+        **({"texts": asdict(texts)} if texts else {}),
     }
     content = {
         "manifest": manifest, "files": files, "whole": digest_of(files), "measured": measured, "budget": budget,
+        "texts": texts,
         "record": json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True),
         "references": record["reference"], "released": list(_released(manifest, release)),
         "constants": list(_constants(manifest)), "scale": _scale(manifest), "links": list(_links(manifest, release)),
@@ -152,8 +192,10 @@ def _environment() -> Any:
     return environment
 
 
-def verify(release: Path, page: Path, evaluation: Path | None = None) -> dict[str, Any]:
-    """The record of a sign-off whose text, release and (where given) evaluation are those it was made for.
+def verify(
+    release: Path, page: Path, evaluation: Path | None = None, texts: Path | None = None
+) -> dict[str, Any]:
+    """The record of a sign-off whose text, release and (where given) evaluation and texts are those it was made for.
 
     Raises `DataError` that says what differs.
     """
@@ -170,6 +212,12 @@ def verify(release: Path, page: Path, evaluation: Path | None = None) -> dict[st
         if record.get("evaluation") is None:
             raise DataError(f"{shown(page)} was made without an evaluation: make the sign-off anew with it")
         _compare("the evaluation", record["evaluation"], file_digests(evaluation))
+    if texts is not None:
+        bound = record.get("texts")
+        if not isinstance(bound, dict):
+            raise DataError(f"{shown(page)} names no written texts: make the sign-off anew with them")
+        if bound.get("sha256") != file_digest(texts):
+            raise DataError(f"{shown(texts)} does not hold the texts that were signed for")
     return record
 
 
