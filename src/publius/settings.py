@@ -559,6 +559,46 @@ class PublicTextSettings(StopWordSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class WritingSettings(Settings):
+    """Who writes text of a release, and from what."""
+
+    writer: str = option(
+        help="exemplar, ngram, llm:URL#MODEL (a language model of yours) or python:MODULE:CLASS.", public=True
+    )
+    reference: str | None = option(
+        None, help="The release's public reference: a stored name or a folder. Default: found by its name.",
+        public=True,
+    )  # fmt: skip
+    public: str | None = option(
+        None, help="PUBLIC texts that an exemplar is quoted from and an n-gram model learns from. Default: those of "
+        "the reference, and the Federalist papers (extra demo).",
+    )  # fmt: skip
+    text_field: str = option(InputSettings.text_field, help="Field of --public that holds the text.")
+    style: str = option(
+        "a short plain passage of prose", help="With llm: what kind of text. Public: it is sent.", public=True
+    )
+    language: str = option(
+        "en", help="With llm: the language asked for and checked, as an ISO 639 code.", public=True
+    )
+    words: int = option(
+        120, help="With llm: words asked for; up to three times as many are taken.", public=True, at_least=10,
+        at_most=2_000,
+    )  # fmt: skip
+    remote_ok: bool = option(False, help="With llm: send to an address that is not this machine.")
+    timeout: float = option(120.0, help="With llm: seconds for one answer.", above=0, at_most=86_400)
+    attempts: int = option(
+        4, help="With llm: how often a question is asked before the run stops.", at_least=1
+    )
+    at_once: int = option(2, help="With llm: questions at the same time.", at_least=1, at_most=64)
+    keep_requests: bool = option(False, help="With llm: keep what was sent, in OUTPUT.requests.jsonl.")
+    experiment: bool = option(
+        False,
+        help="Write from a release that is NOT PRIVATE; every line and the summary say so.",
+        public=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class StartSettings(Settings):
     """The answers of ``publius start``, under the names that ``publius.toml`` has for them."""
 

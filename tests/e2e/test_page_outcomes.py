@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from publius.releases.document_outcomes import outcomes_of
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
 from publius.vectors.learning.reference import Reference
-from references import fitted
+from publius.vectors.learning.reference_store import remember_texts
+from publius.vectors.learning.topic_metric import files_sha256
+from references import fitted, public_documents
 
 COURT = "The judge heard a lawyer and a witness in court this morning."
 
@@ -22,7 +25,13 @@ COURT = "The judge heard a lawyer and a witness in court this morning."
 def running(toy_folder, tmp_path_factory):
     """An explorer with two references of the user's own, one of which keeps the meaning only."""
     folder = tmp_path_factory.mktemp("outcomes")
-    fitted("letters").save(folder / "home" / "references" / "letters")
+    rows = [{"text": " ".join(words), "topic": topic} for words, topic in public_documents()]
+    texts = folder / "letters.jsonl"
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    letters = fitted("letters")
+    source = {**letters.source, "corpus_sha256": files_sha256([str(texts)])}
+    replace(letters, source=source).save(folder / "home" / "references" / "letters")
+    remember_texts(folder / "home" / "references" / "letters", texts, "text")
     only = fitted("meanings")
     aspects = {"meaning": only.aspect("meaning")}
     facts = (only.vocabulary, only.background, aspects, only.tokenizer, only.stop_words, only.source)
@@ -289,3 +298,20 @@ def test_what_is_waited_for_is_said(chromium_browser, running, made, said):
         page.unroute("**/v1/outcomes")
         expect(page.locator("#outcomes-stage")).to_be_hidden()
         assert tile(page, "outcomes", "Bound") == "7"
+
+
+def test_a_draw_has_a_public_text_to_read(page):
+    """Quoted on demand, with its place; gone with the draw it belongs to; told where there is none."""
+    give(page, "outcomes", COURT)
+    page.click("text=Quote the nearest public text")
+    quoted = page.locator("#outcomes-draw blockquote")
+    expect(quoted).to_be_visible()
+    rows = [" ".join(words) for words, _ in public_documents()]
+    assert quoted.inner_text() in rows
+    number = rows.index(quoted.inner_text()) + 1
+    assert "From letters.jsonl, row" in page.inner_text("#outcomes-draw")
+    assert f"row {number}." in page.inner_text("#outcomes-draw") or rows.count(quoted.inner_text()) > 1
+    assert "QUOTED from a public text" in page.inner_text("#outcomes-draw")
+    page.click("#outcomes-redraw")
+    settled(page)
+    expect(quoted).to_have_count(0)

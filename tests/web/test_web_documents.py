@@ -1,6 +1,8 @@
 """The service where a topic or meaning is kept: releases, guarantees, budgets, and what a document may become."""
 
+import dataclasses
 import json
+import shutil
 import threading
 from types import SimpleNamespace
 
@@ -15,9 +17,10 @@ from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
 from publius.vectors.learning import reference_store
 from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.topic_metric import files_sha256
 from publius.web import answers, document_answers, requests
 from publius.web.references import References
-from references import fitted
+from references import fitted, public_documents
 from web_service import CANARY, fault, service
 
 ASKED = {"preserve": "topic", "reference": "toy", "bound": 5, "length": 12}
@@ -307,3 +310,43 @@ def test_openapi_has_the_new_addresses(client):
     assert schema["additionalProperties"] is False
     answer = SimpleNamespace(**found["paths"]["/v1/guarantee"]["post"]["responses"]["200"])
     assert len(answer.content["application/json"]["schema"]["anyOf"]) == 2
+
+
+def drawn_and_quoted(client):
+    """A draw, and the answer with its exemplar."""
+    drawn = outcomes(client)["draw"]
+    body = {**ASKED, "bag": dict(drawn["bag"]), "prototype": drawn["prototype"]}
+    return drawn, client.post("/v1/exemplar", json=body)
+
+
+def test_a_draw_has_an_exemplar_where_the_reference_remembers_its_texts(
+    client, embeddings, home, tmp_path, learned
+):
+    status, code, message = fault(drawn_and_quoted(client)[1])
+    assert (status, code) == (400, 2)
+    assert "does not remember" in message
+    texts = [{"text": " ".join(words), "topic": topic} for words, topic in public_documents()]
+    public = tmp_path / "texts.jsonl"
+    public.write_text("".join(json.dumps(row) + "\n" for row in texts))
+    named = {**learned.source, "corpus_sha256": files_sha256([str(public)])}
+    shutil.rmtree(home / "references" / "toy")
+    dataclasses.replace(learned, source=named).save(home / "references" / "toy")
+    reference_store.remember_texts(home / "references" / "toy", public, "text")
+    with service(embeddings, tmp_path) as another:
+        drawn, answer = drawn_and_quoted(another)
+    assert answer.status_code == 200, answer.text
+    found = document_answers.Exemplar.model_validate_json(answer.text)
+    assert (found.corpus, found.fault) == ("texts.jsonl", None)
+    row = texts[found.row - 1]
+    assert found.text in row["text"]
+    assert row["topic"] == drawn["label"]
+    assert set(found.text.split()) & {word for word, _ in drawn["bag"]}
+    assert found.note.startswith("QUOTED from a public text")
+
+
+@pytest.mark.parametrize(
+    "bad", [{"bag": {}}, {"bag": {"court": 0}}, {"bag": {"x" * 201: 1}}, {"text": COURT}]
+)
+def test_an_exemplar_is_asked_for_a_bag_and_nothing_else(client, bad):
+    body = {**ASKED, "bag": {"court": 1}, **bad}
+    assert client.post("/v1/exemplar", json=body).status_code in (400, 422)

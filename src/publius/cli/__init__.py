@@ -42,6 +42,7 @@ from publius.cli import (
     utility,
     watch,
     words,
+    write,
 )
 from publius.cli.config import FILE, ConfiguredCommand, Given
 from publius.cli.log import Format, say, set_up
@@ -100,6 +101,7 @@ outcomes.register(app)
 for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
     noun.register(app)
 signoff.register(app)
+write.register(app)
 reconstruct.register(app)
 bench.register(app)
 audit.register(app)

@@ -45,6 +45,34 @@ def waiting(task: str) -> Iterator[Callable[[str], None]]:
         yield lambda task: shown.update(line, description=task)
 
 
+@contextmanager
+def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """How many of ``total`` are done, on standard error, on a terminal only; what is yielded says how many more are."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    text, rest = TextColumn("{task.description}"), TimeRemainingColumn()
+    columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), rest)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("preparing", total=total)
+
+        def advance(done: int) -> None:
+            if done:  # a run also says where it begins
+                bar.update(task, advance=done, description=what)
+
+        yield advance
+
+
 def print_json(record: Mapping[str, Any]) -> None:
     """One object, nothing else, on standard output."""
     typer.echo(as_json(record))

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.before import check_input, check_strength, every_bad_document, look_first, say_first
-from publius.cli.console import as_json, printable, standard_output, waiting
+from publius.cli.console import as_json, printable, progress_bar, standard_output, waiting
 from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.cli.to_output import DASH, check_to_output, to_output
@@ -139,7 +136,7 @@ def _run(
         return protect_corpus(corpus, plan, folder, progress=progress, notice=_say, **options)
 
     piped = str(output) == DASH
-    with _progress_bar(corpus) as progress, every_bad_document(corpus):
+    with progress_bar("documents", corpus.count_hint) as progress, every_bad_document(corpus):
         summary = to_output(make, manifest) if piped else make(output)
     told = _as_json(summary, output, corpus, looked)
     if piped:
@@ -151,34 +148,6 @@ def _run(
 
 def _say(text: str) -> None:
     say(printable(text))
-
-
-@contextmanager
-def _progress_bar(corpus: Corpus) -> Iterator[Callable[[int], None]]:
-    """Progress on standard error, on a terminal only."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    text, rest = TextColumn("{task.description}"), TimeRemainingColumn()
-    columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), rest)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("preparing", total=corpus.count_hint)
-
-        def advance(done: int) -> None:
-            if done:  # a run also says where it begins
-                bar.update(task, advance=done, description="documents")
-
-        yield advance
 
 
 def _as_json(summary: Summary, output: Path, corpus: Corpus, looked: Preflight | None) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from inspect import signature
@@ -89,6 +89,7 @@ class Setting:
         unknown: what becomes of words outside the vocabulary.
         documents: for document mechanisms; None where none is tried.
         language: a language model of the user's own; None where none is asked.
+        written: makes of what was protected what a reader gets instead, a text; None for the bags themselves.
 
     """
 
@@ -104,6 +105,7 @@ class Setting:
     unknown: str = EvaluationSettings.unknown
     documents: DocumentChoices | None = None
     language: LanguageAdversary | None = None
+    written: Callable[[Sequence[Protected]], list[Protected]] | None = None
 
     def protector(self, cell: Cell) -> AbstractProtector:
         """What protects the texts of ``cell``."""
@@ -342,7 +344,9 @@ class _Run:
         return [bag for copy in range(copies) for bag in self._protected[which, copy]]
 
     def _protect(self, texts: Sequence[EncodedText], stream: str) -> list[Protected]:
-        return self._protector.protect(texts, self._key, f"{stream}/{self._cell.repeat}")
+        found = self._protector.protect(texts, self._key, f"{stream}/{self._cell.repeat}")
+        written = None if self._cell.mechanism == CLEAN else self._setting.written
+        return found if written is None else written(found)
 
     def _distance_to_original(self, released: Sequence[Protected]) -> float:
         if self._cell.mechanism == CLEAN:

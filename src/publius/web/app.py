@@ -28,7 +28,18 @@ from publius.web.openapi import described
 from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
 from publius.web.state import State
-from publius.web.views import compare, corpus, curve, document, outcomes, public, release, start, words
+from publius.web.views import (
+    compare,
+    corpus,
+    curve,
+    document,
+    exemplar,
+    outcomes,
+    public,
+    release,
+    start,
+    words,
+)
 from publius.web.workplace import Role
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -111,7 +122,7 @@ class _Service:
         if view is public.mechanisms:
             quick = asked is not None and self._state.mechanisms.is_quick(str(asked))
             return self._quick if quick else self._long
-        return self._long if view is curve.curve else self._quick
+        return self._long if view in (curve.curve, exemplar.exemplar) else self._quick
 
     def router(self) -> APIRouter:
         """Every address under /v1, and /health."""
@@ -228,6 +239,7 @@ _ROUTES: Final = (
     _Route("GET", "/v1/references", outcomes.references, document_answers.References),
     _Route("POST", "/v1/guarantee", public.guarantee, document_answers.AnyGuarantee, requests.Guarantee),
     _Route("POST", "/v1/outcomes", outcomes.outcomes, document_answers.Outcomes, requests.Outcomes),
+    _Route("POST", "/v1/exemplar", exemplar.exemplar, document_answers.Exemplar, requests.Exemplar),
     _Route("POST", "/v1/tokens", document.tokens, answers.Tokens, requests.Tokens),
     _Route("POST", "/v1/draw", document.draw, answers.Draw, requests.Draw),
     _Route("POST", "/v1/curve", curve.curve, answers.Curves, requests.Curve),

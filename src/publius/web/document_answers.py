@@ -133,3 +133,13 @@ class Outcomes(Answer):
     document_warning: Annotated[str | None, Field(description="That no word of it is known.")]
     picture: Picture
     draw: DocumentDraw
+
+
+class Exemplar(Answer):
+    """A passage of a public text, quoted; or why there is none."""
+
+    text: str | None
+    fault: str | None
+    corpus: Annotated[str, Field(description="The name of the file of public texts.")]
+    row: Annotated[int | None, Field(description="Its row there, from 1.")]
+    note: str

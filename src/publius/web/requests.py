@@ -45,6 +45,8 @@ ComparedLength = Annotated[int, Field(ge=1, le=LONGEST_COMPARED, description="N,
 Distance = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+Word = Annotated[str, Field(min_length=1, max_length=200)]
+Count = Annotated[int, Field(ge=1, le=LARGEST_LENGTH)]
 Role = Literal["texts", "older"]
 FileName = Annotated[str, Field(min_length=1, max_length=255)]
 Column = Annotated[str, Field(min_length=1, max_length=1000)]
@@ -183,6 +185,13 @@ class Outcomes(Choice):
     """A text of which is asked what it may become."""
 
     text: Text
+
+
+class Exemplar(Choice):
+    """A bag that was drawn, of which the nearest public text is asked for."""
+
+    bag: Annotated[dict[Word, Count], Field(min_length=1, max_length=LARGEST_LENGTH)]
+    prototype: Annotated[int | None, Field(ge=0)] = None
 
 
 class Tokens(WordChoice):

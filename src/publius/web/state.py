@@ -14,7 +14,7 @@ from publius.releases.plan import Plan
 from publius.settings import TextSettings
 from publius.text.bag import Bag, Encoded, Encoding, TokenizedVocabulary, words_of
 from publius.vectors.embeddings import Embeddings
-from publius.web.mechanism_cache import Mechanisms
+from publius.web.mechanism_cache import Kept, Mechanisms
 from publius.web.references import References
 from publius.web.reports import Reports
 from publius.web.requests import Choice, Chosen, WordChoice
@@ -30,6 +30,7 @@ class State:
         embeddings: the public vocabulary with its vectors.
         mechanisms: on it.
         references: for what is kept of whole documents.
+        exemplars: what quotes the public texts of a reference, the last two.
         ledger: debited before each release, or None.
         releases: the folder in which each release gets a folder.
         reports: results of evaluations that may be shown.
@@ -49,6 +50,7 @@ class State:
         self.embeddings = embeddings
         self.mechanisms = Mechanisms(embeddings)
         self.references = References()
+        self.exemplars = Kept(2)
         self.ledger = ledger
         self.releases = releases
         self.reports = Reports(reports)

@@ -13,7 +13,7 @@ from publius.text.tokenizer import StopWords, profile_named, tokenize
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
 from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import new_reference_folder
+from publius.vectors.learning.reference_store import new_reference_folder, remember_texts
 from publius.vectors.learning.topic_metric import files_sha256
 
 
@@ -37,7 +37,9 @@ def learn(
     vectors = _vectors(embeddings, settings.features)
     documents, facts = _documents(public, label, text_field, settings)
     found = fit_reference(documents, name=name, settings=settings, facts=facts, embeddings=vectors)
-    return found.save(folder)
+    stored = found.save(folder)
+    remember_texts(folder, public, text_field)
+    return stored
 
 
 def _vectors(embeddings: str | None, features: str | None) -> Embeddings | None:

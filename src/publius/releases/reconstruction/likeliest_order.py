@@ -133,11 +133,16 @@ def _longer(path: _Path, place: int, score: float) -> _Path:
 @final
 @dataclass(frozen=True, slots=True)
 class ReleasedBag:
-    """A bag as it was released, with the labels that were kept."""
+    """A bag as it was released, with the labels that were kept and, where it has one, its public prototype.
+
+    ``label`` is what the prototype is called.
+    """
 
     id: str
     bag: Bag
     labels: Mapping[str, Any] = field(default_factory=dict)
+    prototype: int | None = None
+    label: str | None = None
 
 
 def read_manifest(folder: AnyPath) -> dict[str, Any]:
@@ -156,6 +161,10 @@ def read_manifest(folder: AnyPath) -> dict[str, Any]:
 def read_bags(folder: AnyPath, manifest: Mapping[str, Any]) -> Iterator[ReleasedBag]:
     """The bags of a release in ``bags.jsonl``; `DataError` names the first line that is none."""
     path = Path(folder) / "bags.jsonl"
+    if not path.is_file():
+        raise UsageError(
+            f"{shown(folder)} holds no bags.jsonl: text is made from releases in the format jsonl"
+        )
     for number, line in read_lines(path):
         where = f"line {number} of {shown(path)}"
         record = _json(line, where)
@@ -163,7 +172,10 @@ def read_bags(folder: AnyPath, manifest: Mapping[str, Any]) -> Iterator[Released
             bag = Bag.from_counts(record["bag"])
             if bag.size != record["size"] or not bag.size or not isinstance(record["id"], str):
                 raise ValueError
-            yield ReleasedBag(record["id"], bag, {label: record[label] for label in manifest["labels"]})
+            labels = {label: record[label] for label in manifest["labels"]}
+            of_reference = manifest.get("reference") is not None
+            named = (record.get("prototype"), record.get("label")) if of_reference else (None, None)
+            yield ReleasedBag(record["id"], bag, labels, *named)
         except (KeyError, TypeError, ValueError, AttributeError, PubliusError):
             raise DataError(f"{where} is not a released bag: give the folder as publius wrote it") from None
 

@@ -91,6 +91,12 @@ class ChatModel:
         url, _, name = given.removeprefix(PREFIX).rpartition("#")
         return cls(url, name, **choices)
 
+    @property
+    def port(self) -> int:
+        """To which the connection goes."""
+        parts = urlsplit(self.url)
+        return parts.port or _PORTS[parts.scheme]
+
     def check(self) -> None:
         """`PolicyError` where the address is not of this machine and that was not allowed; nothing is sent."""
         self._address()
@@ -111,8 +117,7 @@ class ChatModel:
 
     def _address(self) -> tuple[str, int]:
         """An address of the host, as numbers, and the port."""
-        parts = urlsplit(self.url)
-        host, port = str(parts.hostname), parts.port or _PORTS[parts.scheme]
+        host, port = str(urlsplit(self.url).hostname), self.port
         try:
             found = [str(each[4][0]) for each in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
         except (OSError, UnicodeError):

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.errors import EmbeddingError, PubliusError, UsageError
-from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown
+from publius.errors import EmbeddingError, PubliusError, StorageError, UsageError
+from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown, write_file
 from publius.text.tokenizer import PROFILES
 from publius.vectors.admissible import UNKNOWN, word_fault
 from publius.vectors.catalogue import check_name, store_root
@@ -22,6 +22,7 @@ from publius.vectors.learning.reference import Aspect, Prototypes, Reference
 VERSION: Final = 1
 _RECORD: Final = "reference.json"
 _WORDS: Final = "words.txt"
+_TEXTS: Final = "texts.json"
 _RECORD_LIMIT: Final = 2**24
 _WORDS_LIMIT: Final = 2**28
 _AGAIN: Final = "remove the folder and fit the reference again"
@@ -159,6 +160,23 @@ def read_reference_record(folder: AnyPath) -> dict[str, Any]:
             f"{shown(path)}: version {record.get('version')!r:.20}; this Publius reads {VERSION}: {_AGAIN}"
         )
     return record
+
+
+def remember_texts(folder: AnyPath, texts: Path, text_field: str) -> None:
+    """Note beside a stored reference where its public texts lie on this machine; no part of the reference."""
+    record = json.dumps({"path": os.path.abspath(texts), "text_field": text_field}, ensure_ascii=False)
+    with write_file(Path(folder, _TEXTS)) as file:
+        file.write(record.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def remembered_texts(folder: AnyPath) -> tuple[Path, str] | None:
+    """Where the public texts of a stored reference lay, and their text field; None where nobody noted it."""
+    path = Path(folder, _TEXTS)
+    try:
+        record = json.loads(read_bytes_limited(path, _RECORD_LIMIT).decode("utf-8", "surrogateescape"))
+        return Path(record["path"]), str(record["text_field"])
+    except (StorageError, ValueError, KeyError, TypeError):
+        return None
 
 
 def open_reference(folder: AnyPath) -> Reference:

@@ -6,6 +6,7 @@ import { Card, announce } from "./card.js";
 import { chosen, keptChoice } from "./choice.js";
 import { evidence } from "./controls.js";
 import { byId, el, put, svg, table } from "./dom.js";
+import { Exemplar } from "./exemplar.js";
 import { Figure } from "./figures.js";
 import { integer, number, percent, plural } from "./format.js";
 import { loadReferences, opened, referenceChosen, stage } from "./kept.js";
@@ -21,6 +22,7 @@ export class OutcomesView {
   #channel = new Channel("/v1/outcomes");
   #figure = new Figure("word-map");
   #bag = new BagView(true);
+  #exemplar = new Exemplar();
   #list = el("div", { class: "block" });
   #all = false;
   #frame = 0;
@@ -80,10 +82,10 @@ export class OutcomesView {
     byId("outcomes-stage").hidden = true;
     if (answer === undefined) return this.#others("once this is put right");
     opened();
-    this.#show(answer);
+    this.#show(answer, { bound, ...rest });
   }
 
-  #show(answer) {
+  #show(answer, choice) {
     const { outcomes, words, document_warning: warning } = answer;
     put(this.#card.body,
       warning && el("p", { class: "caution" }, warning),
@@ -92,7 +94,7 @@ export class OutcomesView {
       outcomes.length ? this.#list : el("p", { class: "empty" }, "The mechanism position names no prototype: noise goes on the document’s place, and public words are drawn that lie near it."));
     this.#showList(outcomes);
     this.#showMap(answer);
-    this.#showDraw(answer);
+    this.#showDraw(answer, choice);
     this.#showPromise(answer);
     const [first] = outcomes;
     announce(first ? `At a bound of ${number(answer.bound)} nats it becomes ${first.label} with probability ${percent(first.probability)}.` : `Drawn at a bound of ${number(answer.bound)} nats.`);
@@ -123,13 +125,14 @@ export class OutcomesView {
       outcomeMap(picture, outcomes, mechanism === "position"), { key: key(mechanism) });
   }
 
-  #showDraw({ draw, preserve }) {
+  #showDraw({ draw, preserve }, choice) {
     this.#drawCard.clear();
     this.#bag.show(draw.bag);
+    this.#exemplar.show(choice, draw);
     put(this.#drawCard.body,
       draw.label === null ? null : el("p", { class: "headline" }, "Became ", el("strong", {}, draw.label)),
       el("p", { class: "note" }, `Every word is drawn from public words for that ${draw.label === null ? "place" : preserve}: none is taken from the document.`),
-      this.#bag.node);
+      this.#bag.node, this.#exemplar.node);
   }
 
   #showPromise({ bound, epsilon, strength, evidence: kind, promise }) {

@@ -1,0 +1,475 @@
+"""``publius write``: a text for each bag of a release, by a writer in a process apart.
+
+What is written is kept line by line beside the output as it comes (``OUTPUT.partial``), so that a run that was ended
+goes on where it stopped; the output takes its place whole. This is post-processing: whatever a writer does, it has a
+release and public things to do it with, so the guarantee of the release holds for the texts as it stands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Final, final
+
+from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
+from publius.files import AnyPath, os_errors, shown, storage_error, write_file
+from publius.releases.digests import digest_of, file_digests
+from publius.releases.reconstruction.likeliest_order import read_manifest
+from publius.releases.writing.chat import PREFIX
+from publius.releases.writing.confinement import Rule
+from publius.releases.writing.llm import model_of
+from publius.releases.writing.public_texts import PublicTexts, own_texts, public_texts
+from publius.releases.writing.writer import PYTHON
+from publius.releases.writing.writers import WRITERS, check_name
+from publius.settings import WritingSettings
+from publius.vectors.learning.reference import Reference
+
+KEY: Final = "PUBLIUS_LLM_KEY"
+"""The environment variable with what a server of language models wants as its key."""
+
+_NEEDED: Final = ("manifest.json", "bags.jsonl")
+_SYNC_EVERY: Final = 0.25  # seconds of writing that a power failure may cost
+_ERRORS: Final[dict[int, type[PubliusError]]] = {
+    kind.exit_code: kind for kind in (UsageError, DataError, StorageError, PolicyError, PubliusError)
+}
+_SYSTEM: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/hosts", "/etc/resolv.conf",
+                  "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/ssl", "/etc/pki",
+                  "/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/usr/share/ca-certificates")  # fmt: skip
+
+Progress = Callable[[int], object]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run did.
+
+    Attributes:
+        output: where the texts are.
+        documents: bags of the release.
+        written: of which there is a text; the others say why there is none.
+        resumed: which an earlier run had done.
+        writer, note: as on each line.
+        confined: whether the system held the writer's process to what it may read.
+        warning: NOT PRIVATE and why, for an experiment.
+
+    """
+
+    output: str
+    documents: int
+    written: int
+    resumed: int
+    writer: str
+    note: str
+    confined: bool
+    warning: str | None
+
+
+def write_texts(
+    release: AnyPath, output: AnyPath, settings: WritingSettings, progress: Progress = lambda done: None
+) -> Summary:
+    """Write a text for each bag of the release in a folder to a new file of JSON lines.
+
+    Raises `PolicyError` for a release that is NOT PRIVATE, unless the settings say experiment, and for an address off
+    this machine; `UsageError` for what cannot be asked; `DataError` for what is no release; `StorageError` when the
+    disk, the writer's process or a language model's server fails: what was written is kept, and the same call goes on.
+    """
+    folder, target = Path(release), Path(output)
+    manifest = _checked(folder, target, settings)
+    port = None
+    if settings.writer.startswith(PREFIX):
+        model = model_of(settings)
+        model.check()
+        port = model.port
+    public = _public_things(manifest, settings)
+    header = _header(folder, manifest, settings, public)
+    with _Kept(target, header, settings.keep_requests) as kept:
+        before = len(kept.places)
+        progress(before)
+        confined = _run(folder, settings, public, port, kept, progress)
+        if not kept.places:
+            raise DataError(f"the release in {shown(release)} holds no bag: check that it is complete")
+        with write_file(target) as file:
+            facts = kept.copy(file)
+        kept.drop()
+    return Summary(str(output), len(kept.places), facts.written, before, facts.writer, facts.note, confined,
+                   manifest.get("warning"))  # fmt: skip
+
+
+def _checked(folder: Path, target: Path, settings: WritingSettings) -> dict[str, Any]:
+    """The manifest of a release that text may be written from."""
+    check_name(settings.writer)
+    if os.path.lexists(target):
+        raise UsageError(f"{shown(target)} is there already: choose a new file")
+    manifest = read_manifest(folder)
+    if target.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"the texts are no part of the release in {shown(folder)}: choose a file outside it")
+    if (manifest.get("warning") or manifest.get("private") is not True) and not settings.experiment:
+        raise PolicyError(
+            f"the release in {shown(folder)} is NOT PRIVATE, and so would be the texts: give --experiment to have them "
+            "all the same, each marked so"
+        )
+    for name in _NEEDED:
+        if not (folder / name).is_file():
+            raise UsageError(
+                f"{shown(folder)} holds no {name}: text is made from releases in the format jsonl"
+            )
+    return manifest
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Public:
+    """The public things that a writer is given, by their paths."""
+
+    reference: Path | None
+    reference_sha256: str | None
+    texts: dict[str, Any] | None
+    files: tuple[Path, ...]
+
+
+def _public_things(manifest: Mapping[str, Any], settings: WritingSettings) -> _Public:
+    reference = _reference(manifest, settings)
+    folder, sha256 = (None, None) if reference is None else (reference.folder, reference.sha256)
+    found: PublicTexts | None
+    if settings.public is not None:
+        found = public_texts(Path(settings.public), settings.text_field, reference)
+    else:
+        found = None if reference is None or settings.writer not in WRITERS else own_texts(reference)
+    if found is None:
+        return _Public(folder, sha256, None, ())
+    facts = {"path": str(found.corpus.path.absolute()), "text_field": found.corpus.text_field,
+             "sha256": found.sha256, "own_texts": found.own}  # fmt: skip
+    return _Public(folder, sha256, facts, found.corpus.paths)
+
+
+def _reference(manifest: Mapping[str, Any], settings: WritingSettings) -> Reference | None:
+    """The release's reference: the one that was named, or the one of its name where that is stored here."""
+    made_with = manifest.get("reference_sha256")
+    if settings.reference is not None:
+        found = Reference.load(settings.reference)
+        if made_with is not None and found.sha256 != made_with:
+            raise UsageError(
+                f"the reference {found.name!r} is not the one that the release was made with: leave it out, or name "
+                f"the one with the digest {str(made_with)[:12]}…"
+            )
+        return found
+    if made_with is None:
+        return None
+    try:
+        found = Reference.load(str(manifest["reference"]))
+    except PubliusError:
+        return None
+    return found if found.sha256 == made_with else None
+
+
+def _header(
+    folder: Path, manifest: Mapping[str, Any], settings: WritingSettings, public: _Public
+) -> dict[str, Any]:
+    """What must be the same for a run to go on."""
+    files = {name: digest for name, digest in file_digests(folder).items() if name in _NEEDED}
+    asked = {
+        name: value
+        for name, value in asdict(settings).items()
+        if name in ("writer", "style", "language", "words")
+    }
+    warning = {"warning": manifest["warning"]} if manifest.get("warning") else {}
+    return {
+        "format": "publius-texts",
+        "version": 1,
+        **warning,
+        "release": digest_of(files),
+        "reference": public.reference_sha256,
+        "public": None if public.texts is None else public.texts["sha256"],
+        **asked,
+    }
+
+
+# The process --------------------------------------------------------------------------------------------------
+
+
+def command() -> list[str]:
+    """What starts the writer's process."""
+    return [sys.executable, "-P", "-m", "publius.releases.writing.apart"]
+
+
+def _run(
+    folder: Path,
+    settings: WritingSettings,
+    public: _Public,
+    port: int | None,
+    kept: _Kept,
+    progress: Progress,
+) -> bool:
+    """Let the writer's process write what is not written yet; whether it was confined."""
+    confined = False
+    with (
+        os_errors("start the writer's process", folder),
+        tempfile.TemporaryDirectory(prefix="publius-") as place,
+    ):
+        bags, plugins, scratch = (Path(place, name) for name in ("release", "writer", "scratch"))
+        for each in (bags, plugins, scratch):
+            each.mkdir()
+        for name in _NEEDED:
+            shutil.copyfile(folder / name, bags / name)
+        if settings.writer.startswith(PYTHON):
+            _copy_module(settings.writer, plugins)
+        job = {
+            "settings": asdict(settings),
+            "done": sorted(kept.places),
+            "reference": None if public.reference is None else str(public.reference),
+            "public": public.texts,
+            "port": port,
+            "key": os.environ.get(KEY) if port is not None else None,
+            "rules": [*_readable(Path(place), public), (str(scratch), "write")],
+        }
+        for record in _lines(_started(bags, plugins, scratch), json.dumps(job).encode()):
+            if "place" in record:
+                kept.add(record)
+                progress(1)
+            elif "request" in record:
+                kept.add_request(record["request"])
+            elif "error" in record:
+                raise _error(record["error"], kept)
+            elif "confined" in record:
+                confined = bool(record["confined"])
+            elif "done" in record:
+                return confined
+    raise StorageError(f"the writer's process ended before its work was done: {kept.how_to_go_on}")
+
+
+def _started(bags: Path, plugins: Path, scratch: Path) -> subprocess.Popen[bytes]:
+    """The process: its own folder, an environment that says nothing, no file that is open here."""
+    root = str(Path(__file__).parents[3])
+    environment = {
+        "PYTHONPATH": os.pathsep.join([root, str(plugins)]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUTF8": "1",
+        "LC_ALL": "C.UTF-8",
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        **{name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ},
+    }
+    return subprocess.Popen(  # noqa: S603  # our own interpreter on our own module
+        command(), cwd=bags, env=environment, close_fds=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def _lines(process: subprocess.Popen[bytes], job: bytes) -> Iterator[dict[str, Any]]:
+    """What the process says, until it ends; it does not outlive the one who listens."""
+    stdin, stdout = _pipe(process.stdin), _pipe(process.stdout)
+    try:
+        with contextlib.suppress(BrokenPipeError), stdin:
+            stdin.write(job)
+        for line in stdout:
+            yield json.loads(line)
+    finally:
+        process.kill()
+        stdout.close()
+        process.wait()
+
+
+def _pipe(end: IO[bytes] | None) -> IO[bytes]:
+    if end is None:
+        raise StorageError("the writer's process has no standard input and output")
+    return end
+
+
+def _error(said: Mapping[str, Any], kept: _Kept) -> PubliusError:
+    kind = _ERRORS.get(int(said["exit_code"]), PubliusError)
+    more = f"; {kept.how_to_go_on}" if kept.places else ""
+    return kind(f"{said['message']}{more}")
+
+
+def _readable(place: Path, public: _Public) -> list[Rule]:
+    """What the process may read, with what is below it; or only list, which finding modules needs."""
+    package = Path(__file__).parents[2]
+    python = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
+    given = (place, package, public.reference, *public.files)
+    whole = [
+        *sorted(python - {"/", "/usr"}),
+        *_SYSTEM,
+        *(str(each.resolve()) for each in given if each is not None),
+    ]
+    if sys.base_prefix == "/usr":
+        whole += [path for path in sysconfig.get_paths().values() if path.startswith("/usr/")]
+    listed = {str(package.parent), *(str(path.parent.resolve()) for path in public.files)}
+    return [*((path, "read") for path in whole), *((path, "list") for path in sorted(listed))]
+
+
+def _copy_module(name: str, plugins: Path) -> None:
+    """Put the writer's module, or the package it is in, beside the release, unless it is installed."""
+    top = name.removeprefix(PYTHON).partition(":")[0].partition(".")[0]
+    try:
+        found = importlib.util.find_spec(top) if top else None
+    except (ImportError, ValueError):
+        found = None
+    if found is None or found.origin is None:
+        raise UsageError(
+            f"{name:.200} is not python:MODULE:CLASS of something that can be imported: is it on PYTHONPATH?"
+        )
+    origin = Path(found.origin).resolve()
+    if any(origin.is_relative_to(Path(path).resolve()) for path in sysconfig.get_paths().values()):
+        return
+    if found.submodule_search_locations:
+        shutil.copytree(origin.parent, plugins / top, ignore=_not_code)
+    else:
+        shutil.copyfile(origin, plugins / origin.name)
+
+
+def _not_code(folder: str, names: list[str]) -> list[str]:
+    """What lies in a package beside its code is left behind: it may be the very documents."""
+    return [
+        name for name in names
+        if not name.endswith((".py", ".so", ".pyd")) and not os.path.isdir(os.path.join(folder, name))
+    ]  # fmt: skip
+
+
+# What is written ----------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    written: int
+    writer: str
+    note: str
+
+
+@final
+class _Kept:
+    """The lines that are written, in a file beside the output as they come, for one run at a time.
+
+    Attributes:
+        places: where the line of each bag of the release begins in the file, by the bag's place.
+
+    """
+
+    def __init__(self, target: Path, header: Mapping[str, Any], requests: bool) -> None:
+        self._target, self._header = target, header
+        self.path = target.with_name(target.name + ".partial")
+        self.requests_path = target.with_name(target.name + ".requests.jsonl") if requests else None
+        self.places: dict[int, int] = {}
+        self._synced = time.monotonic()
+
+    def __enter__(self) -> _Kept:
+        with os_errors("write", self.path), contextlib.ExitStack() as opened:
+            self._file: BinaryIO = opened.enter_context(open(self.path, "a+b"))
+            self._lock()
+            self._read()
+            self._requests: BinaryIO | None = None
+            if self.requests_path is not None:
+                if not self.places and self.requests_path.exists():
+                    raise UsageError(f"{shown(self.requests_path)} is there already: choose a new output")
+                self._requests = opened.enter_context(open(self.requests_path, "ab"))
+            self._opened = opened.pop_all()
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        try:
+            self._sync()
+        finally:
+            self._opened.close()
+
+    @property
+    def how_to_go_on(self) -> str:
+        """What was done, and what to do."""
+        done = f"{len(self.places):,} texts are written and kept in {shown(self.path)}"
+        return f"{done}, and the same call goes on from there"
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Keep the line of one bag."""
+        start = self._file.seek(0, os.SEEK_END)
+        self._append(self._file, record)
+        self.places[int(record["place"])] = start
+
+    def add_request(self, record: Mapping[str, Any]) -> None:
+        """Keep what was sent."""
+        if self._requests is not None:
+            self._append(self._requests, record)
+
+    def copy(self, file: IO[bytes]) -> _Facts:
+        """Write the lines in the order of the release."""
+        written, record = 0, {"writer": "", "note": ""}
+        for place in sorted(self.places):
+            self._file.seek(self.places[place])
+            record = json.loads(self._file.readline())["record"]
+            written += record["text"] is not None
+            file.write(_line(record))
+        return _Facts(written, str(record["writer"]), str(record["note"]))
+
+    def drop(self) -> None:
+        """The output has its place: what was kept on the way is no longer needed."""
+        self.path.unlink()
+
+    def _lock(self) -> None:
+        if sys.platform == "win32":
+            return
+        import fcntl
+
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"another process is writing {shown(self._target)}: wait for it") from None
+
+    def _read(self) -> None:
+        """Take over what an earlier run of the same work has written; cut off a line that is not whole."""
+        self._file.seek(0)
+        first = self._file.readline()
+        if not first.endswith(b"\n"):
+            self._file.truncate(0)
+            self._append(self._file, self._header)
+            return
+        if _record(first) != self._header:
+            raise UsageError(
+                f"{shown(self.path)} is the beginning of another run, with other bags, writer or choices: remove it, "
+                "or choose another output"
+            )
+        start = len(first)
+        while line := self._file.readline():
+            record = _record(line)
+            if not line.endswith(b"\n") or not isinstance(record.get("place"), int):
+                self._file.truncate(start)
+                break
+            self.places[record["place"]] = start
+            start += len(line)
+
+    def _append(self, file: BinaryIO, record: Mapping[str, Any]) -> None:
+        try:
+            file.write(_line(record))
+            file.flush()
+            if time.monotonic() - self._synced > _SYNC_EVERY:
+                self._sync()
+        except OSError as error:
+            raise storage_error("write", self.path, error) from None
+
+    def _sync(self) -> None:
+        if not self._file.closed:
+            os.fsync(self._file.fileno())
+        if self._requests is not None:
+            os.fsync(self._requests.fileno())
+        self._synced = time.monotonic()
+
+
+def _line(record: Mapping[str, Any]) -> bytes:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,50 @@
+"""The public text nearest to a bag that was drawn: something to read, of which no word is the document's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from publius.errors import UsageError
+from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.documents.prototype import Prototype
+from publius.releases.plan import Plan
+from publius.releases.reconstruction.likeliest_order import ReleasedBag
+from publius.releases.writing.exemplar import Exemplar
+from publius.releases.writing.public_texts import own_texts
+from publius.releases.writing.writer import Seen
+from publius.settings import WritingSettings
+from publius.text.bag import Bag
+from publius.vectors.learning.reference import Reference
+from publius.web import requests
+from publius.web.state import State
+
+
+def exemplar(state: State, asked: requests.Exemplar) -> dict[str, Any]:
+    """The passage of the reference's own public texts that is nearest to a bag, quoted with its place."""
+    plan = state.plan(asked)
+    mechanism = plan.mechanism
+    if not isinstance(mechanism, AbstractDocumentMechanism):
+        raise UsageError("texts are quoted where a reference is: give preserve")
+    size = mechanism.prototypes.size if isinstance(mechanism, Prototype) else None
+    key = (mechanism.reference.sha256, mechanism.preserve, size)
+    writer = state.exemplars.get(key, lambda: _made(plan, mechanism.reference))
+    found = writer.write(ReleasedBag("", Bag.from_counts(asked.bag), prototype=asked.prototype))
+    place = found.source
+    return {
+        "text": found.text,
+        "fault": found.fault,
+        "corpus": place["corpus"],
+        "row": place.get("row"),
+        "note": writer.note,
+    }
+
+
+def _made(plan: Plan, reference: Reference) -> Exemplar:
+    texts = own_texts(reference)
+    if texts is None:
+        raise UsageError(
+            f"the reference {reference.name!r} does not remember where its public texts are, so there is nothing to "
+            "quote: fit it anew, or use publius write with --public"
+        )
+    settings = WritingSettings(writer=Exemplar.name)
+    return Exemplar(Seen(plan.manifest(0), settings, reference, texts.corpus, texts.sha256, texts.own))
