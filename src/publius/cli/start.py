@@ -384,7 +384,7 @@ def _measured(walk: Walk, folder: Path, ask: _Asking, *, stated: bool) -> tuple[
         typer.echo(f"   {printable(judged.sentence)}")
         if judged.passed:
             return walk, judged
-        _tell_alternatives(walk, folder, judged)
+        _tell_alternatives(walk, folder)
         if ask.yes and stated:
             typer.echo("   Released all the same, as you asked for it; the page to sign says FAIL.")
             return walk, judged
@@ -420,12 +420,9 @@ def _found(walk: Walk, folder: Path) -> Walk:
     return replace(best.walk, choices=replace(best.walk.choices, find=False))
 
 
-def _tell_alternatives(walk: Walk, folder: Path, judged: Judged) -> None:
+def _tell_alternatives(walk: Walk, folder: Path) -> None:
     from publius.evaluation.steps.measuring import alternatives
 
-    if judged.needed is not None:
-        typer.echo("   No setting could pass with so few. Give more public texts of the same authors.")
-        return
     with progress_shown(quiet=True) as progress:
         found = alternatives(walk, folder, progress)
     typer.echo("   What could be had instead:" if found else "   Nothing else was found that could be had.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.errors import PolicyError
+from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
 from publius.evaluation.runner import Progress, Request
@@ -68,7 +69,8 @@ class Judged:
         bare = "" if self.unprotected is None else f"; without protection {self.unprotected:.0%}"
         kept = "" if self.topics is None else f" The topic was found for {self.topics:.0%}."
         few = (
-            f" These are too few texts to judge: {self.texts:,} were attacked, and about {self.needed:,} are needed."
+            f" These are too few texts to judge: {self.texts:,} were attacked, and about {self.needed:,} are needed "
+            "before even an attack that finds nothing passes."
             if self.needed is not None
             else ""
         )
@@ -182,10 +184,12 @@ def _judged(
     texts, floor = int(facts["unknown_texts"]), float(facts["floor"] or 0.0)
     allowed = limits.author_at_most or 0.0
     passed = verdict is not None and verdict.passed
+    originals = line.of(ORIGINALS, "author")
+    exact = originals is not None and bool(originals.extra["exact"])  # computed, not counted
     return Judged(
         passed, texts, named, up_to, allowed, floor,
         None if bare is None else bare.accuracy.value, None if topics is None else topics.accuracy.value,
-        None if passed else _needed(texts, floor, allowed),
+        None if passed or exact else _needed(texts, floor, allowed),
     )  # fmt: skip
 
 
