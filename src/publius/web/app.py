@@ -8,6 +8,7 @@ import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -174,7 +175,7 @@ class _Service:
                         if left < 0:
                             return file_too_large(limits.upload_bytes)
                         await asyncio.to_thread(file.write, chunk)
-            kept = place.keep(role, name, path, more=more)
+            kept = await self._files.run(partial(place.keep, role, name, path, more=more))
             return Json(
                 start_answers.Given(
                     name=kept.name, files=len(kept.names), size=kept.size, found=None
@@ -263,7 +264,8 @@ _ROUTES: Final = (
     _Route("POST", "/v1/start/ticket", start.ticket, start_answers.Ticket, requests.Page),
 )
 _ON_FILES: Final = (
-    start.look, start.plan, start.example, start.learn, start.release, corpus.corpus, corpus.corpus_map,
+    start.look, start.forget, start.samples, start.plan, start.example, start.learn, start.release,
+    corpus.corpus, corpus.corpus_map,
 )  # fmt: skip
 _FILE: Final = {
     "requestBody": {

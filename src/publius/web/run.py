@@ -22,6 +22,9 @@ from publius.web.errors import fault_of
 _PART: Final = re.compile(r"(\d+)/(\d+) ")
 _SAID: Final = "publius: "
 _ERRORS: Final = {each.exit_code: each for each in (UsageError, DataError, StorageError, PolicyError)}
+_OURSELVES: Final = (sys.executable, "-m", "publius", "--config", os.devnull)
+"""A file of options in the working folder changes nothing of what is shown."""
+
 _PATIENCE: Final = 15.0
 """Seconds that a command gets to end in order."""
 
@@ -108,7 +111,7 @@ class Run:
         stage = next(each for each in self.stages if each.state == "waiting")
         stage.state, stage.began = "running", time.monotonic()
         with TemporaryFile() as said:
-            call = [sys.executable, "-m", "publius", *arguments, *([] if watched else ["--json"])]
+            call = [*_OURSELVES, *arguments, *([] if watched else ["--json"])]
             code = self._watch(self._start(call, said), stage)
             stage.seconds = time.monotonic() - stage.began
             if self._cancelled:
@@ -156,7 +159,7 @@ class Run:
                 raise _Stopped
             self._process = subprocess.Popen(  # noqa: S603  # ourselves, without a shell
                 call, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.PIPE, encoding="utf-8",
-                errors="replace", start_new_session=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+                errors="replace", start_new_session=True, env=_environment(),
             )  # fmt: skip
             return self._process
 
@@ -170,6 +173,13 @@ class Run:
         with self._lock:
             self._process = None
         return process.returncode
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without options of commands: what is shown is all that is said."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PUBLIUS_")}
+    home = {name: value for name, value in os.environ.items() if name == "PUBLIUS_HOME"}
+    return {**kept, **home, "PYTHONIOENCODING": "utf-8"}
 
 
 def _send(process: subprocess.Popen[str], name: str) -> None:

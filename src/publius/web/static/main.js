@@ -2,6 +2,7 @@
 
 import { adoptToken, call } from "./api.js";
 import { choose, chosen, keepsWords, onChoice } from "./choice.js";
+import { showCommand } from "./command.js";
 import { CompareView } from "./compare.js";
 import { CorpusView } from "./corpus.js";
 import { offerMechanisms, setUpControls, showFacts } from "./controls.js";
@@ -51,6 +52,7 @@ function setUp(session, mechanisms, embeddings) {
     keepFor(name);
     document.body.dataset.view = name;
     active = name;
+    showCommand(name);
     views[name].refresh();
   });
   onChoice((changed) => {

@@ -266,9 +266,9 @@ export class StartView {
       same ? null : el("p", { class: "caution" }, `This was made to keep the ${facts.preserve} at ${unit} ${number(facts.strength)}. You have chosen otherwise since: release again for that.`),
       el("div", { class: `verdict ${verdict === "PASS" ? "pass" : verdict === "FAIL" ? "fail" : "none"}` },
         el("strong", {}, verdict ?? "Not measured"),
-        el("p", {}, reason ? reason.replace(/^(PASS|FAIL): /, "") : "There is no evidence that authors are hidden: nothing was measured.")),
+        el("p", {}, reason ? judged(result) : "There is no evidence that authors are hidden: nothing was measured.")),
       result.measured ? measuredTable(result) : null,
-      el("p", { class: "prose" }, manifest.promise),
+      el("details", { class: "more" }, el("summary", {}, "The promise in full"), el("p", { class: "prose" }, manifest.promise)),
       el("dl", { class: "facts" }, pairs([
         ["Released", `${plural(documents, "document", "documents")}, ${integer(manifest.size)} public words each${skipped.length ? `; ${integer(skipped.length)} left out` : ""}`],
         ["Folder", el("code", {}, folder)],
@@ -307,10 +307,28 @@ export function bagWords(bag, size = 0) {
     size > shown ? el("span", { class: "soft" }, `and ${integer(size - shown)} more`) : null);
 }
 
-function measuredTable({ measured, texts, floor }) {
-  const share = (found) => (found ? `${percent(found.value)}` : "–");
-  const rows = measured.map((each) => [`${each.task} by ${each.adversary}`, share(each.released), `${percent(each.released.low)} to ${percent(each.released.high)}`, share(each.clean), each.chance === null ? "–" : percent(each.chance)]);
-  return el("div", { class: "block" },
-    table("What was measured", [["named rightly", "text"], ["protected", "number"], ["95 % interval", "number"], ["unprotected", "number"], ["by chance", "number"]], rows),
-    el("p", { class: "note" }, `Of ${plural(texts, "text", "texts")}.${floor === null ? "" : ` Who knows only the topic names ${percent(floor)} of the authors.`}`));
+const strongest = (found) => found.reduce((best, each) => (best === null || each.released.value > best.released.value ? each : best), null);
+const of = ({ measured }, task) => measured.filter((each) => each.task === task);
+
+/** Who decides is the holder of the originals, where there is one: no adversary can do better. */
+function judged(result) {
+  const authors = of(result, "author");
+  const first = authors.find((each) => each.adversary === "originals") ?? strongest(authors);
+  const topic = strongest(of(result, "topic"));
+  if (!first) return result.reason.replace(/^(PASS|FAIL): /, "");
+  const alone = result.floor === null ? "" : ` Whoever knows only the topic names ${percent(result.floor)}.`;
+  return `Attacks on ${plural(result.texts, "protected public text", "protected public texts")} named the author of ${percent(first.released.value)}, at most ${percent(first.released.high)} allowing for chance.${alone}${topic ? ` The topic was found for ${percent(topic.released.value)}.` : ""}`;
+}
+
+function measuredTable(result) {
+  const { measured, reason } = result;
+  const best = [strongest(of(result, "author")), strongest(of(result, "topic"))].filter(Boolean);
+  return el("div", { class: "block" }, findings(best),
+    el("details", { class: "more" }, el("summary", {}, "Every adversary, and the verdict in figures"), findings(measured), el("p", { class: "note" }, reason)));
+}
+
+function findings(rows) {
+  const share = (found) => (found ? percent(found.value) : "–");
+  return table("What was measured", [["named rightly", "text"], ["protected", "number"], ["95 % interval", "number wide"], ["unprotected", "number"], ["by chance", "number wide"]],
+    rows.map((each) => [`${each.task}, by ${each.adversary}`, share(each.released), `${percent(each.released.low)} to ${percent(each.released.high)}`, share(each.clean), each.chance === null ? "–" : percent(each.chance)]));
 }

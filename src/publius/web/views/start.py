@@ -132,7 +132,7 @@ def release(state: State, asked: requests.Start) -> dict[str, Any]:
         )
     output = (state.releases / f"release-{entropy(4).hex()}").resolve()
     check_new_folder(output)
-    ledger = [] if state.ledger is None else ["--ledger", str(state.ledger.path)]
+    ledger = [] if state.ledger is None else ["--ledger", str(state.ledger.path.resolve())]
     charged = {"obfuscate", "signoff"}
     steps = [[*step, *(ledger if step[0] in charged else [])] for step in _missing(walk, output)]
 

@@ -1,0 +1,151 @@
+"""The first page: from two files to a sign-off that is verified, as a curator would go, in a real browser."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from browser import expect, opened, settled
+from explorer import explorer
+
+from complaint_files import FRENCH, as_given, complaints, table
+
+MINUTE = 60_000
+MOST_ANSWERS = 10
+
+
+@pytest.fixture(scope="module")
+def running(toy_folder, tmp_path_factory):
+    """An explorer with an empty store."""
+    folder = tmp_path_factory.mktemp("start")
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("PUBLIUS_HOME", str(folder / "home"))
+        environment.setenv("TMPDIR", str(folder))
+        with explorer(folder, "--embeddings", str(toy_folder)) as found:
+            yield found
+    assert list(folder.glob("publius-texts-*")) == []  # nothing of the texts is left
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The texts to be released, and older ones with topics and authors."""
+    folder = tmp_path_factory.mktemp("files")
+    (folder / "complaints.csv").write_bytes(table(as_given(200, longest=300)))
+    (folder / "older.csv").write_bytes(table(complaints(240, 2, longest=300)))
+    return folder
+
+
+@pytest.fixture
+def page(chromium_browser, running):
+    with opened(chromium_browser, running, view="start") as found:
+        yield found
+
+
+def choose(page, step, path):
+    page.set_input_files(f"#start-{step} input[type=file]", str(path))
+    page.wait_for_selector(f"#start-{step} .given", timeout=MINUTE)
+
+
+def test_from_two_files_to_a_verified_sign_off(page, running, files):
+    began, answers = time.monotonic(), 0
+
+    def answer(act, *arguments):
+        nonlocal answers
+        answers += 1
+        act(*arguments)
+
+    answer(choose, page, "texts", files / "complaints.csv")
+    found = page.inner_text("#start-texts")
+    assert all(each in found for each in ("200", "semicolon", "iso-8859-1", "2 rows without text (empty)"))
+    answer(choose, page, "older", files / "older.csv")
+    answer(page.click, "#learn")
+    expect(page.locator("#start-learn .good")).to_contain_text("Learned", timeout=3 * MINUTE)
+    expect(page.locator("#start-keep .panes")).to_have_count(2, timeout=MINUTE)
+    answer(page.click, "#start-run")
+    page.wait_for_selector("#start-release .stage.running")
+    page.wait_for_selector("#start-release .verdict", timeout=5 * MINUTE)
+    assert answers <= MOST_ANSWERS
+    assert time.monotonic() - began < 300
+    assert page.inner_text("#start-release .verdict strong") in ("PASS", "FAIL")
+    folder = Path(page.inner_text("#start-release .facts code"))
+    release, signed = folder / "release", folder / "signoff.html"
+    checked = subprocess.run(
+        [sys.executable, "-m", "publius", "verify", release, signed, "--evaluation", folder / "evaluation"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert checked.returncode == 0, checked.stderr
+    bags = [json.loads(line) for line in (release / "bags.jsonl").read_text().splitlines()]
+    manifest = json.loads((release / "manifest.json").read_text())
+    assert {sum(bag["bag"].values()) for bag in bags} == {manifest["size"]}  # no length is to be seen
+    with page.context.expect_page() as popup:
+        page.click("#start-release button:text('Open the page to sign')")
+    popup.value.wait_for_load_state()
+    assert "exp(7)" in popup.value.content()
+    popup.value.close()
+    with page.expect_download() as stored:
+        page.click("#start-release button:text('Store the release')")
+    assert stored.value.suggested_filename == f"{folder.name}.zip"
+
+
+def test_what_was_made_never_stands_for_another_choice(page):
+    """Follows the test above: the page is opened anew, and the service still holds files and run."""
+    page.wait_for_selector("#start-release .verdict", timeout=MINUTE)
+    expect(page.locator("#start-release .caution")).to_have_count(0)
+    page.fill("#start-bound", "3")
+    expect(page.locator("#start-release .caution")).to_contain_text("You have chosen otherwise since")
+    expect(page.locator("#start-means")).to_contain_text("3 nats: moderate")
+    expect(page.locator("#start-commands code").first).to_contain_text("--bound 3 ")
+    page.click("#tab-corpus")
+    expect(page.locator("#corpus-one")).to_contain_text("one draw, no release", timeout=MINUTE)
+    page.click("#tab-start")
+    page.fill("#start-bound", "7")
+    expect(page.locator("#start-release .caution")).to_have_count(0)
+
+
+def test_each_text_is_seen_before_and_after(page):
+    page.wait_for_selector("#start-release .verdict", timeout=MINUTE)
+    page.click("#tab-corpus")
+    expect(page.locator("#corpus-list .row")).to_have_count(25, timeout=MINUTE)
+    page.locator("#corpus-list .row").nth(9).click()
+    expect(page.locator("#corpus-one blockquote")).to_contain_text(FRENCH[:20])
+    expect(page.locator("#corpus-one .caution")).to_contain_text("another language")
+    expect(page.locator("#corpus-one")).to_contain_text("After: as released")
+    expect(page.locator("#corpus-map .text-dot")).to_have_count(200)
+    expect(page.locator("#corpus-command")).to_contain_text("publius obfuscate complaints.csv")
+    page.click("#corpus-on")
+    expect(page.locator("#corpus-one-title")).to_have_text("Text 11 of 200")
+    page.click("#corpus-after")
+    expect(page.locator("#corpus-list-title")).to_have_text("Texts 26 to 50 of 200")
+
+
+def test_a_run_can_be_cancelled(page, running):
+    page.wait_for_selector("#start-run:not([disabled])", timeout=MINUTE)
+    before = sorted(running.releases.iterdir())
+    page.click("#start-run")
+    page.wait_for_selector("#start-release .stage.running")
+    page.click("#start-release .cancel")
+    expect(page.locator("#start-release .stages")).to_contain_text("Stopped as you said", timeout=MINUTE)
+    assert sorted(running.releases.iterdir()) == before
+
+
+@pytest.mark.parametrize("width", [320, 390, 768])
+@pytest.mark.parametrize("view", ["start", "corpus"])
+def test_it_fits_a_phone(chromium_browser, running, view, width):
+    with opened(chromium_browser, running, view, viewport={"width": width, "height": 800}) as page:
+        settled(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_what_is_wrong_stands_in_its_place(page, tmp_path):
+    (tmp_path / "notes.exe").write_bytes(b"x")
+    page.set_input_files("#start-texts input[type=file]", str(tmp_path / "notes.exe"))
+    expect(page.locator("#start-texts .error")).to_contain_text("this kind of file cannot be read")
+    expect(page.locator("#start-run")).to_be_disabled()
+    (tmp_path / "one.csv").write_text("name\nx\n")
+    page.set_input_files("#start-texts input[type=file]", str(tmp_path / "one.csv"))
+    expect(page.locator("#start-texts .given")).to_be_visible(timeout=MINUTE)
+    expect(page.locator("#start-run")).to_be_disabled()
+    assert re.search(r"no column", page.inner_text("#start-texts") + page.inner_text("#start-older"))
