@@ -61,7 +61,7 @@ def blocks(page):
 
 BLOCKS = [block for page in PAGES for block in blocks(page)]
 COMMANDS = [(block, *command) for block in BLOCKS if block.language in SHELL for command in block.commands]
-NOT_RUN = 21
+NOT_RUN = 22
 """Blocks that are only parsed, at most."""
 
 
