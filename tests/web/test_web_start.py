@@ -233,6 +233,16 @@ def test_a_command_that_fails_is_an_error_in_its_own_words(client, ready, home):
     assert run["stages"][0]["state"] == "failed"
 
 
+def test_only_what_was_found_wrong_is_named_in_the_command(client, ready):
+    found = {"role": "texts", "delimiter": ";", "encoding": "iso-8859-1"}
+    ask(client, "look", **found)
+    assert "--delimiter" not in ask(client, "plan", preserve="topic").json()["start"]
+    ask(client, "look", **{**found, "encoding": "cp1252"})
+    said = ask(client, "plan", preserve="topic").json()["start"]
+    assert "--encoding cp1252" in said
+    assert "--delimiter" not in said
+
+
 def learned(client, **choice):
     ask(client, "learn", **choice)
     assert ended(client)["state"] == "done"

@@ -124,8 +124,13 @@ class Workplace:
         """What is in the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
         corpus = self.needed(role)
         self._not_while_running()
+        before = corpus.found
         corpus.found = self.named(lambda: inspect(corpus.path, **form))
-        corpus.form = {name: value for name, value in form.items() if value and name != "text_field"}
+        corpus.form = {
+            name: form[name]
+            for name in ("delimiter", "encoding")
+            if form.get(name) and (name in corpus.form or form[name] != getattr(before, name, None))
+        }
         return corpus.found
 
     def named(self, work: Callable[[], object]) -> Any:

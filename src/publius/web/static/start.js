@@ -49,6 +49,7 @@ export class StartView {
       await this.#load();
     } else if (changed === undefined || ["preserve", "bound", "epsilon"].some((name) => changed.has(name))) {
       this.#showKeep();
+      this.#showRelease(); // what was made for other choices says so at once
       clearTimeout(this.#later);
       this.#later = setTimeout(() => this.#ask(), PAUSE);
     }
