@@ -270,7 +270,7 @@ def test_bug_is_reported_without_text(monkeypatch, capsys):
     def fail():
         raise RuntimeError("canary")
 
-    monkeypatch.setattr(cli, "app", fail)
+    monkeypatch.setattr(cli, "asked", lambda words: fail)
     with pytest.raises(SystemExit) as left:
         cli.main()
     shown = capsys.readouterr().err
