@@ -28,3 +28,4 @@ export function showCommand(name = view) {
 }
 
 onChoice(() => showCommand());
+byId("word").addEventListener("input", () => showCommand());
