@@ -77,7 +77,7 @@ def evaluate(
         )
     request = Request.of(settings)
     if release is None:
-        request.check_parameters()
+        request.check_asked()
     chosen = Limits(limits.author_at_most, limits.topic_at_least, limits.bound_at_most)
     evaluation = prepared(corpus, request, work, output)
     if release is not None:

@@ -58,16 +58,16 @@ class Request(EvaluationSettings):
             checked_epsilon(strength)
         if not self.mechanisms:
             raise UsageError("an evaluation needs a mechanism")
-        if self.bounds and not self.epsilons and len(self.of_documents) < len(self.mechanisms):
-            replacing = next(name for name in self.mechanisms if name not in self.of_documents)
-            raise UsageError(f"the mechanism {replacing} replaces words: give --epsilon")
         if self.of_documents and self.reference is None:
             raise UsageError(
                 f"the mechanism {self.of_documents[0]} needs a public reference: give --reference"
             )
 
-    def check_parameters(self) -> None:
-        """`UsageError` for a parameter that none of the mechanisms takes: it would be passed over."""
+    def check_asked(self) -> None:
+        """`UsageError` for what would be passed over: a mechanism without a strength, a parameter without a taker."""
+        if self.bounds and not self.epsilons and len(self.of_documents) < len(self.mechanisms):
+            replacing = next(name for name in self.mechanisms if name not in self.of_documents)
+            raise UsageError(f"the mechanism {replacing} replaces words: give --epsilon")
         takers = [
             {each.name for each in declared(DOCUMENT_MECHANISMS[name].Parameters)}
             if name in DOCUMENT_MECHANISMS
