@@ -125,7 +125,9 @@ def pairs() -> tuple[Pair, ...]:
         ),
         Pair("no word or no text", _world("stops", lambda w: "the of"), _world("empty", lambda w: "")),
         Pair(
-            "unknown words or none", _world("unknown", lambda w: "qqq " * 99), _world("none", lambda w: " ")
+            "unknown words dropped or none",
+            _world("unknown", lambda w: "qqq " * 99, unknown="drop"),
+            _world("none", lambda w: " ", unknown="drop"),
         ),
         Pair(
             "another broken record", broken, replace(broken, name="other", broken='{"text": "' + "bu " * 999)
@@ -143,6 +145,12 @@ def pairs() -> tuple[Pair, ...]:
         *(
             Pair(f"{name}, dropped", drop, _world(name, change, unknown="drop"), False)
             for name, change in others.items()
+        ),
+        Pair(  # unknown tokens on one side, public words that fill an empty document up on the other
+            "unknown words or none",
+            _world("unknown", lambda w: "qqq " * 99),
+            _world("none", lambda w: " "),
+            False,
         ),
         Pair(
             "a document more is broken",
