@@ -252,7 +252,7 @@ def test_the_keyboard_does_it_all(page):
     page.focus("#outcomes-redraw")
     page.keyboard.press("Enter")
     settled(page)
-    page.locator(".command").focus()
+    page.locator("#view-outcomes .command").focus()
     assert page.evaluate("document.activeElement.className") == "command"
     expect(page.locator("#announcer")).to_contain_text("probability")
 

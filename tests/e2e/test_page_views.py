@@ -198,6 +198,7 @@ def test_the_page_begins_while_other_mechanisms_are_prepared(page):
     page.route(lambda url: url.endswith("/v1/mechanisms"), lambda route: held.append(route))
     page.reload()
     page.wait_for_selector("html[data-ready=true]")
+    page.click("#tab-document")
     give(page, "document", sentence(1))
     expect(page.locator("#draw .bag-list li").first).to_be_visible()
     expect(page.locator("#preparing")).to_be_visible()
