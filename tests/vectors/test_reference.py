@@ -52,6 +52,8 @@ def test_it_comes_back_from_the_store_as_it_was(tmp_path):
     assert again.sha256 == reference.sha256
     memory = pickle.loads(pickle.dumps(reference))  # our own bytes
     assert memory.sha256 == reference.sha256
+    assert reference.places  # what is kept for speed does not travel
+    assert pickle.loads(pickle.dumps(reference)).places == reference.places  # our own bytes
     for (name, one), (other, two) in zip(reference.arrays(), stored.arrays(), strict=True):
         assert name == other
         assert (one == two).all()

@@ -251,13 +251,13 @@ class AbstractDocumentMechanism(ABC):
     @final
     def _bags(self, ranks: IndexArray) -> list[Bag]:
         """A bag for each row of words, given as ascending ranks: nothing of the order of the draw is left."""
-        count, size = ranks.shape
-        starts = np.flatnonzero(
-            np.diff(ranks, axis=1, prepend=-1)
-        )  # of the runs of one word; a row starts one
-        names = self._alphabet.names[ranks.ravel()[starts]].tolist()
+        size = ranks.shape[1]
+        first = np.ones(ranks.shape, bool)  # of the runs of one word; a row starts one
+        np.not_equal(ranks[:, 1:], ranks[:, :-1], out=first[:, 1:])
+        starts = np.flatnonzero(first)
+        names = self._alphabet.names.take(ranks.ravel().take(starts)).tolist()
         repeats = np.diff(starts, append=ranks.size).tolist()
-        ends = np.searchsorted(starts, size * np.arange(count + 1)).tolist()
+        ends = [0, *np.cumsum(first.sum(axis=1)).tolist()]
         return [
             Bag.from_checked(dict(zip(names[start:end], repeats[start:end], strict=True)), size)
             for start, end in itertools.pairwise(ends)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal, final
@@ -347,10 +347,8 @@ class Reference:
     def __reduce__(self) -> tuple[Callable[..., Reference], tuple[Any, ...]]:
         if self.folder is not None:
             return _reopened, (str(self.folder), self.sha256)
-        facts = {key: value for key, value in self.__dict__.items() if not key.startswith("_")}
-        facts.update(aspects=dict(self.aspects), source=dict(self.source))
-        facts.pop("sha256", None)
-        return _received, (facts,)
+        facts = {each.name: getattr(self, each.name) for each in fields(self) if each.init}
+        return _received, ({**facts, "aspects": dict(self.aspects), "source": dict(self.source)},)
 
 
 def _reopened(folder: str, sha256: str) -> Reference:
