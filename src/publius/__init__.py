@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from publius.vectors.embeddings import Embeddings
     from publius.vectors.learning.reference import Reference
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "AbstractMechanism": "mechanisms.base",

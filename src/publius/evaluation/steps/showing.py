@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final, final
@@ -72,13 +73,18 @@ def _example(text: str, release: Release) -> Example:
     )
 
 
+def _percent(share: float) -> str:
+    """Rounded down, so that what can fail is never said to be certain."""
+    return f"{math.floor(1000 * min(share, 0.999)) / 10:g} %"
+
+
 def bound_in_words(bound: float, topics: int | None = None) -> str:
     """What a bound in nats means, in a sentence; ``topics`` is how many there are, where the topic is kept."""
     named = posterior_at_most(bound, _CANDIDATES)
     kept = (
         ""
         if not topics
-        else f"; the right one of {topics} topics comes out {fidelity(bound, topics):.0%} of the time"
+        else f"; the right one of {topics} topics comes out {_percent(fidelity(bound, topics))} of the time"
     )
     return (
         f"{bound:g} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents names the one "
