@@ -162,8 +162,8 @@ def test_no_word_moves_farther_than_the_vocabulary_is_wide():
 @pytest.mark.parametrize(
     "arguments",
     [
-        (),
         ("--distance", "1", "--between", "a", "b"),
+        ("--distance", "1", "--public", "a"),
         ("--distance", "nan"),
         ("--distance", "-1"),
         ("--distance", "inf"),

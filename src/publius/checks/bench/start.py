@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -85,5 +84,7 @@ def _timed(start: Callable[[int], None], number: int) -> tuple[float, float]:
 
 
 def _children_seconds() -> float:
+    import resource  # not on Windows
+
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
