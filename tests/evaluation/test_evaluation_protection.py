@@ -8,10 +8,12 @@ import pytest
 from letters import AUTHORS, rows, text, write
 from publius.distances.metrics import Euclidean
 from publius.errors import DocumentError
+from publius.evaluation.adversaries import PRESETS
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.koppel import Koppel
 from publius.evaluation.dataset_files import open_dataset
-from publius.evaluation.encoding import OUTSIDE, encode_dataset
+from publius.evaluation.encoding import OUTSIDE, EncodedText, encode_dataset
+from publius.evaluation.neighborhood import MOST_TEXTS, neighborhood
 from publius.evaluation.protection import displacement, protect_texts
 from publius.evaluation.transition import EstimatedTransition, ExactTransition, transition_of
 from publius.mechanisms.words.laplace import Laplace
@@ -145,3 +147,25 @@ def test_informed_uses_words_that_passed(embeddings):
 
 
 WORDS_ANY = ("river", "judge", "engine")
+
+
+@pytest.mark.parametrize(("texts", "asked", "compared"), [(201, 80, 80), (200, 80, 200), (210, 200, 200)])
+def test_of_a_large_corpus_a_sample_is_compared(monkeypatch, embeddings, texts, asked, compared):
+    """The quick preset looks at fewer; up to 200 texts are all compared, and only then the table is kept."""
+    from publius import distances
+
+    def between(bags, embeddings, metric):
+        return [[abs(i - j) / 7 for j in range(len(bags))] for i in range(len(bags))]
+
+    monkeypatch.setattr(distances, "pairwise_distances", between)
+    word = embeddings.vocabulary[0]
+    found = neighborhood(
+        [EncodedText(f"d{i}", f"a{i}", "t", (word,), np.zeros(1, np.int64)) for i in range(texts)],
+        embeddings, "euclidean", asked,
+    )  # fmt: skip
+    assert len(found.nearest) == compared
+    assert len(found.table) == (compared if texts <= 200 else 0)
+
+
+def test_the_quick_preset_compares_fewer_texts():
+    assert PRESETS["quick"].compared < PRESETS["thorough"].compared == MOST_TEXTS

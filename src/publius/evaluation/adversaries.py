@@ -70,16 +70,17 @@ MEASURED: Final = (*NAMES, NOISY_LABEL, CLUSTERING)
 @final
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a preset tries: adversaries by name, and how often."""
+    """What a preset tries: adversaries by name, how often, and how many texts of a large corpus it compares."""
 
     adversaries: tuple[str, ...]
     repeats: int
+    compared: int = 200
 
 
 PRESETS: Final[dict[str | None, Chosen]] = {
     None: Chosen((ALL,), 1),
     "quick": Chosen(
-        ("likelihood", "svm", "linear", "adaptive-likelihood", INFORMED, ORIGINALS, RETRIEVAL), 1
+        ("likelihood", "svm", "linear", "adaptive-likelihood", INFORMED, ORIGINALS, RETRIEVAL), 1, 80
     ),
     "thorough": Chosen((ALL,), 10),
 }

@@ -20,6 +20,7 @@ from publius.evaluation.document_protector import DocumentChoices, DocumentProte
 from publius.evaluation.encoding import EncodedDataset, EncodedText
 from publius.evaluation.hindsight import originals_row
 from publius.evaluation.linkage import Linkage, linkage_rows
+from publius.evaluation.neighborhood import MOST_TEXTS
 from publius.evaluation.protection import Protected
 from publius.evaluation.protectors import AbstractProtector, Unprotected, WordProtector
 from publius.evaluation.retrieval import FEWEST_PUBLIC, PublicSpace, retrieval_rows
@@ -90,6 +91,7 @@ class Setting:
         documents: for document mechanisms; None where none is tried.
         language: a language model of the user's own; None where none is asked.
         written: makes of what was protected what a reader gets instead, a text; None for the bags themselves.
+        compared: how many texts of a large corpus are compared with each other.
 
     """
 
@@ -106,6 +108,7 @@ class Setting:
     documents: DocumentChoices | None = None
     language: LanguageAdversary | None = None
     written: Callable[[Sequence[Protected]], list[Protected]] | None = None
+    compared: int = MOST_TEXTS
 
     def protector(self, cell: Cell) -> AbstractProtector:
         """What protects the texts of ``cell``."""

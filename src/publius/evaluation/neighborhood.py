@@ -16,7 +16,7 @@ from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 
 MOST_TEXTS: Final = 200
-"""Texts of which all pairs are compared; of more, a sample."""
+"""Texts of which all pairs are compared; of more, a sample of as many at most."""
 
 
 @final
@@ -51,10 +51,12 @@ class Neighborhood:
         return success_at_most(exponents, [f"{author:09d}" for author in self.authors], delta)
 
 
-def neighborhood(texts: Sequence[EncodedText], embeddings: Embeddings, metric: str) -> Neighborhood | None:
+def neighborhood(
+    texts: Sequence[EncodedText], embeddings: Embeddings, metric: str, compared: int = MOST_TEXTS
+) -> Neighborhood | None:
     """The neighborhood of ``texts``; None where a word outside the vocabulary passes, for then nothing is promised.
 
-    Of more than `MOST_TEXTS` a sample is compared.
+    Of more than `MOST_TEXTS` a sample of ``compared`` is looked at.
     """
     from publius.distances import pairwise_distances
 
@@ -62,7 +64,7 @@ def neighborhood(texts: Sequence[EncodedText], embeddings: Embeddings, metric: s
         return None
     whole = len(texts) <= MOST_TEXTS
     if not whole:
-        chosen = seeded_rng(len(texts)).permutation(len(texts))[:MOST_TEXTS]
+        chosen = seeded_rng(len(texts)).permutation(len(texts))[:compared]
         texts = [texts[place] for place in sorted(chosen.tolist())]
     table = np.array(pairwise_distances([text.bag for text in texts], embeddings, metric))
     names = sorted({text.label("author") for text in texts})

@@ -202,6 +202,7 @@ class Evaluation:
         self._setting = Setting(
             data, embeddings, request.metric, dict(request.parameters), request.adversaries, request.tasks,
             self.facts["chance"], self.seed, request.snippet, request.unknown, documents, language,
+            compared=PRESETS[request.preset].compared,
         )  # fmt: skip
 
     @property
@@ -330,7 +331,7 @@ def _record(job: Cell | None, setting: Setting) -> dict[str, Any]:
 
     with threadpool_limits(1):
         if job is None:
-            found = neighborhood(setting.data.unknown, setting.embeddings, setting.metric)
+            found = neighborhood(setting.data.unknown, setting.embeddings, setting.metric, setting.compared)
             return {"neighborhood": None if found is None else asdict(found)}
         outcome: Outcome = run_cell(job, setting)
         return {"cell": asdict(job), **asdict(outcome)}
