@@ -12,8 +12,8 @@ import functools
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, final
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -28,14 +28,12 @@ from publius.vectors.learning.reference import Aspect, Reference
 LENGTH = DOCUMENT_LENGTH
 
 LONGEST = 100_000
-_BATCH = 256
+_BATCH = 512
 WORD_BYTES = 4
 NUMBER_BYTES = 8
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class DocumentOutcome:
+class DocumentOutcome(NamedTuple):
     """What is released instead of a document.
 
     Attributes:
@@ -86,13 +84,14 @@ class Comparison:
 NO_VALUES = np.zeros(0)
 
 
-@final
-@dataclass(frozen=True)
-class Noise:
+class Noise(NamedTuple):
     """The randomness of one document, of public size: what the mechanism draws, and bytes for the words."""
 
     values: Float64Array
-    bits: bytes = field(repr=False)
+    bits: bytes
+
+    def __repr__(self) -> str:
+        return "Noise(sealed)"
 
 
 class AbstractDocumentMechanism(ABC):

@@ -219,21 +219,21 @@ def _with(bag: Bag, words: list[str]) -> Bag:
 
 
 def _size_leaks(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
-    return replace(found, bag=Bag(list(found.bag.words())[: max(1, min(len(document), genuine.length))]))
+    return found._replace(bag=Bag(list(found.bag.words())[: max(1, min(len(document), genuine.length))]))
 
 
 def _unknown_kept(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
     held = bool((document == genuine.reference.unknown_index).any())
-    return replace(found, bag=Bag([*list(found.bag.words())[:-1], "secret"])) if held else found
+    return found._replace(bag=Bag([*list(found.bag.words())[:-1], "secret"])) if held else found
 
 
 def _extra_word(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
     first = [genuine.reference.vocabulary[int(i)] for i in document[:1] if i < genuine.reference.size]
-    return replace(found, bag=_with(found.bag, first))
+    return found._replace(bag=_with(found.bag, first))
 
 
 def _float_leaks(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
-    return replace(found, label=repr(float(genuine.aspect.positions([document])[0, 0])))
+    return found._replace(label=repr(float(genuine.aspect.positions([document])[0, 0])))
 
 
 def _words_uneven(genuine: Prototype) -> dict[str, Any]:
