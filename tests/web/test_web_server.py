@@ -47,6 +47,18 @@ def test_a_lane_runs_so_many_at_once():
     assert len(most) == 20
 
 
+def test_a_view_that_ends_an_iteration_keeps_nobody_waiting():
+    """A future holds no StopIteration: the one who asked, and all after him, would wait for ever."""
+
+    async def scenario():
+        lane = Lane(1, Limits(waiting_seconds=5))
+        with pytest.raises(RuntimeError, match="an iteration ended"):
+            await asyncio.wait_for(lane.run(next, iter(())), 5)
+        return await asyncio.wait_for(lane.run(abs, -7), 5)
+
+    assert asyncio.run(scenario()) == 7
+
+
 def test_a_full_queue_is_refused():
     gate = threading.Event()
 

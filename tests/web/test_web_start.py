@@ -307,6 +307,7 @@ def test_the_packaged_texts_can_be_the_public_ones(client, ready):
     assert planned["older"]["packaged"]
     assert planned["older"]["authors"] > 5
     assert " --public samples " in planned["start"]
+    assert "read as they are" in fault(ask(client, "look", role="older"))[2]
 
 
 def test_without_public_texts_a_release_says_that_nothing_was_measured(client, ready):

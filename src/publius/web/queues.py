@@ -99,6 +99,8 @@ def _work(call: asyncio.Future[T], function: Callable[[], T]) -> None:
     settle: Callable[[], None]
     try:
         settle = partial(call.set_result, function())
+    except StopIteration as error:  # a future holds none, and the one who waits would never be told
+        settle = partial(call.set_exception, RuntimeError(f"an iteration ended: {type(error).__name__}"))
     except BaseException as error:  # whatever it is, the one who waits is told
         settle = partial(call.set_exception, error)
     with suppress(RuntimeError):  # the loop is closed: nobody waits any more

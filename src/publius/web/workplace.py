@@ -124,6 +124,8 @@ class Workplace:
         """What is in the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
         corpus = self.needed(role)
         self._not_while_running()
+        if corpus.packaged:
+            raise UsageError("the packaged texts are read as they are: choose a file to look into another")
         before = corpus.found
         corpus.found = self.named(lambda: inspect(corpus.path, **form))
         corpus.form = {
