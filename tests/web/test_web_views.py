@@ -125,6 +125,9 @@ def test_a_draw_is_consistent_with_itself(client, embeddings):
     assert sum(found["histogram"]["counts"]) == 61  # pads are counted apart
     assert found["mean_distance"] == pytest.approx(np.mean([word["distance"] for word in words]))
     assert found["unchanged"] == pytest.approx(np.mean([word["in"] == word["out"] for word in words]))
+    assert (
+        ask(client, "draw", text="qqzzq " * 9, length=9, epsilon=1e3)["unchanged"] == 0
+    )  # no unknown word stays
     assert ask(client, "draw", text="the", length=5)["padding"] == 5
     assert "not a release" in found["warning"]
     assert found["guarantee"]["epsilon_total"] == 210

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Sequence
 from typing import Any, Final
@@ -94,14 +95,15 @@ def _drawn(
     longest = float(distances.max(initial=0.0)) or 1.0
     counts, edges = np.histogram(distances, bins=_BINS, range=(0.0, longest))
     bag = mechanism.bag(after)
+    drawn = [vocabulary[to] for to in after[:real].tolist()]
     near = len(before) <= LONGEST_COMPARED
     return {
         "size": len(before),
         "padding": len(before) - real,
-        "unchanged": float(np.mean(before[:real] == after[:real])) if real else 0.0,
+        "unchanged": sum(map(operator.eq, words, drawn)) / real if real else 0.0,  # no unknown word stays
         "words": [
-            {"in": word, "out": vocabulary[to], "distance": distance}
-            for word, to, distance in zip(words, after[:real].tolist(), distances.tolist(), strict=True)
+            {"in": word, "out": other, "distance": distance}
+            for word, other, distance in zip(words, drawn, distances.tolist(), strict=True)
         ],
         "bag": [[word, count] for word, count in bag.counts.items()],
         "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
