@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from publius.releases.reconstruction.language_model import LanguageModel
 
 _FEDERALIST = "federalist"
-_PYTHON = "python:"
 
 
 def register(app: typer.Typer) -> None:
@@ -77,12 +76,16 @@ def _perplexity(log_probability: float, words: int) -> float:
 
 def _shown(model: str) -> str:
     """A model as the output names it: never a path."""
-    return model if model == _FEDERALIST else "python" if model.startswith(_PYTHON) else "text"
+    from publius.mechanisms.outside import PYTHON
+
+    return model if model == _FEDERALIST else "python" if model.startswith(PYTHON) else "text"
 
 
 def _model(name: str, order: int, manifest: Mapping[str, Any]) -> LanguageModel:
-    if name.startswith(_PYTHON):
-        return _imported(name.removeprefix(_PYTHON))
+    from publius.mechanisms.outside import PYTHON
+
+    if name.startswith(PYTHON):
+        return _imported(name)
     from publius.documents.samples import federalist_papers
     from publius.releases.reconstruction.language_model import NGramModel, read_public_texts
     from publius.text.tokenizer import PROFILES, StopWords
@@ -97,18 +100,12 @@ def _model(name: str, order: int, manifest: Mapping[str, Any]) -> LanguageModel:
 
 def _imported(name: str) -> LanguageModel:
     """The user's own object; importing it runs their code, as they ask for."""
-    from importlib import import_module
+    from publius.mechanisms.outside import object_at
 
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError):
-        raise UsageError(
-            f"python:{name} is not python:MODULE:NAME of something that can be imported"
-        ) from None
+    found = object_at(name)
     if not hasattr(found, "log_probabilities") or not hasattr(found, "context_length"):
         raise UsageError(
-            f"python:{name} is no language model: it needs context_length and log_probabilities(context, words)"
+            f"{name} is no language model: it needs context_length and log_probabilities(context, words)"
         )
     model: LanguageModel = found
     return model

@@ -23,7 +23,7 @@ from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
 
 GROUP: Final = "publius.mechanisms"
-PREFIX: Final = "python:"
+PYTHON: Final = "python:"
 _HOME: Final = "publius."
 
 
@@ -62,15 +62,19 @@ def _installed(taken: tuple[str, ...]) -> Installed:
 
 
 def imported(name: str) -> type[AbstractMechanism]:
-    """The class at ``python:package.module:Class``; importing it runs its code, as the user asks for."""
-    module, _, attribute = name.removeprefix(PREFIX).partition(":")
+    """The mechanism at ``python:package.module:Class``."""
+    return _checked(object_at(name), name)
+
+
+def object_at(name: str) -> Any:
+    """What stands at ``python:package.module:Name``; importing it runs its code, as the user asks for."""
+    module, _, attribute = name.removeprefix(PYTHON).partition(":")
     try:
-        found = getattr(import_module(module), attribute)
+        return getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError):
         raise UsageError(
-            f"{name} is not python:MODULE:CLASS of something that can be imported: is it on PYTHONPATH?"
+            f"{name} is not python:MODULE:NAME of something that can be imported: is it on PYTHONPATH?"
         ) from None
-    return _checked(found, name)
 
 
 def _checked(found: Any, where: str) -> type[AbstractMechanism]:

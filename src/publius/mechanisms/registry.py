@@ -49,7 +49,7 @@ def mechanism_class(name: str) -> type[AbstractMechanism]:
 
     `UsageError` when there is none, `PolicyError` with the reason when it is no mechanism that can be used.
     """
-    if name.startswith(outside.PREFIX):
+    if name.startswith(outside.PYTHON):
         return outside.imported(name)
     if name in MECHANISMS:
         return MECHANISMS[name]

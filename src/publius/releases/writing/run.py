@@ -24,13 +24,13 @@ from typing import IO, Any, BinaryIO, Final, final
 
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files import AnyPath, os_errors, shown, storage_error, write_file
+from publius.mechanisms.outside import PYTHON
 from publius.releases.digests import digest_of, file_digests
 from publius.releases.reconstruction.likeliest_order import read_manifest
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.confinement import Rule
 from publius.releases.writing.llm import model_of
 from publius.releases.writing.public_texts import PublicTexts, own_texts, public_texts
-from publius.releases.writing.writer import PYTHON
 from publius.releases.writing.writers import WRITERS, check_name
 from publius.settings import WritingSettings
 from publius.vectors.learning.reference import Reference

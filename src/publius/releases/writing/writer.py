@@ -6,17 +6,15 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Final, final
+from typing import Any, final
 
 from publius.documents.corpus import Corpus
-from publius.errors import PolicyError, UsageError
+from publius.errors import PolicyError
+from publius.mechanisms.outside import object_at
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.settings import StopWordSettings, WritingSettings
 from publius.text.tokenizer import PROFILES, StopWords, tokenize
 from publius.vectors.learning.reference import Reference
-
-PYTHON: Final = "python:"
 
 
 @final
@@ -108,13 +106,7 @@ def _ignored(record: Mapping[str, Any]) -> None:
 
 def imported(name: str) -> type[AbstractTextWriter]:
     """The class at ``python:package.module:Class``; importing it runs its code, as the user asks for."""
-    module, _, attribute = name.removeprefix(PYTHON).partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError):
-        raise UsageError(
-            f"{name} is not python:MODULE:CLASS of something that can be imported: is it on PYTHONPATH?"
-        ) from None
+    found = object_at(name)
     if not (isinstance(found, type) and issubclass(found, AbstractTextWriter)):
         raise PolicyError(
             f"{name} is no writer: derive the class from publius.releases.writing.writer.AbstractTextWriter"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
+from publius.mechanisms.outside import PYTHON
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.exemplar import Exemplar
 from publius.releases.writing.llm import LanguageModelWriter
 from publius.releases.writing.ngram import NGram
-from publius.releases.writing.writer import PYTHON, AbstractTextWriter, Seen, Written, imported
+from publius.releases.writing.writer import AbstractTextWriter, Seen, Written, imported
 
 WRITERS: Final[dict[str, type[AbstractTextWriter]]] = {kind.name: kind for kind in (Exemplar, NGram)}
 
