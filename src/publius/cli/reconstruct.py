@@ -11,6 +11,7 @@ import typer
 
 from publius.cli.console import Json, print_json, printable, standard_output
 from publius.errors import DataError, UsageError
+from publius.files.user_code import PYTHON, object_at
 from publius.settings import StopWordSettings
 
 if TYPE_CHECKING:
@@ -76,14 +77,10 @@ def _perplexity(log_probability: float, words: int) -> float:
 
 def _shown(model: str) -> str:
     """A model as the output names it: never a path."""
-    from publius.mechanisms.outside import PYTHON
-
     return model if model == _FEDERALIST else "python" if model.startswith(PYTHON) else "text"
 
 
 def _model(name: str, order: int, manifest: Mapping[str, Any]) -> LanguageModel:
-    from publius.mechanisms.outside import PYTHON
-
     if name.startswith(PYTHON):
         return _imported(name)
     from publius.documents.samples import federalist_papers
@@ -100,8 +97,6 @@ def _model(name: str, order: int, manifest: Mapping[str, Any]) -> LanguageModel:
 
 def _imported(name: str) -> LanguageModel:
     """The user's own object; importing it runs their code, as they ask for."""
-    from publius.mechanisms.outside import object_at
-
     found = object_at(name)
     if not hasattr(found, "log_probabilities") or not hasattr(found, "context_length"):
         raise UsageError(

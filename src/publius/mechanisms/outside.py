@@ -11,19 +11,19 @@ import inspect
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import Any, Final, final
 
 import numpy as np
 
 from publius.errors import PolicyError, PubliusError, UsageError
+from publius.files.user_code import object_at
 from publius.mechanisms.base import AbstractMechanism
 from publius.privacy.guarantee import Guarantee
 from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
 
 GROUP: Final = "publius.mechanisms"
-PYTHON: Final = "python:"
 _HOME: Final = "publius."
 
 
@@ -64,17 +64,6 @@ def _installed(taken: tuple[str, ...]) -> Installed:
 def imported(name: str) -> type[AbstractMechanism]:
     """The mechanism at ``python:package.module:Class``."""
     return _checked(object_at(name), name)
-
-
-def object_at(name: str) -> Any:
-    """What stands at ``python:package.module:Name``; importing it runs its code, as the user asks for."""
-    module, _, attribute = name.removeprefix(PYTHON).partition(":")
-    try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError):
-        raise UsageError(
-            f"{name} is not python:MODULE:NAME of something that can be imported: is it on PYTHONPATH?"
-        ) from None
 
 
 def _checked(found: Any, where: str) -> type[AbstractMechanism]:

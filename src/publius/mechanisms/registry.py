@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from publius.errors import PubliusError, UsageError
+from publius.files.user_code import PYTHON
 from publius.mechanisms import outside
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
@@ -49,7 +50,7 @@ def mechanism_class(name: str) -> type[AbstractMechanism]:
 
     `UsageError` when there is none, `PolicyError` with the reason when it is no mechanism that can be used.
     """
-    if name.startswith(outside.PYTHON):
+    if name.startswith(PYTHON):
         return outside.imported(name)
     if name in MECHANISMS:
         return MECHANISMS[name]

@@ -24,7 +24,7 @@ from typing import IO, Any, BinaryIO, Final, final
 
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files import AnyPath, os_errors, shown, storage_error, write_file
-from publius.mechanisms.outside import PYTHON
+from publius.files.user_code import PYTHON
 from publius.releases.digests import digest_of, file_digests
 from publius.releases.reconstruction.likeliest_order import read_manifest
 from publius.releases.writing.chat import PREFIX

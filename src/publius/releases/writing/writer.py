@@ -10,7 +10,7 @@ from typing import Any, final
 
 from publius.documents.corpus import Corpus
 from publius.errors import PolicyError
-from publius.mechanisms.outside import object_at
+from publius.files.user_code import object_at
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.settings import StopWordSettings, WritingSettings
 from publius.text.tokenizer import PROFILES, StopWords, tokenize

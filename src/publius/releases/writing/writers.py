@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
-from publius.mechanisms.outside import PYTHON
+from publius.files.user_code import PYTHON
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.exemplar import Exemplar
