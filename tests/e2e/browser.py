@@ -12,6 +12,8 @@ from playwright.sync_api import expect, sync_playwright
 
 __all__ = ["chromium", "expect", "give", "opened", "settled", "tile", "turn", "unfold"]
 CHROMIUM = "/usr/bin/chromium"
+PATIENCE = 60_000  # milliseconds: a busy machine is slow, and that is no failure
+expect.set_options(timeout=PATIENCE)
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-background-networking",
@@ -66,7 +68,7 @@ def opened(browser, running, view="document", **options):
     context = browser.new_context(**options)
     context.add_init_script(WATCH)
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(PATIENCE)
     page.watch = watch = Watch(running.host)
     page.on("console", watch.console)
     page.on("pageerror", lambda error: watch.faults.append(f"error: {error}"))
@@ -87,7 +89,7 @@ def opened(browser, running, view="document", **options):
 def settled(page):
     """Nothing is waited for any more: the page's pauses after a key are over, and no card is busy."""
     page.wait_for_timeout(PAUSES)
-    expect(page.locator("[aria-busy=true]")).to_have_count(0, timeout=60_000)
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
 
 
 def unfold(page, summary):

@@ -16,7 +16,7 @@ def curves(page):
     give(page, "document", sentence(1))
     open_view(page, "epsilon")
     give(page, "epsilon", sentence(2), which=1)
-    expect(page.locator("#curves .chart")).to_have_count(4, timeout=60_000)
+    expect(page.locator("#curves .chart")).to_have_count(4)
     settled(page)
     return page
 
