@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import complaints
-from publius.noise.randomness import seeded_rng
+from guessed_length import CHANCE, PREDICTORS, SEEN, excess
 
 pytest.importorskip("sklearn", reason="the evaluation needs the extra evaluation")
 
@@ -149,43 +149,6 @@ def lengths():
     """Ranks of the lengths: one text is of 1 MB, which would be all that a mean sees."""
     found = [len(row["complaint"].split()) for row in complaints.complaints()]
     return np.argsort(np.argsort(found)).astype(float)
-
-
-def excess(table, wanted, predicted_by, permutations):
-    """How many standard deviations better a length is predicted, cross-validated, than shuffled lengths are."""
-    rng = seeded_rng(5)
-    folds = rng.permutation(len(wanted)) % 5
-
-    def score(target):
-        guess = np.empty(len(target))
-        for fold in range(5):
-            train, test = folds != fold, folds == fold
-            guess[test] = predicted_by(table[train], target[train], table[test])
-        return np.corrcoef(guess, target)[0, 1] if guess.std() else 0.0
-
-    by_chance = [score(wanted[rng.permutation(len(wanted))]) for _ in range(permutations)]
-    return (score(wanted) - np.mean(by_chance)) / np.std(by_chance)
-
-
-def ridge(x, y, other):
-    """By as many equations as there are texts: there are far more words."""
-    mean = x.mean(axis=0)
-    centred = x - mean
-    weights = np.linalg.solve(centred @ centred.T + 10.0 * np.eye(len(x)), y - y.mean())
-    return (other - mean) @ centred.T @ weights + y.mean()
-
-
-def boosting(x, y, other):
-    from sklearn.ensemble import GradientBoostingRegressor
-
-    often = np.argsort(-(x > 0).sum(axis=0))[:60]
-    model = GradientBoostingRegressor(n_estimators=25, max_depth=2, random_state=1)
-    return model.fit(x[:, often], y).predict(other[:, often])
-
-
-PREDICTORS = [(ridge, 60), (boosting, 15)]
-CHANCE = 4.5  # standard deviations: less than one run in 100,000 is beyond by chance
-SEEN = 6.0
 
 
 @pytest.mark.parametrize(("predictor", "permutations"), PREDICTORS)

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("sklearn", reason="the extra sklearn is not installed")
@@ -21,10 +21,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import letters
+from guessed_length import CHANCE, SEEN, boosting, excess, ridge
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.sklearn import BagClassifier, BagPrivatizer
 from publius.text.bag import Bag, Encoding
+from publius.text.pads import BYTES, drawn_pads
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS
@@ -59,18 +61,18 @@ def test_every_row_has_exactly_n_words_of_the_vocabulary(embeddings):
 
 def test_texts_are_encoded_as_in_a_release(embeddings):
     text = "The river isn't zzcanary, it is a castle: river!"
-    made = privatizer(embeddings, epsilon=NOISELESS, length=5, stop_words="english").fit_transform([text])
+    made = privatizer(embeddings, epsilon=NOISELESS, length=4, stop_words="english").fit_transform([text])
     stand_in = embeddings.word(embeddings.unknown_index)
-    assert as_bag(made[0], embeddings) == Bag(["river", stand_in, "castle", "river", stand_in])
+    assert as_bag(made[0], embeddings) == Bag(["river", stand_in, "castle", "river"])
 
 
 def test_a_count_matrix_gives_the_same_as_its_text(embeddings):
     names = ["castle", "zzcanary", "river", "the"]
     matrix = counts([{"river": 2, "castle": 1, "zzcanary": 3, "the": 9}], names)
-    options = {"epsilon": NOISELESS, "length": 5, "stop_words": "english", "feature_names": names}
+    options = {"epsilon": NOISELESS, "length": 6, "stop_words": "english", "feature_names": names}
     made = privatizer(embeddings, **options).fit_transform(matrix)
     stand_in = embeddings.word(embeddings.unknown_index)
-    assert as_bag(made[0], embeddings) == Bag(["river", "river", "castle", stand_in, stand_in])
+    assert as_bag(made[0], embeddings) == Bag(["river", "river", "castle", *[stand_in] * 3])
 
 
 def test_feature_names_out_are_the_vocabulary(embeddings):
@@ -109,6 +111,69 @@ def test_texts_can_be_any_iterable(embeddings):
     assert privatizer(embeddings).fit_transform(tuple(TEXTS[:3])).shape == (3, embeddings.size)
 
 
+# What fills short documents up
+
+
+@pytest.fixture(scope="module")
+def prior():
+    """300 words, and documents of 4 to 40 that are drawn as pads are: only the padding could tell their lengths."""
+    vectors = seeded_rng(21).standard_normal((300, 8), np.float32)
+    names = [f"{a}{b}{c}" for a in "bdfgklmnpr" for b in "aeiou" for c in "lmnrst"]
+    embeddings = Embeddings.from_arrays(names, vectors, name="prior", tokenizer="glove")
+    rng = seeded_rng(22)
+    lengths = rng.integers(4, 41, 250)
+    bits = [rng.bytes(BYTES * int(length)) for length in lengths]
+    drawn = [drawn_pads(embeddings, StopWords.load("none"), each) for each in bits]
+    return embeddings, lengths.astype(float), [[names[place] for place in places] for places in drawn]
+
+
+def given_as(kind, documents, names):
+    if kind == "texts":
+        return [" ".join(words) for words in documents]
+    return counts([Bag(words).counts for words in documents], names)
+
+
+@pytest.mark.parametrize(
+    ("kind", "predictor", "permutations"),
+    [("texts", ridge, 20), ("texts", boosting, 10), ("counts", ridge, 20)],
+)
+def test_padding_tells_nothing_of_length(prior, kind, predictor, permutations):
+    embeddings, lengths, documents = prior
+    names = list(embeddings.vocabulary)
+    fitted = privatizer(embeddings, epsilon=NOISELESS, length=40, unknown="drop", feature_names=names)
+    made = fitted.fit_transform(given_as(kind, documents, names)).toarray()
+    # A row of counts is short or whole, so nothing is cut by the public order here.
+    assert set(made.sum(axis=1)) == {40}
+    assert excess(made.astype(float), lengths, predictor, permutations) < CHANCE
+
+
+def test_the_predictor_would_see_one_token_that_fills_up(prior):
+    embeddings, lengths, documents = prior
+    filled = [[*words, *["<pad>"] * (40 - len(words))] for words in documents]
+    table = counts([Bag(words).counts for words in filled], [*embeddings.vocabulary, "<pad>"]).toarray()
+    assert excess(table.astype(float), lengths, ridge, 20) > SEEN
+
+
+def test_pads_are_drawn_for_each_row_and_each_call(embeddings):
+    fitted = privatizer(embeddings, epsilon=NOISELESS, length=20).fit(TEXTS)
+    made = fitted.transform([""] * 20).toarray()
+    assert len(np.unique(made, axis=0)) > 15
+    assert not np.array_equal(made, fitted.transform([""] * 20).toarray())
+
+
+def test_dropped_words_of_a_row_leave_no_token(embeddings):
+    names = ["river", "zzcanary"]
+    matrix = counts([{"river": 2, "zzcanary": 30}], names)
+    options = {"epsilon": NOISELESS, "length": 30, "feature_names": names}
+    stand_in = embeddings.word(embeddings.unknown_index)
+    kept, dropped = (
+        as_bag(privatizer(embeddings, unknown=unknown, **options).fit_transform(matrix)[0], embeddings)
+        for unknown in ("unk", "drop")
+    )
+    assert kept.counts[stand_in] >= 28
+    assert dropped.counts.get(stand_in, 0) < 28
+
+
 # Which words of a row count
 
 ROW = st.dictionaries(st.sampled_from(WORDS[:12]), st.integers(1, 4), min_size=1)
@@ -125,6 +190,7 @@ def chosen(row, length, embeddings, names=WORDS):
 def test_one_word_changed_changes_at_most_one(embeddings, row, old, new, length):
     """Documents that differ in one word stay neighbours: the choice spreads no change."""
     words = list(Bag(row).words())
+    assume(len(words) >= length)  # pads are drawn anew each time
     words[old % len(words)] = new
     a, b = chosen(row, length, embeddings), chosen(dict(Bag(words).counts), length, embeddings)
     common = sum(min(count, b.counts.get(word, 0)) for word, count in a.counts.items())
@@ -134,6 +200,7 @@ def test_one_word_changed_changes_at_most_one(embeddings, row, old, new, length)
 @settings(max_examples=20, deadline=None)
 @given(row=ROW, length=st.integers(1, 12), order=st.permutations(WORDS))
 def test_the_order_of_the_columns_changes_nothing(embeddings, row, length, order):
+    assume(sum(row.values()) >= length)
     assert chosen(row, length, embeddings) == chosen(row, length, embeddings, order)
 
 

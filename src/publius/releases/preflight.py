@@ -5,13 +5,15 @@ It looks at texts and draws nothing. What it finds is for the curator's eyes; a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
-from publius.errors import PolicyError
+from publius.documents.languages import READ, language_of
+from publius.errors import MissingExtraError, PolicyError
 from publius.releases.plan import Plan
 from publius.settings import TextSettings
 from publius.text.bag import words_of
@@ -29,6 +31,8 @@ FOREIGN: Final = {"word": 0.5, "document": 0.8}
 """Share of unknown words from which on a document is said to be hardly known; a reference has fewer words."""
 
 _SHOWN: Final = 5
+_COMPARED: Final = 100
+"""Documents whose words are known that say in which language most are."""
 
 
 @final
@@ -45,6 +49,8 @@ class Preflight:
         cut: documents that have such words.
         foreign: positions of documents of which at least half of the words are unknown.
         bad: how many could not be used.
+        vocabulary: how many words are known at all.
+        elsewhere: for those of the ``foreign`` that are in another language than the others, its ISO 639 code.
 
     """
 
@@ -56,6 +62,8 @@ class Preflight:
     cut: int
     foreign: tuple[int, ...]
     bad: int = 0
+    vocabulary: int = 0
+    elsewhere: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def padding_share(self) -> float:
@@ -88,13 +96,25 @@ class Preflight:
                 f"{self.left_out_share:.0%} of the words stand after the first that count and are "
                 f"left out ({self.cut:,} of {self.documents:,} documents)"
             )
-        if self.foreign:
-            more = len(self.foreign) - _SHOWN
-            named = ", ".join(map(str, self.foreign[:_SHOWN])) + (f" and {more:,} more" if more > 0 else "")
+        if self.elsewhere:
+            languages = ", ".join(sorted(set(self.elsewhere.values())))
             yield (
-                f"the vocabulary hardly knows {len(self.foreign):,} of {self.documents:,} documents, which may be in "
-                f"another language: documents {named}"
+                f"{len(self.elsewhere):,} of {self.documents:,} documents are in another language ({languages}) than "
+                f"the others, and hardly a word of theirs is known: documents {_named([*self.elsewhere])}; leave them "
+                "out, or release them apart with public texts or vectors of their language"
             )
+        if unknown := [place for place in self.foreign if place not in self.elsewhere]:
+            yield (
+                f"the vocabulary of {self.vocabulary:,} words hardly knows {len(unknown):,} of {self.documents:,} "
+                f"documents: documents {_named(unknown)}. If they are in its language, the public texts that it comes "
+                "from are too few or of another kind: give more that are like yours. If they are not: give texts or "
+                "vectors of their language"
+            )
+
+
+def _named(positions: Sequence[int]) -> str:
+    more = len(positions) - _SHOWN
+    return ", ".join(map(str, positions[:_SHOWN])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
@@ -103,7 +123,8 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     whole = replace(encoding, length=None, unknown=TextSettings.unknown)
     size = plan.size if plan.level == "word" else None
     documents = words = padding = left_out = cut = bad = 0
-    foreign: list[int] = []
+    foreign: dict[int, str] = {}
+    others: list[str] = []
     for item in islice(corpus, count):
         if isinstance(item, BadDocument):
             bad += 1
@@ -119,8 +140,26 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
         left_out += max(0, taken - (encoding.length or taken))
         cut += taken > (encoding.length or taken)
         if found.seen and found.unknown >= FOREIGN[plan.level] * found.seen:
-            foreign.append(item.position)
-    return Preflight(documents, size, words, padding, left_out, cut, tuple(foreign), bad)
+            foreign[item.position] = item.text[:READ]
+        elif len(others) < _COMPARED:
+            others.append(item.text[:READ])
+    elsewhere = _elsewhere(foreign, others) if foreign else {}
+    return Preflight(
+        documents, size, words, padding, left_out, cut, tuple(foreign), bad, plan.vocabulary.size, elsewhere
+    )
+
+
+def _elsewhere(foreign: Mapping[int, str], others: Sequence[str]) -> dict[int, str]:
+    """Which of the ``foreign`` are in another language than most of the ``others``; none where nobody can tell."""
+    try:
+        known = Counter(filter(None, map(language_of, others)))
+        if not known:
+            return {}
+        (usual, _), *_ = known.most_common()
+        found = {place: language_of(text) for place, text in foreign.items()}
+    except MissingExtraError:
+        return {}
+    return {place: language for place, language in found.items() if language not in (None, usual)}
 
 
 def unusable(corpus: Corpus) -> list[BadDocument]:

@@ -12,7 +12,7 @@ from publius.arrays import IndexArray
 from publius.errors import MissingExtraError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import mechanism_of
-from publius.noise.randomness import system_rng
+from publius.noise.randomness import entropy, system_rng
 from publius.privacy.promise import promise
 from publius.releases.plan import Plan
 from publius.settings import (
@@ -25,6 +25,7 @@ from publius.settings import (
 )
 from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
 from publius.text.bag import words_of
+from publius.text.pads import BYTES, drawn_pads
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 
@@ -46,10 +47,11 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     Input is an iterable of texts, encoded as in a release (the first N words count), or a matrix of counts, dense or
     CSR, of shape (documents, words). A matrix has no order, so the N words of a row that has more are its first in
     one public order: that of the SHA-256 digests of the words. The choice depends on nothing but the row, changes by
-    at most one word when one word of the row changes, and not with the order of the columns. A row with fewer is
-    filled up with the public unknown token, as a text is; unknown words come last, so they only fill up too.
-    Stop words are left out. The guarantee is that of a release: for any two documents, epsilon*N times the Earth
-    Mover's distance of what they are encoded as (the lifting theorem, docs/theory.md section 2).
+    at most one word when one word of the row changes, and not with the order of the columns. Unknown words come last,
+    each as the public token under "unk". A row with fewer is filled up as a text is: with public words, drawn anew
+    for each row (`publius.text.pads`). Stop words are left out. The guarantee is that of a release: for any two
+    documents, epsilon*N times the Earth Mover's distance of what they are encoded as (the lifting theorem,
+    docs/theory.md section 2).
 
     Output is a CSR matrix of counts, one column for each word of the vocabulary; its rows add up to N.
 
@@ -137,8 +139,15 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 encoded = words_of(text, mechanism.embeddings, self.plan_.encoding)
             except UnknownWordError as error:
                 raise UnknownWordError(f"document {position}: {error}") from None
-            rows.append(mechanism.indices(list(encoded.words)))
+            words = list(encoded.words)[: len(encoded.words) - encoded.padding]
+            rows.append(self._filled(mechanism.indices(words)))
         return rows
+
+    def _filled(self, places: IndexArray) -> IndexArray:
+        """Exactly N: a short document is filled up with public words that are drawn for it."""
+        vectors, encoding = self.plan_.word_mechanism.embeddings, self.plan_.encoding
+        pads = drawn_pads(vectors, encoding.stop_words, entropy(BYTES * (self.plan_.size - len(places))))
+        return np.concatenate([places, pads])
 
     def _of_counts(self, counts: Any) -> list[IndexArray]:
         if self.columns_ is None:
@@ -152,9 +161,9 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 "hold them"
             )
         ranks = _public_ranks(self.columns_, self.plan_.word_mechanism.embeddings)
-        filler = self.plan_.word_mechanism.embeddings.unknown_index
+        stand_in = None if self.unknown == "drop" else self.plan_.word_mechanism.embeddings.unknown_index
         return [
-            _first_words(counts, row, self.columns_, ranks, self.plan_.size, filler)
+            self._filled(_first_words(counts, row, self.columns_, ranks, self.plan_.size, stand_in))
             for row in range(counts.shape[0])
         ]
 
@@ -189,17 +198,23 @@ def _public_ranks(columns: IndexArray, embeddings: Embeddings) -> IndexArray:
 
 
 def _first_words(
-    counts: Any, row: int, columns: IndexArray, ranks: IndexArray, length: int, filler: int
+    counts: Any, row: int, columns: IndexArray, ranks: IndexArray, length: int, stand_in: int | None
 ) -> IndexArray:
-    """Exactly ``length`` vocabulary indices for a row: its known words, the first in the public order, then filler."""
+    """At most ``length`` vocabulary indices for a row: its known words in the public order, then unknown ones.
+
+    Those become ``stand_in``; without one they are left out.
+    """
     start, stop = counts.indptr[row], counts.indptr[row + 1]
     places, times = counts.indices[start:stop], counts.data[start:stop]
     known = columns[places] >= 0
     order = np.argsort(ranks[places[known]], kind="stable")
     # No count needs more than N repetitions: a huge one must not become a huge array.
-    repeats = np.minimum(times[known][order], length).astype(np.int64)
-    words = np.repeat(columns[places[known][order]], repeats)[:length]
-    return np.concatenate([words, np.full(length - len(words), filler, np.int64)])
+    repeats = np.minimum(times, length).astype(np.int64)
+    words = np.repeat(columns[places[known][order]], repeats[known][order])[:length]
+    if stand_in is None:
+        return words
+    unknown = min(length - len(words), int(repeats[columns[places] == _OUTSIDE].sum()))
+    return np.concatenate([words, np.full(unknown, stand_in, np.int64)])
 
 
 def _randomized(rows: Sequence[IndexArray], mechanism: AbstractMechanism, length: int) -> IndexArray:

@@ -108,7 +108,7 @@ def _warnings(seen: int, unknown: int, padding: int, longer: int, plan: Plan) ->
     if not seen:
         yield "empty: nothing of it is kept"
     elif unknown >= FOREIGN[plan.level] * seen:
-        yield "hardly any of its words is known: another language?"
+        yield "hardly any of its words is known: it is in another language, or not like the public texts"
     if padding:
         yield f"{padding:,} of the {plan.size:,} words released are padding"
     if longer:
