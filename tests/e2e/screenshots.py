@@ -6,7 +6,9 @@ picture. With --all every view is taken at 390, 1280 and 1920 pixels, light and 
 """
 
 import itertools
+import json
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -98,6 +100,26 @@ def corpus(page):
     page.wait_for_selector("#corpus-one .panes", timeout=300_000)
 
 
+def evaluated(folder):
+    """Results of an evaluation of passages at three bounds, as the report of a session."""
+    corpus = folder / "passages.jsonl"
+    rows = itertools.islice(labelled_passages(), 0, None, 3)
+    corpus.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    command = ["evaluate", str(corpus), "--preserve", "meaning", "--reference", "themes"]
+    limits = ["--bound", "3,7,12", "--preset", "quick", "--author-at-most", "0.3"]
+    call = [sys.executable, "-m", "publius", *command, *limits, "--output", str(folder / "meaning-kept")]
+    if subprocess.run(call, stdout=subprocess.DEVNULL).returncode not in (0, 1):
+        raise SystemExit("the evaluation that is to be shown has failed")
+    return folder / "meaning-kept"
+
+
+def report(page):
+    page.click("#tab-report")
+    page.wait_for_selector("#report-card table")
+    page.click("#report-show")
+    page.wait_for_selector("#report-frame iframe")
+
+
 SHOTS = {
     "start": (start, WIDE, "light", None),
     "corpus": (corpus, WIDE, "light", None),
@@ -106,6 +128,7 @@ SHOTS = {
     "epsilon": (epsilon, WIDE, "light", "#curves"),
     "words": (words, WIDE, "dark", None),
     "compare": (compare, WIDE, "light", "#compare-card"),
+    "report": (report, WIDE, "light", "#report-card"),
     "phone": (document, PHONE, "dark", None),
 }
 
@@ -143,7 +166,8 @@ def main(folder, *, whole):
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["PASSAGES"] = temporary
         passages(Path(temporary))
-        with explorer(Path(temporary)) as running, chromium() as browser:
+        options = ("--report", str(evaluated(Path(temporary))))
+        with explorer(Path(temporary), *options) as running, chromium() as browser:
             if whole:
                 shoot_all(browser, running, folder)
             for name in () if whole else SHOTS:

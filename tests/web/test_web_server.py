@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.request
@@ -17,12 +18,14 @@ import pytest
 
 from publius.cli import explore as command
 from publius.errors import StorageError, UsageError
+from publius.files import remove_leftovers
 from publius.web.guards.limits import Limits
 from publius.web.guards.lingering import LingeringTransport
 from publius.web.mechanism_cache import Kept, Mechanisms
 from publius.web.queues import BusyError, Lane
 from publius.web.reports import Reports
 from publius.web.server import listening_socket, new_token
+from publius.web.workplace import Workplace
 from toy import sentence
 from web_service import fault, service
 
@@ -234,6 +237,60 @@ def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_what_a_killed_explorer_left_is_removed_by_the_next_and_said(stored, tmp_path):
+    temporary, releases = tmp_path / "temporary", tmp_path / "releases"
+    temporary.mkdir()
+    call = [
+        sys.executable,
+        "-m",
+        "publius",
+        "explore",
+        "--no-browser",
+        "--embeddings",
+        stored,
+        "--output",
+        str(releases),
+    ]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+
+    def explorer():
+        return subprocess.Popen(
+            call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        )
+
+    with explorer() as first:
+        address, token = first.stdout.readline().strip().split("/#token=")
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/octet-stream"}
+        given = urllib.request.Request(
+            f"{address}/v1/start/files?role=texts&name=a.txt", b"canary", headers, method="POST"
+        )
+        with urllib.request.urlopen(given) as answer:
+            assert answer.status == 200
+        first.kill()
+    texts = [path for path in temporary.rglob("*") if path.is_file() and path.read_bytes() == b"canary"]
+    assert len(texts) == 1  # what is to be removed is there
+    assert {path.stat().st_mode & 0o777 for path in temporary.iterdir()} == {0o700}
+    left = sorted(temporary.iterdir())
+    with explorer() as second:
+        second.stdout.readline()
+        second.send_signal(signal.SIGINT)
+        _, said = second.communicate(timeout=30)
+    assert list(temporary.iterdir()) == []
+    assert said.splitlines() == [
+        f"publius: removed '{each}', which an explorer or a run that was killed left behind" for each in left
+    ]
+
+
+def test_two_explorers_leave_each_others_folders_alone(stored, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    place = Workplace()
+    held = place.folder
+    assert remove_leftovers(tmp_path / "new") == []
+    assert held.is_dir()
+    place.close()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_release_that_was_begun_is_finished_when_interrupted(running):

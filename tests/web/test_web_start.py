@@ -107,7 +107,7 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     said = client.get("/v1/start").text
     start_answers.Started.model_validate_json(said)
     assert "complaints.csv" in said
-    assert "publius-texts-" not in said  # commands and messages name the curator's files
+    assert ".publius-" not in said  # commands and messages name the curator's files
     assert 'public = "older.csv"' in (folder / "publius.toml").read_text()
     page = client.get(ask(client, "ticket", what="signoff").json()["address"], headers={"Authorization": ""})
     assert page.text == (folder / "signoff.html").read_text()
@@ -183,7 +183,7 @@ def test_what_is_wrong_names_the_curators_file_and_no_word_of_it(client, ready):
         status, _, message = fault(ask(client, what, **body))
         assert status in (400, 422), what
         assert CANARY not in message
-        assert "publius-texts-" not in message
+        assert ".publius-" not in message
     assert "odd.csv" in fault(ask(client, "look", role="older", text_field="narrative"))[2]
 
 
@@ -283,7 +283,7 @@ def test_each_text_is_seen_before_and_after(client, ready):
     shown = answer.json()
     assert len(shown["examples"]) == 2
     assert "7 (moderate)" in shown["means"]
-    assert "hardly knows 2 of 40" in shown["warnings"][0]
+    assert "2 of 40 documents" in shown["warnings"][0]
 
 
 def test_where_words_are_kept_pads_and_real_words_are_counted_apart(client, ready):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Annotated
 
 import typer
 
+from publius.cli.log import say
 from publius.cli.options import options
 from publius.errors import MissingExtraError
 from publius.settings import VectorSettings
@@ -36,6 +37,7 @@ def explore(
     ] = None,
 ) -> None:
     """Open a page that shows what an epsilon does to a document, and serve programs; until interrupted."""
+    from publius.files import private_folder, remove_leftovers, shown
     from publius.privacy.ledger import Ledger
     from publius.vectors.embeddings import Embeddings
 
@@ -46,18 +48,20 @@ def explore(
         if error.name not in ("fastapi", "uvicorn", "starlette", "pydantic", "h11"):
             raise
         raise MissingExtraError(error.name, "web") from None
+    for left in (*remove_leftovers(output / "new"), *remove_leftovers(Path(gettempdir(), "new"))):
+        say(f"removed {shown(left)}, which an explorer or a run that was killed left behind")
     book = None if ledger is None else Ledger(ledger)
     state = State(Embeddings.load(settings.embeddings), ledger=book, releases=output, reports=report or ())
     token = new_token()
     listener = listening_socket(port)
     address = f"http://{HOST}:{listener.getsockname()[1]}/#token={token}"
 
-    with suppress(KeyboardInterrupt, SystemExit), listener, TemporaryDirectory(prefix="publius-") as folder:
+    with suppress(KeyboardInterrupt, SystemExit), listener, private_folder(gettempdir()) as folder:
 
         def started() -> None:
             typer.echo(address)
             if not no_browser:
-                _open(address, Path(folder))
+                _open(address, folder)
 
         serve(state, listener, token, started)
     os._exit(0)  # releases are finished; a certificate that is being computed is not waited for

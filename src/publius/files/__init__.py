@@ -10,7 +10,14 @@ damaged. Messages name the path as the user gave it, unprintable characters esca
 
 from __future__ import annotations
 
-from publius.files.folders import check_new_folder, new_folder, open_to_others, place_folder, remove_leftovers
+from publius.files.folders import (
+    check_new_folder,
+    new_folder,
+    open_to_others,
+    place_folder,
+    private_folder,
+    remove_leftovers,
+)
 from publius.files.paths import AnyPath, os_errors, shown, storage_error
 from publius.files.reading import (
     GZIP_FREE,
@@ -38,6 +45,7 @@ __all__ = [
     "os_errors",
     "place_folder",
     "private",
+    "private_folder",
     "read_bytes_limited",
     "read_lines",
     "remove_leftovers",

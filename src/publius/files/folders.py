@@ -46,8 +46,25 @@ def new_folder(path: AnyPath, private: Collection[str] = ()) -> Iterator[Path]:
             sync(folder.parent)
 
 
+@contextlib.contextmanager
+def private_folder(parent: AnyPath) -> Iterator[Path]:
+    """A folder in ``parent`` that only its owner can read, gone when the block ends.
+
+    Of a process that was killed it stays, until `remove_leftovers` finds it. `StorageError` when it cannot be made.
+    """
+    place = Path(os.path.realpath(usable(parent)))
+    with contextlib.ExitStack() as held:
+        temporary = _free_name(place)
+        try:
+            with os_errors("make a folder in", parent):
+                _make_held(temporary, held)
+            yield temporary
+        finally:
+            _remove(temporary, [])
+
+
 def remove_leftovers(path: AnyPath) -> list[Path]:
-    """Remove what `new_folder` left beside ``path`` when its process was killed; the folders that were removed.
+    """Remove what `new_folder` and `private_folder` left beside ``path`` in processes that are dead; what was removed.
 
     A living process holds a lock on its folder, so that it is told from a dead one on every machine and in every
     container that shares the disk.

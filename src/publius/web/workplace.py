@@ -1,20 +1,24 @@
-"""The files that were given to the explorer, in a private folder that goes when it ends, and the one run on them."""
+"""The files that were given to the explorer, in a private folder that goes when it ends, and the one run on them.
+
+Of an explorer that was killed it goes when the next one starts: see `publius.files.private_folder`.
+"""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import Any, BinaryIO, Final, Literal, final
 
 from publius.documents.inspection import Inspection, inspect
 from publius.documents.readers import READERS, UNNAMED, kind_of_file
 from publius.errors import PubliusError, UsageError
 from publius.evaluation.steps import SAMPLES
-from publius.files import private
+from publius.files import private, private_folder
 from publius.web.guards.limits import MOST_FILES
 from publius.web.mechanism_cache import Kept
 from publius.web.run import Run, Stage
@@ -61,7 +65,8 @@ class Workplace:
     def __init__(self) -> None:
         """Nothing is given yet; the folder is made with the first file."""
         self._lock = threading.RLock()
-        self._place: TemporaryDirectory[str] | None = None
+        self._place: Path | None = None
+        self._held = ExitStack()
         self._given: dict[Role, Given] = {}
         self._count = 0
         self.run: Run | None = None
@@ -72,8 +77,8 @@ class Workplace:
         """The private folder, 0700."""
         with self._lock:
             if self._place is None:
-                self._place = TemporaryDirectory(prefix="publius-texts-")
-            return Path(self._place.name)
+                self._place = self._held.enter_context(private_folder(gettempdir()))
+            return self._place
 
     def given(self, role: Role) -> Given | None:
         """The corpus in this role, if there is one."""
@@ -179,9 +184,8 @@ class Workplace:
             self.run.wait()
         with self._lock:
             self._given.clear()
-            if self._place is not None:
-                self._place.cleanup()
-                self._place = None
+            self._held.close()
+            self._place = None
 
     def _new_folder(self, role: Role) -> Path:
         self._count += 1
