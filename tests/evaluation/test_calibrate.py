@@ -1,12 +1,14 @@
 """The search for epsilon, on curves that are known, and the command."""
 
 import json
+import time
 
 import pytest
 from typer.testing import CliRunner
 
 from letters import AUTHORS, rows, text, write
 from publius.cli import app
+from publius.cli.evaluate import progress_shown
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
 from publius.evaluation.statistics import Interval
@@ -155,3 +157,26 @@ def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored):
     told = CliRunner().invoke(app, [*call, "--output", str(tmp_path / "out")])
     assert f"bound {found['bound']:g}" in told.stdout
     assert "What can be had: p" in told.stdout
+
+
+def test_the_time_left_is_that_of_the_evaluation_at_hand(monkeypatch, caplog):
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with progress_shown(quiet=False) as progress:
+        for part, done, seconds in (
+            ("clean", 1, 100), ("first", 2, 100),  # an evaluation that starts from nothing
+            ("found from before", 1, 0), ("second", 2, 10), ("third", 3, 10),  # the next one of the search
+            ("other", 1, 50), ("last", 2, 20),
+        ):  # fmt: skip
+            now[0] += seconds
+            progress(part, done, 4)
+    said = [line.partition(", ") for line in caplog.messages]
+    assert [(done, left) for done, _, left in said] == [
+        ("1/4 clean", "about 5 min left"),
+        ("2/4 first", "about 3 min left"),
+        ("1/4 found from before", ""),
+        ("2/4 second", "about 20 s left"),
+        ("3/4 third", "about 10 s left"),
+        ("1/4 other", ""),
+        ("2/4 last", "about 40 s left"),
+    ]

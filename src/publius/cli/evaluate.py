@@ -135,13 +135,17 @@ def progress_shown(*, quiet: bool) -> Iterator[Progress]:
 
 
 def _lines_with_time_left() -> Progress:
-    """A line a part; the time left is that of the parts done, for as many as are missing."""
-    started, before = time.monotonic(), 0
+    """A line a part; the time left is that of the parts done, for as many as are missing.
+
+    A search runs several evaluations one after the other: with each the clock starts anew.
+    """
+    started, before, last = time.monotonic(), 0, 0
 
     def progress(part: str, done: int, total: int) -> None:
-        nonlocal before
-        if part == FOUND_BEFORE:
-            before = done
+        nonlocal started, before, last
+        if part == FOUND_BEFORE or done <= last:
+            started, before = time.monotonic(), done
+        last = done
         elapsed, fresh = time.monotonic() - started, done - before
         left = f", {duration(elapsed / fresh * (total - done))} left" if fresh and done < total else ""
         say(f"{done}/{total} {printable(part)}{left}", plain=True)
@@ -172,9 +176,16 @@ def _bar() -> Iterator[Callable[[str, int, int], None]]:
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("evaluating", total=None)
-        yield lambda part, done, total: bar.update(
-            task, completed=done, total=total, description=printable(part)
-        )
+        last = 0
+
+        def progress(part: str, done: int, total: int) -> None:
+            nonlocal last
+            if done <= last:  # the next evaluation of a search
+                bar.reset(task)
+            last = done
+            bar.update(task, completed=done, total=total, description=printable(part))
+
+        yield progress
 
 
 def _show(lines: Any, output: Path, facts: dict[str, Any], verdict: Verdict | None, *, json: bool) -> None:
