@@ -43,6 +43,9 @@ def _search(result: dict) -> Iterator[Row]:
     against = f"bare sgemm, {_speed(result['sgemm_words_per_second'])}"
     speed = _speed(result["words_per_second"])
     yield Row(name, _shape(result), speed, against, result["ratio"], _spread(result))
+    if result.get("kernel", "sgemm") != "sgemm":
+        against = f"bare {result['kernel']}, {_speed(result['kernel_words_per_second'])}"
+        yield Row(name, _shape(result), speed, against, result["ratio_to_kernel"])
 
 
 def _text(result: dict) -> Iterator[Row]:
@@ -129,12 +132,23 @@ _ROWS = {
 }
 
 
+_KERNELS = """\
+With the extra `numkong` the search works with products of 16-bit numbers where the processor has units for them (AMX,
+AVX-512 BF16), a check of these products at start-up passes and a short timing finds them faster; the words are the
+same. `publius doctor` and `publius bench search` name the product in use and say why."""
+_NOT_MEASURED = (
+    "On the machine below sgemm was in use: **the speed with 16-bit units has not been measured here.**"
+)
+
+
 def markdown(record: dict) -> str:
     lines = [
         "# Benchmarks", "",
         "Made by `make bench`; nothing on this page is typed. Every ratio is of two figures taken in turn in one run:",
         "above 1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix product",
         "(sgemm) of the same shapes, in the faster of its two forms. Speeds are those of the machine below.", "",
+        _KERNELS, *(() if any(result.get("kernel", "sgemm") != "sgemm" for result in record["results"])
+                    else (_NOT_MEASURED,)), "",
         f"{record['machine']}, {record['cores']} processors, Python {record['python']}, numpy {record['numpy']}, "
         f"{record['date']}; load before the run {record['load']:.1f}.", "",
         "| what | shape | measured | beside | ratio | range |", "|---|---|---|---|---|---|",

@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from publius.checks.audit.generators import ENTROPY_FAILURES, entropy_source
+from publius.checks.audit.hard_points import check_kernels, kernels
 from publius.checks.audit.implementation import GENUINE
 from publius.checks.audit.lifting import bag_kernel
 from publius.checks.audit.outcomes import ALPHA, Check, surprise
@@ -23,6 +24,7 @@ from publius.checks.audit.timing import welch_t, word_classes
 from publius.checks.audit.toy_vocabularies import worlds
 from publius.checks.audit.words import check_ratios, check_words, ratios
 from publius.noise.randomness import RunKey, seeded_rng
+from publius.vectors.nearest import NearestWords
 
 KEY = RunKey.seeded(11)
 
@@ -140,3 +142,20 @@ def test_two_words_of_one_document_have_the_product_law():
     """The convolution of two rows: what `check_law` compares released bags with."""
     kernel = np.array([[0.9, 0.1], [0.2, 0.8]])
     assert bag_kernel(kernel, 2)[1] == pytest.approx([0.18, 0.74, 0.08])
+
+
+def test_every_kernel_finds_the_same_words():
+    real, hard = check_kernels(300, KEY)
+    assert real.passed
+    assert hard.passed
+    assert real.samples == 600 * len(kernels())
+    assert hard.samples >= 600 * len(kernels())
+
+
+def test_a_kernel_that_finds_other_words_is_seen(monkeypatch):
+    """The comparison bites: an answer that depends on the threads is counted."""
+    honest = NearestWords.nearest
+    monkeypatch.setattr(
+        NearestWords, "nearest", lambda self, points, *, threads=1: honest(self, points) * (threads == 1)
+    )
+    assert [check.passed for check in check_kernels(50, KEY)] == [False, False]

@@ -26,6 +26,7 @@ SMALL = replace(
     dimensions=(1, 2, 10),
     ratio_words=8_000_000,
     search_points=500,
+    kernel_points=100,
     streams=48,
     documents=100,
     own_points=50,
@@ -144,5 +145,6 @@ def test_full_sizes_are_those_of_the_goals():
     assert FULL.draws >= 10**6
     assert FULL.dimensions == (1, 2, 10, 50, 100, 300)
     assert FULL.search_points + FULL.search_points // 10 >= 110_000
+    assert FULL.kernel_points >= 200_000
     assert FULL.streams >= 10_000
     assert FULL.clean_runs >= 200

@@ -66,3 +66,13 @@ def test_search_names_its_kernel(monkeypatch):
     assert report["kernel"] in ("sgemm", "numkong-bf16")
     assert report["ratio_to_kernel"] > 0
     assert report["kernel_words_per_second"] > 0
+
+
+def test_search_with_a_kernel_that_is_named(monkeypatch):
+    pytest.importorskip("numkong", reason="the extra numkong is not installed")
+    monkeypatch.setattr(search_module, "_REPEATS", 2)
+    embeddings = search_module.synthetic_embeddings(600, 8)
+    report = search_module.bench_search(embeddings, seconds=0.01, kernel="numkong-bf16")
+    assert report["kernel"] == "numkong-bf16"
+    assert report["kernel_reason"] == "asked for"
+    assert report["kernel_words_per_second"] != report["sgemm_words_per_second"]

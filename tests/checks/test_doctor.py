@@ -32,6 +32,8 @@ def test_healthy(publius, stored):
     assert all(each["passed"] for each in found["checks"])
     assert f"vectors {stored}" in [each["name"] for each in found["checks"]]
     assert found["blas"][0]["threads"] >= 1
+    assert found["search"]["kernel"] in ("sgemm", "numkong-bf16")
+    assert found["search"]["reason"]
 
 
 def test_text_for_people(publius):
@@ -39,6 +41,7 @@ def test_text_for_people(publius):
     assert code == 0
     assert re.search(r"^nearest word +passed", out, re.MULTILINE)
     assert "numpy" in out
+    assert re.search(r"works with (sgemm|numkong-bf16): \w+", out)
 
 
 def test_extras_are_those_of_the_package():

@@ -89,6 +89,16 @@ def test_huge_noise_still_finds_the_exact_word(epsilon):
     np.testing.assert_array_equal(search.nearest(points), exact)
 
 
+@pytest.mark.parametrize("size", [1e100, 1e250, 1e290, 1.7e308])
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e15])
+def test_points_of_any_finite_size(size, unit):
+    vectors = (vocabulary(30, 5) * np.float32(unit)).astype(np.float32)
+    points = seeded_rng(4).uniform(-1, 1, (20, 5)) * size
+    search = NearestWords(vectors)
+    exact = [search._decide_exactly(point, np.arange(30)) for point in points]
+    np.testing.assert_array_equal(search.nearest(points), exact)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("batch", [1, 7, 256, 1000])
 def test_batch_and_threads_change_nothing(threads, batch):
@@ -138,7 +148,11 @@ def test_ties_on_a_grid_go_to_the_lowest_index(vectors, points):
 def test_search_sees_vectors_only():
     """R5: no argument could carry the input word."""
     assert list(inspect.signature(NearestWords.nearest).parameters) == ["self", "points", "threads"]
-    assert list(inspect.signature(NearestWords.__init__).parameters) == ["self", "vectors"]
+    assert list(inspect.signature(NearestWords.__init__).parameters) == [
+        "self",
+        "vectors",
+        "kernel",  # the name of a product: a search without words
+    ]
 
 
 def test_one_word_and_no_points():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -27,12 +27,19 @@ def register(app: typer.Typer) -> None:
 
 @group.command("search")
 def search(
-    words: Words = 33_860, dimension: Dimension = 300, embeddings: Vectors = None, json: Json = False
+    words: Words = 33_860,
+    dimension: Dimension = 300,
+    embeddings: Vectors = None,
+    kernel: Annotated[
+        Literal["sgemm", "numkong-bf16"] | None,
+        typer.Option(help="Matrix product of the search. Default: the faster here."),
+    ] = None,
+    json: Json = False,
 ) -> None:
     """The exact nearest-word search against bare sgemm on the same shapes."""
     from publius.checks.bench.search import bench_search
 
-    show(bench_search(_vectors(words, dimension, embeddings)), json)
+    show(bench_search(_vectors(words, dimension, embeddings), kernel=kernel), json)
 
 
 @group.command("end-to-end")

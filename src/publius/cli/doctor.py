@@ -42,7 +42,7 @@ def doctor(
     """
     from publius import __version__
     from publius.checks.doctor import installation
-    from publius.checks.doctor.checks import self_check
+    from publius.checks.doctor.checks import search_kernel, self_check
 
     name = reference.reference
     if documents is not None and name is None:
@@ -60,6 +60,7 @@ def doctor(
                 "publius": __version__,
                 "machine": installation.machine(),
                 "blas": [asdict(each) for each in blas],
+                "search": asdict(search_kernel()),
                 "dependencies": [{**asdict(each), "satisfied": each.satisfied} for each in asked],
                 "extras": extras,
                 "checks": [asdict(each) for each in findings],
@@ -70,6 +71,8 @@ def doctor(
         _show_machine(f"publius {__version__}", installation.machine())
         rows = [(each.name, each.version, f"{each.threads} threads") for each in blas]
         print_table(("BLAS", "version", ""), rows)
+        chosen = search_kernel()
+        typer.echo(f"\nThe search for nearest words works with {chosen.kernel}: {chosen.reason}")
         _show_packages(asked, extras)
         _show_checks(findings)
         if told is not None:

@@ -8,8 +8,11 @@ and keeps the guarantee. Three stages, each handing on only what it cannot decid
 2. float64, for points whose runner-up lies within the rounding bound of stage 1.
 3. exact rational arithmetic, for what lies within the rounding bound of stage 2. Ties go to the lower index.
 
-So the answer is that of exact arithmetic, whatever the batch, the threads or the BLAS (R3, R4). The expanded
-squared distance would lose the answer to cancellation when the noise is large; the score form does not.
+Where the processor has 16-bit units, products of 16-bit numbers with a bound of their error leave a few words a point
+(`shortlist`), and stage 1 is done for these alone.
+
+So the answer is that of exact arithmetic, whatever the batch, the threads, the kernel or the BLAS (R3, R4). The
+expanded squared distance would lose the answer to cancellation when the noise is large; the score form does not.
 """
 
 from __future__ import annotations
@@ -26,10 +29,14 @@ from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.errors import DataError
+from publius.vectors import half_products
+from publius.vectors.half_products import NUMKONG, SGEMM, Choice, Kernel
+from publius.vectors.shortlist import Shortlist, Workspace
 
-_ROWS = 256  # points a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
+_ROWS = half_products.POINTS  # a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
 _PANEL = 4096
 _GROUPS = 4  # column groups a panel: the runner-up is looked for inside the winner's group only
+_WORTH = 1e9  # multiplications of a search for which it pays to find out which kernel is the faster
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
 _NO_WORD = np.float32(-np.inf)
@@ -45,8 +52,12 @@ class NearestWords:
 
     """
 
-    def __init__(self, vectors: FloatArray) -> None:
-        """Take ``vectors``, shape (V, n), finite; `DataError` otherwise."""
+    def __init__(self, vectors: FloatArray, kernel: Kernel | None = None) -> None:
+        """Take ``vectors``, shape (V, n), finite; `DataError` otherwise.
+
+        ``kernel`` names the matrix product, which changes no answer; without it the faster is found out. Raises
+        `MissingExtraError` without the library of one that is named, `PubliusError` when its products are wrong.
+        """
         if vectors.ndim != 2 or 0 in vectors.shape:
             raise DataError(f"a vocabulary needs an array of shape (words, dimension), not {vectors.shape}")
         self.size, self.dimension = vectors.shape
@@ -57,6 +68,18 @@ class NearestWords:
         self._scale = 2.0 ** -math.frexp(largest)[1] if largest > 0 else 1.0
         self._rows = _distinct_rows(vectors)
         self._vectors = vectors if self._rows is None else vectors[self._rows]
+        self._kernel = kernel
+        if kernel == NUMKONG:
+            half_products.check(self.dimension)
+
+    @cached_property
+    def kernel(self) -> Choice:
+        """The matrix product that searches of some size work with, and why."""
+        if self._kernel is not None:
+            return Choice(self._kernel, "asked for")
+        if self.dimension == 1:
+            return Choice(SGEMM, "in one dimension no product is needed")
+        return half_products.choice(self.dimension)
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
         """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,).
@@ -74,34 +97,60 @@ class NearestWords:
 
     def _nearest(self, points: Float64Array, threads: int) -> IndexArray:
         result = np.empty(len(points), np.int64)
-        self._prepare()
+        work = len(points) * len(self._vectors) * self.dimension
+        short = None if work < _WORTH and self._kernel is None else self._shortlist
+        if short is None:
+            _ = self._panels  # made before the threads that share it start
+        _ = self._largest_norm
         starts = range(0, len(points), _ROWS)
         threads = max(1, min(threads, len(starts)))
         if threads == 1:  # starting a thread can hang where memory is exhausted
             with _BLAS.limit(limits=1, user_api="blas"):
-                self._search(points, result, starts)
+                self._search(points, result, starts, short)
             return result
         with _BLAS.limit(limits=1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
             shares = [
-                pool.submit(self._search, points, result, starts[share::threads]) for share in range(threads)
+                pool.submit(self._search, points, result, starts[share::threads], short)
+                for share in range(threads)
             ]
             for share in shares:
                 share.result()
         return result
 
-    def _search(self, points: Float64Array, result: IndexArray, starts: range) -> None:
+    def _search(
+        self, points: Float64Array, result: IndexArray, starts: range, short: Shortlist | None
+    ) -> None:
         """One thread's share of the blocks; the scores' memory is taken once and used again."""
-        width = max(len(panel) for panel in self._panels)
-        memory = np.empty(_ROWS * (width + _GROUPS), np.float32)
+        workspace = None if short is None else short.workspace()
+        memory = None if short is not None else self._memory()
         for start in starts:
             block = slice(start, start + _ROWS)
-            result[block] = self._nearest_in_block(points[block], memory)
+            if short is not None and workspace is not None:
+                result[block] = self._nearest_of_few(points[block], short, workspace)
+            elif memory is not None:
+                result[block] = self._nearest_in_block(points[block], memory)
+
+    # Stage 0: 16 bits -------------------------------------------------------------------------------------
+
+    @cached_property
+    def _shortlist(self) -> Shortlist | None:
+        return Shortlist(self._vectors, self._scale) if self.kernel.kernel == NUMKONG else None
+
+    def _nearest_of_few(self, points: Float64Array, short: Shortlist, workspace: Workspace) -> IndexArray:
+        """Stages 1 to 3 for the words that 16 bits leave; all words where they leave too many."""
+        scaled, rows, bounds = self._scaled_points(points)
+        winner, candidates = short.search(scaled, rows, bounds, workspace)
+        for row, words in candidates.items():
+            winner[row] = self._decide_one(points[row], words)
+        if len(left := np.flatnonzero(winner < 0)):
+            winner[left] = self._nearest_in_block(points[left], self._memory())
+        return winner
 
     # Stage 1: float32 -------------------------------------------------------------------------------------
 
-    def _prepare(self) -> None:
-        """Make what the threads share before they start."""
-        _ = self._panels, self._largest_norm
+    def _memory(self) -> Float32Array:
+        width = max(len(panel) for panel in self._panels)
+        return np.empty(_ROWS * (width + _GROUPS), np.float32)
 
     @cached_property
     def _panels(self) -> list[Float32Array]:
@@ -122,22 +171,23 @@ class NearestWords:
         )
         return max(float(np.sqrt(np.einsum("ij,ij->i", rows, rows).max())) for rows in norms)
 
-    def _scaled_points(self, points: Float64Array) -> tuple[Float32Array, Float64Array]:
-        """Points with the extra column for the float32 stage, and the bound on a score's error for each."""
-        scaled = points * self._scale
-        largest = np.abs(scaled).max(axis=1)
+    def _scaled_points(self, points: Float64Array) -> tuple[Float64Array, Float32Array, Float64Array]:
+        """Points scaled; in float32 with an extra column; and the bound on a float32 score's error for each."""
         # Scores of a point may be scaled as a whole; a power of two keeps huge noise inside float32.
-        shrink = np.where(largest > 2.0**40, np.exp2(-np.frexp(largest)[1].astype(np.float64)), 1.0)
+        size = np.frexp(np.abs(points).max(axis=1))[1] + math.frexp(self._scale)[1] - 1
+        power = np.where(size > 40, -size, 0)
+        shrink = np.ldexp(1.0, power)
+        shrunk = points * np.ldexp(self._scale, power)[:, None]
         rows = np.empty((len(points), self.dimension + 1), np.float32)
-        rows[:, :-1] = scaled * shrink[:, None]
+        rows[:, :-1] = shrunk
         rows[:, -1] = shrink
-        length = np.sqrt(np.einsum("ij,ij->i", scaled, scaled)) * shrink
+        length = np.sqrt(np.einsum("ij,ij->i", shrunk, shrunk))
         magnitude = length * self._largest_norm + shrink * self._largest_norm**2 / 2
         bound = 1.01 * (self.dimension + 4) * (_UNIT32 * magnitude + 2.0**-120)
-        return rows, bound
+        return shrunk, rows, bound
 
     def _nearest_in_block(self, points: Float64Array, memory: Float32Array) -> IndexArray:
-        rows, bound = self._scaled_points(points)
+        _, rows, bound = self._scaled_points(points)
         best = np.full(len(points), -np.inf)
         runner_up = np.full(len(points), -np.inf)
         winner = np.zeros(len(points), np.int64)
@@ -180,8 +230,11 @@ class NearestWords:
     def _decide_one(self, point: Float64Array, candidates: IndexArray) -> int:
         vectors = np.asarray(self._vectors[candidates], np.float64)
         squares = np.einsum("ij,ij->i", vectors, vectors)
-        scores = vectors @ point - squares / 2
-        magnitude = np.sqrt(squares) * np.linalg.norm(point) + squares / 2
+        shrink = 2.0 ** -max(
+            0, math.frexp(float(np.abs(point).max()))[1]
+        )  # else the squares of huge noise overflow
+        scores = vectors @ (point * shrink) - squares * shrink / 2
+        magnitude = np.sqrt(squares) * np.linalg.norm(point * shrink) + squares * shrink / 2
         bounds = 1.01 * (self.dimension + 4) * (_UNIT64 * magnitude) + 1e-300
         contenders = candidates[scores + bounds >= (scores - bounds).max()]
         if len(contenders) == 1:

@@ -25,6 +25,7 @@ class Level:
         dimensions: of the noise law.
         ratio_words: words of the black-box ratio bounds.
         search_points: random points; a tenth as many near-ties.
+        kernel_points: real points, and hard ones, on which the search's kernels are compared.
         streams: generators in processes and threads.
         spawn: whether processes are spawned too (slow to start).
         documents: documents for each law of the release path.
@@ -49,6 +50,7 @@ class Level:
     dimensions: tuple[int, ...]
     ratio_words: int
     search_points: int
+    kernel_points: int
     streams: int
     spawn: bool
     documents: int
@@ -75,6 +77,7 @@ QUICK: Final = Level(
     dimensions=DIMENSIONS,
     ratio_words=12 * 10**6,
     search_points=10**4,
+    kernel_points=2000,
     streams=1000,
     spawn=False,
     documents=3000,
@@ -99,6 +102,7 @@ FULL: Final = Level(
     dimensions=DIMENSIONS,
     ratio_words=2 * 10**8,
     search_points=10**5,
+    kernel_points=200_000,
     streams=10**4,
     spawn=True,
     documents=30_000,
@@ -123,6 +127,7 @@ TESTS: Final = Level(
     dimensions=(1, 2, 10, 50),
     ratio_words=8 * 10**6,
     search_points=4000,
+    kernel_points=400,
     streams=480,
     spawn=False,
     documents=1500,

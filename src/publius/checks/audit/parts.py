@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import final
 
@@ -16,6 +16,7 @@ from publius.checks.audit.documents import (
 )
 from publius.checks.audit.generators import check_entropy, check_key, check_sealed, check_streams
 from publius.checks.audit.given_vocabulary import check_own, check_own_timing
+from publius.checks.audit.hard_points import check_kernels, kernels
 from publius.checks.audit.hostile_inputs import check_parquet, check_texts
 from publius.checks.audit.implementation import GENUINE, Subject
 from publius.checks.audit.ledgers import check_ledger
@@ -34,6 +35,7 @@ from publius.checks.audit.words import check_ratios, check_words
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey
+from publius.vectors.nearest import NearestWords
 
 _EPSILON = 2.5
 _LINE = 10  # up to this dimension a draw says little about the scale
@@ -145,13 +147,20 @@ def _words(context: Context, place: int) -> Findings:
 
 def _search(context: Context) -> Findings:
     points = context.level.search_points
-    return Findings(
-        (
-            *check_search(GENUINE, points, points // 10, context.key),
-            check_batch(GENUINE, min(points, 2000), context.key),
-            check_blind(GENUINE, min(points, 3000), context.key),
+    found = [
+        *check_search(GENUINE, points, points // 10, context.key),
+        check_batch(GENUINE, min(points, 2000), context.key),
+        check_blind(GENUINE, min(points, 3000), context.key),
+        *check_kernels(context.level.kernel_points, context.key),
+    ]
+    for kernel in kernels()[1:]:
+        other = replace(GENUINE, search=partial(NearestWords, kernel=kernel))
+        checks = (
+            *check_search(other, points, points // 10, context.key),
+            check_batch(other, min(points, 2000), context.key),
         )
-    )
+        found += [replace(check, name=f"{check.name} ({kernel})") for check in checks]
+    return Findings(tuple(found))
 
 
 def _generators(context: Context) -> Findings:

@@ -27,6 +27,7 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy, seeded_rng, system_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.text.bag import Bag
+from publius.vectors import half_products
 from publius.vectors.catalogue import (
     DEFAULT,
     PACKAGED,
@@ -36,6 +37,7 @@ from publius.vectors.catalogue import (
     stored_names,
 )
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.half_products import Choice
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.reference_store import stored_reference_names
 from publius.vectors.nearest import NearestWords
@@ -47,6 +49,7 @@ BITS: Final = "3543044fb389f878"
 _DRAWS: Final = 20_000
 _SURE: Final = 6.5  # standard deviations: a false alarm in some 10^10 runs
 _POINTS: Final = 64
+_DIMENSION: Final = 50
 
 
 @final
@@ -131,14 +134,20 @@ def noise() -> str:
 def nearest_word() -> str:
     """The fast search finds what plain float64 differences find, near and far."""
     rng = seeded_rng(1)
-    words = rng.standard_normal((5000, 50)).astype(np.float32)
+    words = rng.standard_normal((5000, _DIMENSION)).astype(np.float32)
     scales = np.repeat([0.01, 1.0, 100.0, 1e4], _POINTS // 4)[:, None]
-    points = words[rng.integers(0, len(words), _POINTS)] + scales * rng.standard_normal((_POINTS, 50))
-    found = NearestWords(words).nearest(points)
+    points = words[rng.integers(0, len(words), _POINTS)] + scales * rng.standard_normal((_POINTS, _DIMENSION))
+    chosen = search_kernel()
+    found = NearestWords(words, chosen.kernel).nearest(points)
     wrong = int((found != _nearest_plainly(words, points)).sum())
     if wrong:
         raise PubliusError(f"the nearest-word search is wrong for {wrong} of {_POINTS} points")
-    return f"{_POINTS} points among {len(words):,} words, none differs from float64"
+    return f"{_POINTS} points among {len(words):,} words, none differs from float64; with {chosen.kernel}"
+
+
+def search_kernel() -> Choice:
+    """The matrix product of the search in 50 dimensions, those of the default vectors, and why it is that one."""
+    return half_products.choice(_DIMENSION)
 
 
 def _nearest_plainly(words: FloatArray, points: Float64Array) -> IndexArray:
