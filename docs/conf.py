@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
 
 html_theme = "furo"
 html_static_path = ["style"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css"]
 html_title = f"Publius {version}"
 html_show_copyright = False
 html_show_sphinx = False

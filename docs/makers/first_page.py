@@ -1,21 +1,28 @@
-"""Draw the two pictures of the docs' first page: before, after and the promise, and the path with its commands.
+"""Write what the first page shows: before, after and the promise, and the path with its commands.
 
 Run by hand, for the draw is fresh each time: python docs/makers/first_page.py. It takes the packaged samples as older
-texts (extra demo), learns from one half of them and protects a passage of the other half.
+texts (extra demo), learns from one half of them and protects a passage of the other half. The site's first page gets
+both as text, which follows the width and the colors of the page; the README gets pictures.
 """
 
 import html
 import os
+import re
 import tempfile
 import textwrap
 from pathlib import Path
+from typing import NamedTuple
 
+import publius
 from publius.documents.inspection import inspect
 from publius.evaluation.steps import PUBLIC, Choices, Older, Walk
-from publius.evaluation.steps.showing import Example, bound_in_words, examples
+from publius.evaluation.steps.showing import bound_in_words
 
-FIGURES = Path(__file__).parents[1] / "figures"
+DOCS = Path(__file__).parents[1]
+FIGURES = DOCS / "figures"
 BOUND = 7.0
+BEGINS = "Bills of attainder"
+"""The passage, of the Federalist: one that begins with a sentence."""
 STYLE = """
   text { font: 15px system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif; fill: #1f2329; }
   .name { font-weight: 650; font-size: 16px; } .soft { fill: #5a616c; font-size: 13px; }
@@ -29,8 +36,25 @@ STYLE = """
 """
 
 
-def shown() -> tuple[Example, str, list[list[str]]]:
-    """A passage before and after, the promise in words, and the commands of the whole path."""
+TITLE = "Before, after and the promise"
+KEPT = "The topic is kept, so it is not hidden."
+
+
+class Shown(NamedTuple):
+    """A passage before and after, the promise in words, and the steps of the path: name, command, what it does."""
+
+    before: str
+    words: int
+    after: str
+    size: int
+    label: str
+    bound: str
+    promised: str
+    steps: list[tuple[str, str, str]]
+
+
+def shown() -> Shown:
+    """One draw of what ``publius start`` would release."""
     with tempfile.TemporaryDirectory() as temporary:
         os.environ["PUBLIUS_HOME"] = temporary
         folder = Path(temporary)
@@ -42,8 +66,32 @@ def shown() -> tuple[Example, str, list[list[str]]]:
             raise SystemExit("the samples of the extra demo are needed")
         walk.older.write(folder / PUBLIC)
         walk.learn(folder)
-        found = examples(walk, walk.plan(), 1)[0]
-        return found, bound_in_words(BOUND, len(walk.older.topic_names)), walk.commands(Path("DIR"))
+        text = next(row["text"] for row in walk.older.attacked if row["text"].startswith(BEGINS))
+        release = publius.release(text, walk.plan().mechanism)
+        often = sorted(release.bag.counts.items(), key=lambda item: (-item[1], item[0]))[:14]
+        means = bound_in_words(BOUND, len(walk.older.topic_names))
+        strength, _, rest = means.partition(": ")
+        promised = rest.partition("; ")[0]
+        named = {
+            step[0]: " ".join(step[:2]) if step[0] == "reference" else step[0]
+            for step in walk.commands(Path("DIR"))
+        }
+    return Shown(
+        re.match(r".*?[.]\s", text.replace("\n", " "))[0].strip(),
+        len(text.split()),
+        ", ".join(word if count == 1 else f"{word} ×{count}" for word, count in often),
+        release.bag.size,
+        release.label,
+        strength.replace(" (", " nats ("),
+        f"{promised[0].upper()}{promised[1:]}.",
+        [
+            ("Look", "inspect", "at what is in your file"),
+            ("Learn", named["reference"], "from half of the older texts what may be public"),
+            ("Protect", named["obfuscate"], "each of your texts: a bag of public words"),
+            ("Attack", named["evaluate"], "the other half, protected alike: PASS or FAIL"),
+            ("Sign", named["signoff"], "one page, bound to exactly this release"),
+        ],
+    )
 
 
 def lines(words: str, x: int, y: int, width: int, kind: str = "", step: int = 21) -> str:
@@ -77,74 +125,81 @@ def store(name: str, title: str, width: int, height: int, parts: list[str]) -> N
     )
 
 
-def before_and_after(found: Example, means: str) -> None:
+def before_and_after(found: Shown) -> None:
     """Three panels: the text, the bag, what is promised."""
-    after = ", ".join(word if count == 1 else f"{word} ×{count}" for word, count in found.after)
-    strength, _, rest = means.partition(": ")
-    promised = rest.partition("; ")[0]
     parts = [
         box(10, 10, 330, 270), '<text x="30" y="42" class="name">Before</text>',
-        lines(f"{found.words} words of a book, its author known to you", 30, 64, 48, "soft"),
+        lines(f"the first of {found.words} words; you know who wrote them", 30, 64, 48, "soft"),
         lines(found.before, 30, 98, 36),
         arrow((346, 145), (372, 145)),
         box(376, 10, 300, 270), '<text x="396" y="42" class="name">After</text>',
-        lines(f"{found.size} public words, became “{found.label}”", 396, 64, 42, "soft"),
-        lines(f"{after}, …", 396, 98, 31),
+        lines(f"the first of {found.size} public words on “{found.label}”", 396, 64, 42, "soft"),
+        lines(f"{found.after}, …", 396, 98, 31),
         arrow((682, 145), (708, 145)),
         box(712, 10, 278, 270, "key"), '<text x="732" y="42" class="name">The promise</text>',
-        lines(f"a bound of {strength.replace(' (', ' nats (')}, between any two documents", 732, 64, 36, "soft", 18),
-        lines(f"{promised[0].upper()}{promised[1:]}.", 732, 120, 30),
-        lines("What is kept is the topic, so it is not hidden.", 732, 238, 34, "soft", 18),
+        lines(f"a bound of {found.bound}, between any two documents", 732, 64, 36, "soft", 18),
+        lines(found.promised, 732, 120, 30),
+        lines(KEPT, 732, 238, 34, "soft", 18),
     ]  # fmt: skip
-    store(
-        "before-and-after",
-        "A text, the bag of words that is released instead, and the promise",
-        1000,
-        320,
-        parts,
-    )
+    title = "A text, the bag of words that is released instead, and the promise"
+    store("before-and-after", title, 1000, 290, parts)
 
 
-def path(commands: list[list[str]]) -> None:
+def path(steps: list[tuple[str, str, str]]) -> None:
     """The steps, with the commands that are one each."""
-    named = {step[0]: " ".join(step[:2]) if step[0] == "reference" else step[0] for step in commands}
-    steps = [
-        ("Look", "inspect", "what is in your file"), ("Learn", named["reference"], "from half of older texts"),
-        ("Release", named["obfuscate"], "a bag for each of your texts"),
-        ("Attack", named["evaluate"], "the other half: PASS or FAIL"),
-        ("Sign", named["signoff"], "one page, bound to the release"),
-    ]  # fmt: skip
-    parts = [
-        lines("Your texts stay with you. Older or public texts of the kind teach what may be public and are attacked.",
-              10, 24, 130, "soft"),
-    ]  # fmt: skip
+    parts = []
     for at, (name, command, what) in enumerate(steps):
         x = 10 + at * 199
         parts += [
-            box(x, 46, 174, 112, "key" if name == "Release" else "box"),
-            f'<text x="{x + 16}" y="76" class="name">{at + 1}. {name}</text>',
-            f'<text x="{x + 16}" y="101" class="code">publius {html.escape(command)}</text>',
-            lines(what, x + 16, 125, 23, "soft", 18),
+            box(x, 10, 174, 132, "key" if name == "Protect" else "box"),
+            f'<text x="{x + 16}" y="40" class="name">{at + 1}. {name}</text>',
+            f'<text x="{x + 16}" y="65" class="code">publius {html.escape(command)}</text>',
+            lines(what, x + 16, 89, 23, "soft", 18),
         ]
         if at:
-            parts.append(arrow((x - 22, 102), (x - 4, 102)))
-    parts.append(
-        lines("All of it at once: publius start, or the first page of publius explore.", 10, 190, 120, "soft")
+            parts.append(arrow((x - 22, 76), (x - 4, 76)))
+    title = "The path from a file of texts to a signed release, with the command of each step"
+    store("path", title, 1000, 152, parts)
+
+
+def as_text(found: Shown) -> dict[str, str]:
+    """Both for the first page, by the marks between which they stand there."""
+    panels = [
+        ("Before", f"The first of {found.words} words. You know who wrote them.", found.before),
+        ("After", f"The first of {found.size} public words on “{found.label}”.", f"{found.after}, …"),
+        ("The promise", f"A bound of {found.bound}, between any two documents.", f"{found.promised} {KEPT}"),
+    ]
+    pair = "".join(
+        f"<div><strong>{name}</strong> <small>{html.escape(small)}</small>\n<p>{html.escape(text)}</p></div>\n"
+        for name, small, text in panels
     )
-    store(
-        "path",
-        "The path from a file of texts to a signed release, with the command of each step",
-        1000,
-        204,
-        parts,
+    steps = "".join(
+        f"<li><strong>{name}</strong> <code>publius {command}</code>\n<span>{what}</span></li>\n"
+        for name, command, what in found.steps
     )
+    return {
+        "before and after": f'<div class="before-after" role="group" aria-label="{TITLE}">\n{pair}</div>',
+        "path": f'<ol class="path" aria-label="The path from a file of texts to a signed release">\n{steps}</ol>',
+    }
 
 
 def main() -> None:
-    """Both."""
-    found, means, commands = shown()
-    before_and_after(found, means)
-    path(commands)
+    """Pictures and text of one draw."""
+    found = shown()
+    before_and_after(found)
+    path(found.steps)
+    page = DOCS / "index.md"
+    text = page.read_text(encoding="utf-8")
+    for mark, new in as_text(found).items():
+        text, times = re.subn(
+            rf"(<!-- {mark}, made by docs/makers/first_page.py -->\n\n).*?(?=\n\n)",
+            lambda kept, new=new: kept[1] + new,
+            text,
+            flags=re.DOTALL,
+        )
+        if times != 1:
+            raise SystemExit(f"{page} has no place for {mark}")
+    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -264,7 +264,9 @@ def test_every_page_is_in_the_index():
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     listed = set(
         re.findall(
-            r"^([\w/-]+)$", "".join(re.findall(r"```\{toctree\}(.*?)```", index, re.DOTALL)), re.MULTILINE
+            r"^(?:.* <)?([\w/-]+)>?$",
+            "".join(re.findall(r"```\{toctree\}(.*?)```", index, re.DOTALL)),
+            re.MULTILINE,
         )
     )
     pages = {

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import site_words
+
 ROOT = Path(__file__).parents[2]
 RESOURCES = {
     "script": "src",
@@ -97,3 +99,33 @@ def test_the_reference_holds_every_public_name(site):
     for name in publius.__all__:
         if name != "__version__":
             assert any(anchor and anchor.split(".")[-1] == name for anchor in page.anchors), name
+
+
+VISIBLE = 17_000
+"""Words that a reader of the site sees before he opens anything; the rest is behind a "More"."""
+
+
+def test_the_site_can_be_read(site):
+    """What is new is short, or folded away: tests/site_words.py SITE says which page has how many."""
+    shown = site_words.shown(site)
+    assert shown <= VISIBLE, shown
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").rglob("*.md")), ids=lambda page: page.stem)
+def test_what_is_folded_away_is_closed_and_can_be_found(page):
+    """Each fold ends in the section where it begins, so that a link to a heading never leads into a closed one."""
+    open_now = False
+    code = False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        code ^= line.startswith("```")
+        if code:
+            continue
+        if line.startswith("<details"):
+            assert re.fullmatch(r"<details><summary>More: .+</summary>", line), line
+            assert not open_now
+            open_now = True
+        elif line == "</details>":
+            assert open_now
+            open_now = False
+        assert not (open_now and line.startswith("#")), line
+    assert not open_now
