@@ -35,6 +35,7 @@ nitpick_ignore_regex = [
     ("py:class", r"publius\.documents\.row_readers\.Row"),
     ("py:class", r"publius\.mechanisms\.documents\.base\.(Comparison|Noise|PublicOutcome)"),
     ("py:class", r"publius\.vectors\.learning\.reference\.Aspect"),
+    ("py:class", r"publius\.vectors\.half_products\.Choice"),
 ]
 
 html_theme = "furo"
