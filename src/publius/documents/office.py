@@ -20,7 +20,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, Final
 
-from publius.documents.row_readers import BAD_GZIP, RECORD_LIMIT, TOO_LONG, Row, bad_row
+from publius.documents.row_readers import BAD_GZIP, OTHER_COLUMN, RECORD_LIMIT, TOO_LONG, Row, bad_row
 from publius.errors import DataError, DocumentError, MissingExtraError, PubliusError
 from publius.files import open_binary, os_errors, shown
 
@@ -244,7 +244,7 @@ def read_xlsx(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
         if header.count(column) != 1:
             raise DocumentError(
                 f"{shown(path)}: the first row of the first sheet has {header.count(column) or 'no'} columns called "
-                f"{column!r} among {len(header)}: it must be a header that names each once"
+                f"{column!r} among {len(header)}: it must be a header that names each once. {OTHER_COLUMN}"
             )
     places = {column: header.index(column) for column in columns}
     for number, row in enumerate(rows, start=2):

@@ -24,6 +24,7 @@ from publius.files import open_binary, shown, storage_error
 if TYPE_CHECKING:
     import pyarrow
 
+OTHER_COLUMN: Final = "Say which column it is, as with --text-field; publius inspect shows the columns"
 RECORD_LIMIT: Final = 16 * 2**20
 """Longest document in bytes as stored: a file .txt, a line of JSONL, a row of CSV; some two million words."""
 
@@ -230,7 +231,8 @@ def _header(path: Path, cells: list[str] | None, columns: tuple[str, ...], form:
         if found != 1:
             raise DocumentError(
                 f"{shown(path)}: the first line has {found or 'no'} columns called {column!r} among "
-                f"{len(cells or [])}, separated by {form.separator}: it must be a header that names each once"
+                f"{len(cells or [])}, separated by {form.separator}: it must be a header that names each once. "
+                f"{OTHER_COLUMN}"
             )
     return {column: (cells or []).index(column) for column in columns}
 
@@ -330,7 +332,7 @@ def _check_schema(schema: pyarrow.Schema, path: Path, columns: tuple[str, ...]) 
         found = schema.get_all_field_indices(column)
         if len(found) != 1:
             raise DocumentError(
-                f"{shown(path)} has {len(found) or 'no'} columns called {column!r}: name another"
+                f"{shown(path)} has {len(found) or 'no'} columns called {column!r}. {OTHER_COLUMN}"
             )
         kind = schema.field(found[0]).type
         kind = kind.value_type if types.is_dictionary(kind) else kind
