@@ -35,12 +35,16 @@ HEAD = """# Protection, measured
 """
 
 HOW_TO_READ = f"""\
-How to read this. Authors are named by the strongest of the adversaries that were tried, who know other texts
+Authors are named by the strongest of the adversaries that were tried, who know other texts
 of each author; by the *informed* one of them, who knows the mechanism's probabilities as well; and by the
 *holder of the originals*, who has the mechanism and the exact text of every candidate and asks which was
 released. Where his figure is exact, nobody does better on these texts, language models included; a share of
 others that was counted may lie above it by chance, as far as its interval says. "At least" marks an attack of
-his, where more may be possible. "The topic alone" is what one who knows only each text's topic gets right. A
+his, where more may be possible.
+
+<details><summary>More: when a figure counts as hidden, found or kept</summary>
+
+"The topic alone" is what one who knows only each text's topic gets right. A
 figure counts as *hidden* when the upper end of its 95 % interval is at most {TWICE:g} times that and at most
 {ABOVE:g} above it, and as *found* when the lower end is above it. The topic counts as *kept* from {KEPT:g} of
 the unprotected accuracy on, with the same care. The strongest adversary is chosen after the fact, so his
@@ -50,6 +54,8 @@ may be named more often than there, for the reference learned from more public p
 All texts of a corpus are equally likely beforehand. *Neighbours found* is the share of a text's ten nearest
 public texts that are among the 2 % nearest to its release, beside that of the noisy label alone. Nats say how
 far the guarantee lets anyone tell two texts apart: e to their power is the largest ratio of probabilities.
+
+</details>
 
 """
 
@@ -148,11 +154,12 @@ def page(planned: Sequence[Run], done: Sequence[Measured], made_on: str) -> str:
     corpora = list(dict.fromkeys(run.corpus for run in planned if run.name in made))
     parts = [HEAD, *_first_lines(done)]
     for corpus in corpora:
-        parts.append(_in_short(corpus, [each for each in done if each.run.corpus == corpus]))
-    parts.append(HOW_TO_READ)
-    for corpus in corpora:
         parts.append(_section(corpus, [each for each in done if each.run.corpus == corpus]))
-    return "".join([*parts, _how(done, missing, made_on)])
+    return "".join([*parts, "## How to read this\n\n", HOW_TO_READ, _how(done, missing, made_on)])
+
+
+def _folded(summary: str, text: str) -> str:
+    return f"<details><summary>More: {summary}</summary>\n\n{text.strip()}\n\n</details>\n\n"
 
 
 # In short -------------------------------------------------------------------------------------------------
@@ -217,11 +224,14 @@ def _in_short(corpus: str, measured: Sequence[Measured]) -> str:
     order = sorted(said, key=lambda key: (_ORDER.index(key[0]), _ORDER.index(key[1]), _ORDER.index(key[2])))
     facts = measured[0].results.facts
     head = (
-        f"**{corpus}** ({facts['unknown_texts']:,} texts, {facts['authors']:,} candidate authors, "
-        f"{len(facts['topics'])} topics; the topic alone gives {measured[0].alone:.3f} of the authors).\n\n"
+        f"{facts['unknown_texts']:,} texts, {facts['authors']:,} candidate authors, "
+        f"{len(facts['topics'])} topics; the topic alone gives {measured[0].alone:.3f} of the authors.\n\n"
     )
     lines = [f"- {_sentence(key, said[key])}\n" for key in order]
-    return head + "".join(lines) + f"- {_no_better(measured)}\n\n"
+    exact = [line for key, line in zip(order, lines, strict=True) if _exact(said[key][0][1])]
+    rest = [line for key, line in zip(order, lines, strict=True) if not _exact(said[key][0][1])]
+    rest.append(f"- {_no_better(measured)}\n")
+    return head + "".join(exact) + "\n" * bool(exact) + _folded("word by word", "".join(rest))
 
 
 _ORDER = ["hidden", "bounded", "kept", "unknown", "unsure", "found", "lost"]
@@ -321,7 +331,6 @@ def _best(line: Line, without: Sequence[str]) -> Finding | None:
 
 def _section(corpus: str, measured: Sequence[Measured]) -> str:
     lines = [
-        f"## {corpus}\n\n",
         "| | words | topic | strongest classical | informed | holder of the originals | neighbours found | nats, "
         "nearest / median of the topic | nats, any two |\n|---|---|---|---|---|---|---|---|---|\n",
     ]
@@ -338,10 +347,11 @@ def _section(corpus: str, measured: Sequence[Measured]) -> str:
         if each.run.part != WHOLE
     )
     facts = measured[0].results.facts
-    return "".join(lines) + (
+    table = "".join(lines) + (
         f"\nBlind guessing names {facts['chance']['author']:.3f} of the authors, the topic alone "
         f"{measured[0].alone:.3f}. Repeats: {repeats}. {_no_better(measured)}\n\n"
     )
+    return f"## {corpus}\n\n{_in_short(corpus, measured)}{_folded('the table', table)}"
 
 
 def _row(each: Measured, line: Line) -> str:
@@ -455,6 +465,8 @@ other work.{left} One command in a checkout measures everything and makes this p
 $ python -m benchmarks.protection DATA --peer .venv-peer/bin/python
 ```
 
+<details><summary>More: candidates, peers, and the settings of every run</summary>
+
 Each run is one `publius evaluate`, kept cell by cell, so that a stop loses nothing. The topic metrics
 and references were learned from other, public texts of the same kind (of newsgroups: the training part).
 Candidates of newsgroups are the authors with two or more posts on one topic: every second one is
@@ -467,9 +479,10 @@ changing what it draws: the decomposition of an identity matrix and the root of 
 every word. What it promises is not stated here ([why](peers.md)). The settings of every run:
 
 """
-    return text + "".join(
+    settings = "".join(
         f"- {each.run.corpus}, {each.run.part}: `{' '.join(_public(each.run.options))}`\n" for each in done
     )
+    return f"{text}{settings}\n</details>\n"
 
 
 def _pins() -> list[str]:

@@ -36,20 +36,24 @@ def _lines(audit: Audit, torture: Mapping[str, Any] | None) -> Iterator[str]:
     yield f"Made by `{command}` in {report['seconds'] / 60:.1f} minutes of computing. Verdict: "
     yield f"**{'passed' if audit.passed else 'FAILED'}**, {len(audit.checks)} checks."
     yield ""
-    yield from _table(("machine", ""), report["machine"].items())
+    yield from _folded("the machine", _table(("machine", ""), report["machine"].items()))
     yield "## Figures"
     yield ""
     yield from _table(("figure", "goal", "measured"), _figures(audit, report))
     yield "## Checks"
     yield ""
-    yield from _table(
-        ("check", "samples", "statistic", "threshold", "verdict"),
-        ([*map(cell, check.values())] for check in report["checks"]),
+    yield from _folded(
+        f"all {len(audit.checks)} checks",
+        _table(
+            ("check", "samples", "statistic", "threshold", "verdict"),
+            ([*map(cell, check.values())] for check in report["checks"]),
+        ),
     )
     yield "## Broken versions"
     yield ""
     listed = [row for f in audit.findings.values() for row in f.figures.get("catalog", ())]
-    yield from _table(("broken version", "caught by"), ((row["mutant"], row["caught_by"]) for row in listed))
+    rows = ((row["mutant"], row["caught_by"]) for row in listed)
+    yield from _folded("each with the check that caught it", _table(("broken version", "caught by"), rows))
     if torture is not None:
         yield from _torture_lines(torture)
 
@@ -92,11 +96,20 @@ def _torture_lines(torture: Mapping[str, Any]) -> Iterator[str]:
     minutes = torture["seconds"] / 60
     yield f"`make torture`, seed {torture['seed']}, {minutes:.1f} minutes, {torture['machine']['date']}."
     yield ""
-    yield from _table(
+    checks = _table(
         ("check", "samples", "statistic", "threshold", "verdict"),
         ([*map(cell, check.values())] for check in torture["checks"]),
     )
-    yield from _table(("figure", "measured"), torture["figures"].items())
+    figures = _table(("figure", "measured"), torture["figures"].items())
+    yield from _folded("its checks and figures", [*checks, *figures])
+
+
+def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f"<details><summary>More: {summary}</summary>"
+    yield ""
+    yield from lines
+    yield "</details>"
+    yield ""
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
