@@ -2,13 +2,14 @@
 
 Tried: the command says its version; the service answers a request with its token and refuses a wrong one; both run as a
 user who may write nowhere but in the two folders. Without an engine the commands are read off container/Dockerfile and
-carried out in folders of their own, under another user where this one is the superuser; that the root can be
-read-only is then not tried.
+carried out in folders of their own; where this is the superuser, under another user without capabilities, with a root
+that is mounted read-only.
 """
 
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -104,29 +105,48 @@ def without_engine():
             "PYTHONDONTWRITEBYTECODE": given["PYTHONDONTWRITEBYTECODE"], "TMPDIR": str(data),
         }  # fmt: skip
         user = int(next(rest for kind, rest in final if kind == "USER"))
-        as_user = (
-            ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"] if os.geteuid() == 0 else []
-        )
-        if as_user:
+        hard = _hard(data, opt, user) if os.geteuid() == 0 else []
+        if hard:
             os.chown(data, user, user)
         entry = json.loads(next(rest for kind, rest in final if kind == "ENTRYPOINT"))
         command = json.loads(next(rest for kind, rest in final if kind == "CMD"))
         check = json.loads(next(rest for kind, rest in final if kind == "HEALTHCHECK").split("CMD ", 1)[1])
         run = {"cwd": data, "env": environment, "text": True}
-        version = subprocess.check_output([*as_user, *entry, "--version"], **run).strip()
-        refused = subprocess.run(
-            [*as_user, "touch", str(opt / "x")], check=False, capture_output=True
-        ).returncode
-        call = [*as_user, *entry, *(part.replace("/data", str(data)) for part in command)]
+        version = subprocess.check_output([*hard, *entry, "--version"], **run).strip()
+        read_only = bool(hard) and all(_refused([*hard, "touch", str(where)]) for where in (opt / "x", "/x"))
+        call = [*hard, *entry, *(part.replace("/data", str(data)) for part in command)]
         with subprocess.Popen(call, stdout=subprocess.PIPE, **run) as service:
             try:
                 answers = ask(service)
-                healthy = subprocess.run([*as_user, *check], check=False, **run).returncode == 0
+                healthy = subprocess.run([*hard, *check], check=False, **run).returncode == 0
             finally:
                 service.terminate()
-        if not healthy or (as_user and not refused):
-            raise SystemExit("the health check failed, or the user may write where he should not")
-        return {"version": version, "user": user if as_user else os.geteuid(), "health": "healthy", **answers}
+        if not healthy or (hard and not read_only):
+            raise SystemExit(
+                "the health check failed, or there is something to write to where there should not be"
+            )
+        return {
+            "version": version, "user": user if hard else os.geteuid(), "read-only root": read_only,
+            "health": "healthy", **answers,
+        }  # fmt: skip
+
+
+def _hard(data, opt, user):
+    """What goes before a command, so that it runs as `HARD` says: nothing but ``data`` to write to, and no rights."""
+    targets = [subprocess.check_output(["findmnt", "-n", "-o", "TARGET", "-T", path], text=True).strip()
+               for path in ("/", opt)]  # fmt: skip
+    mounts = "".join(f"mount -o remount,bind,ro {shlex.quote(target)}; " for target in dict.fromkeys(targets))
+    script = f'mount --bind "$0" "$0"; {mounts}cd "$0"; exec "$@"'
+    rights = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all",
+              "--bounding-set=-all", "--no-new-privs"]  # fmt: skip
+    return ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-ec", script, str(data), *rights]
+
+
+def _refused(command):
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
+    )
+    return done.returncode != 0 and "Read-only file system" in done.stderr
 
 
 def ask(service):
