@@ -276,7 +276,7 @@ class PromiseSettings(Settings):
 
     preserve: Preserve = option(
         "words", help="What to keep: topic or meaning, with a bound between any two documents; or words, as the paper.",
-        public=True, noun="thing to preserve",
+        public=True, noun="thing to keep",
     )  # fmt: skip
     bound: float | None = option(
         None, help="With topic or meaning: nats between any two documents. At 7 the right one of 20 topics comes out "
@@ -436,8 +436,8 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
         (), help="Nats between any two documents, separated by commas: for document mechanisms.",
         public=True, flag="--bound", parse=numbers,
     )  # fmt: skip
-    preserve: Preserve = option(
-        "topic", help="What a document mechanism keeps: topic or meaning.", public=True
+    preserve: Literal["topic", "meaning"] = option(
+        "topic", help="What a document mechanism keeps: topic or meaning.", public=True, noun="thing to keep"
     )
     document_unknown: Literal["drop", "unk"] = option(
         "drop", help="With document mechanisms: words that the reference lacks. drop or unk, as in a release.",
@@ -541,6 +541,10 @@ class DistanceSettings(StopWordSettings, VectorSettings):
     length: int | str = option(
         "all", help="Words that count: a number N (short texts padded), 'shortest' or 'all'.",
         parse=partial(parsed_length, words=(SHORTEST, "all")),
+    )  # fmt: skip
+    unknown: Literal["unk", "drop", "reject"] = option(
+        TextSettings.unknown, help="Words outside the vocabulary: unk, drop or reject.",
+        noun="policy for unknown words",
     )  # fmt: skip
 
     @property

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from complaint_files import as_given, complaints, table
+from complaint_files import TOPICS, as_given, complaints, table
+from publius.noise.randomness import seeded_rng
 from publius.releases.signoff import verify
 from publius.web import start_answers
 from publius.web.guards.limits import Limits
+from publius.web.run import Stage
 from web_service import CANARY, fault, service
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -85,11 +87,13 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     learned = ended(client)
     assert (learned["state"], learned["result"]) == ("done", {"reference": planned["reference"]})
     assert ask(client, "plan", **choice).json()["learned"]
-    assert ask(client, "release", **choice).status_code == 200
+    assert learned["stages"][0]["done"] == learned["stages"][0]["total"] > 0
+    assert ask(client, "release", after_fail=True, **choice).status_code == 200
     made = ended(client)
     assert made["state"] == "done", made["error"]
     assert [stage["state"] for stage in made["stages"]] == ["done"] * 3
-    assert made["stages"][1]["done"] == made["stages"][1]["total"] > 0
+    assert [stage["command"].split()[1] for stage in made["stages"]] == ["evaluate", "obfuscate", "signoff"]
+    assert all(stage["done"] == stage["total"] > 0 for stage in made["stages"][:2])
     result = made["result"]
     folder = Path(result["folder"])
     assert result["verdict"] in ("PASS", "FAIL")
@@ -118,6 +122,68 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     assert "attachment" in packed.headers["content-disposition"]
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
         assert json.loads(archive.read("release/manifest.json")) == result["manifest"]
+
+
+def told(count):
+    """Each author writes of one thing only and nothing says what: whatever keeps the meaning names the author."""
+    pools = [*TOPICS.values(), "river mountain valley forest meadow storm".split()]
+    rng = seeded_rng(6)
+    return [
+        {"author": f"a{number % 4}", "complaint": " ".join(rng.choice(pools[number % 4], 40).tolist())}
+        for number in range(count)
+    ]
+
+
+def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp_path):
+    pytest.importorskip("sklearn")
+    give(client, "older", table(told(120)), "told.csv")
+    choice = {"preserve": "meaning", "bound": 7.0}
+    learned(client, **choice)
+    ask(client, "release", **choice)
+    run = ended(client)
+    assert run["state"] == "done", run["error"]
+    start_answers.Running.model_validate({"run": run})
+    result = run["result"]
+    assert (result["verdict"], result["folder"], result["manifest"]) == ("FAIL", None, None)
+    assert result["measured"]
+    assert [stage["state"] for stage in run["stages"]] == ["done", "waiting", "waiting"]
+    assert not list(tmp_path.glob("releases/*"))
+    assert fault(ask(client, "ticket", what="signoff"))[0] == 400
+    assert not ask(client, "corpus", **choice).json()["released"]
+    ask(client, "instead", **choice)
+    found = ended(client)
+    assert found["state"] == "done", found["error"]
+    start_answers.Running.model_validate({"run": found})
+    tried = found["result"]["tried"]
+    assert sorted(each["strength"] for each in tried) == [1, 2, 3, 5]
+    assert all(each["sentence"].startswith("keep the meaning, bound ") for each in tried)
+    verdicts = [each["verdict"] for each in tried]
+    assert verdicts == sorted(verdicts, reverse=True)  # what passes comes first
+    assert not list(tmp_path.glob("releases/*"))
+    ask(client, "release", after_fail=True, **choice)
+    made = ended(client)["result"]
+    assert made["verdict"] == "FAIL"
+    assert "FAIL" in (Path(made["folder"]) / "signoff.html").read_text(encoding="utf-8")
+
+
+def test_the_time_left_is_that_of_the_parts_done(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("publius.web.run.time.monotonic", lambda: now[0])
+    stage = Stage("Release", "publius obfuscate", expected=50, state="running", began=90.0)
+
+    def after(seconds, *said):
+        now[0] += seconds
+        if said:
+            stage.advance(*said)
+        return stage.record()["left"]
+
+    assert after(0) is None
+    assert after(5, 0, 0) is None  # what came before is not the speed of the parts
+    assert after(2, 10, 0) == 8  # 40 at 5 a second
+    assert after(3) == 5
+    assert after(0, 50, 0) is None
+    assert after(10, 0, 4) is None  # another total: something else has begun
+    assert after(6, 2, 4) == 6
 
 
 def test_files_lie_in_a_private_folder_under_names_of_ours(client, ready, temporary):

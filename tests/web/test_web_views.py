@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from publius.cli import app as command
 from publius.distances import earth_movers_distance
+from publius.errors import UsageError
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
@@ -167,6 +168,104 @@ def test_guarantee_is_the_commands(client, stored):
     found = ask(client, "guarantee", epsilon=2.0, length=400, distance=1.5, releases=3, candidates=10)
     assert {key: found[key] for key in printed} == printed
     assert "exp(800 * E)" in found["promise"]
+
+
+@pytest.fixture
+def printed(stored, tmp_path):
+    """What a command that a view shows prints as JSON, with the two documents in files."""
+    (tmp_path / "A.txt").write_text(TEXT)
+    (tmp_path / "B.txt").write_text(OTHER)
+
+    def run(line):
+        arguments = [
+            str(tmp_path / part) if part in ("A.txt", "B.txt") else part for part in line.split()[1:]
+        ]
+        result = CliRunner().invoke(command, [*arguments, "--embeddings", stored, "--json"])
+        assert result.exit_code == 0, result.output
+        return json.loads(result.stdout)
+
+    return run
+
+
+@pytest.mark.parametrize("changed", [{}, {"metric": "manhattan"}, {"unknown": "drop", "stop_words": "none"}])
+def test_the_command_of_the_epsilon_view_gives_its_figures(client, printed, changed):
+    others = "".join(f" --{name.replace('_', '-')} {value}" for name, value in changed.items())
+    names = ("exponential", "laplace", "vickrey")
+    shown = (
+        f"publius compare --mechanisms {','.join(names)} --document A.txt --other B.txt --length 30{others}"
+    )
+    found = printed(shown)
+    for name, curve in zip(names, found["curves"], strict=True):
+        asked = {
+            "text": TEXT,
+            "other": OTHER,
+            "length": 30,
+            "mechanism": name,
+            "mechanisms": [name],
+            **changed,
+        }
+        view = ask(client, "curve", **asked)
+        assert (found["size"], found["distance_to_other"]) == (view["size"], view["distance_to_other"])
+        assert (curve["utility"], curve["exponent"]) == (view["utility"], view["exponent"])
+        ours, theirs = curve["points"], view["curves"][0]["points"]
+        assert [each["epsilon"] for each in ours] == [each["epsilon"] for each in theirs]
+        if curve["exact"]:
+            assert ours == theirs
+        for mine, other in zip(ours, theirs, strict=True):  # fresh draws: intervals of 99 % that meet
+            slack = 0 if curve["exact"] else 0.05
+            assert mine["unchanged_low"] <= other["unchanged_high"] + slack
+            assert other["unchanged_low"] <= mine["unchanged_high"] + slack
+
+
+def test_curves_are_of_the_words_of_a_document_without_what_fills_it_up(client, printed):
+    asked = {"mechanism": "exponential", "mechanisms": ["exponential"]}
+    alone = ask(client, "curve", text="river castle", length=2, **asked)["curves"]
+    assert ask(client, "curve", text="river castle", length=30, **asked)["curves"] == alone
+
+
+def test_the_curves_of_a_document_pass_over_no_option(stored, tmp_path):
+    (tmp_path / "A.txt").write_text(TEXT)
+    document = ["--document", str(tmp_path / "A.txt")]
+    for arguments in (
+        [*document, "--unchanged", "0.5"],
+        [*document, "--plot", "x.svg"],
+        [*document, "--draws", "5"],
+        [*document, "--project", "3"],
+        ["--unchanged", "0.5", "--other", str(tmp_path / "A.txt")],
+        ["--unchanged", "0.5", "--length", "30"],
+    ):
+        call = ["compare", "--mechanisms", "laplace,projected-laplace", *arguments, "--embeddings", stored]
+        assert isinstance(CliRunner().invoke(command, call).exception, UsageError), arguments
+
+
+def test_the_commands_of_the_compare_view_give_its_figures(client, printed):
+    options = "--length 30 --unknown drop --metric manhattan"
+    view = client.post(
+        "/v1/distance",
+        json={"a": TEXT, "b": OTHER, "length": 30, "unknown": "drop", "metric": "manhattan", "epsilon": 2.0},
+    ).json()
+    found = printed(f"publius distance A.txt B.txt {options} --plan")
+    assert found["distance"] == view["distance"]
+    moves = {(each["from"], each["to"]): each["distance"] for each in found["plan"] if each["distance"]}
+    assert moves == {
+        (each["from"], each["to"]): each["distance"] for each in view["moves"] if each["distance"]
+    }
+    between = "publius guarantee --between A.txt B.txt --mechanism laplace --epsilon 2"
+    assert printed(f"{between} {options}")["exponent"] == pytest.approx(view["exponent"])
+
+
+def test_the_command_of_the_words_view_gives_its_figures(client, printed):
+    view = ask(client, "words", word="river", mechanism="exponential", epsilon=2.0, count=6)
+    found = printed("publius words river --mechanism exponential --epsilon 2 --outputs 6")
+
+    def plain(rows):
+        return [{name: value for name, value in row.items() if name not in "xy"} for row in rows]
+
+    assert found["outputs"] == plain(view["outputs"])
+    assert found["neighbors"] == plain(view["neighbors"])
+    assert {name: found[name] for name in ("stay", "support", "expected_distance")} == {
+        name: view[name] for name in ("stay", "support", "expected_distance")
+    }
 
 
 def test_guarantee_without_a_distance_has_no_exponent(client):

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from publius.cli.console import print_json, print_table
 from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
-from publius.settings import MechanismSettings, names
+from publius.settings import MechanismSettings, TextSettings, names
 
 if TYPE_CHECKING:
     from publius.arrays import IndexArray
     from publius.mechanisms.comparison import Row
     from publius.vectors.embeddings import Embeddings
+
+
+_OF_WORDS: Final = ("unchanged", "mean_distance", "words", "plot", "draws")
+_OF_A_DOCUMENT: Final = ("other", "length", "unknown", "stop_words")
 
 
 def register(app: typer.Typer) -> None:
@@ -25,8 +30,10 @@ def register(app: typer.Typer) -> None:
 
 @options(without=("mechanism", "epsilon"))
 def compare(
+    ctx: typer.Context,
     mechanisms: Annotated[str, typer.Option(help="Names, separated by commas.")],
     settings: MechanismSettings,
+    reading: TextSettings,
     unchanged: Annotated[
         float | None, typer.Option(help="Share of words to leave unchanged, between 0 and 1.")
     ] = None,
@@ -40,13 +47,29 @@ def compare(
     draws: Annotated[
         int, typer.Option(min=1, help="Draws a word where probabilities are not available.")
     ] = 20,
+    document: Annotated[
+        str | None,
+        typer.Option(
+            help="A file with one document: curves against epsilon on its words, for your eyes only."
+        ),
+    ] = None,
+    other: Annotated[
+        str | None, typer.Option(help="With --document: a second one, for the exponent between the two.")
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Find the epsilon at which each mechanism changes as many words, or moves them as far."""
+    """Find the epsilon at which each mechanism changes as many words, or moves them as far.
+
+    With --document instead what each does to that document at epsilons across its useful range.
+    """
     from publius.mechanisms import comparison
     from publius.vectors.embeddings import Embeddings
 
+    _check_one_way(ctx, document, settings)
     vectors = Embeddings.load(settings.embeddings)
+    if document is not None:
+        _show_curves(_curves(names(mechanisms), vectors, settings, reading, document, other), json)
+        return
     target = comparison.Target(unchanged, mean_distance)
     rows = comparison.compare(
         names(mechanisms), vectors, target, _listed(words, vectors), draws=draws, curve=plot is not None,
@@ -57,6 +80,100 @@ def compare(
             rows, plot, f"{vectors.name}: {vectors.size:,} words, dimension {vectors.dimension}"
         )
     _print(rows, json)
+
+
+def _check_one_way(ctx: typer.Context, document: str | None, settings: MechanismSettings) -> None:
+    """`UsageError` for an option that would be passed over: of words with a document, of a document without one."""
+    for name in _OF_WORDS if document is not None else _OF_A_DOCUMENT:
+        source = ctx.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} belongs to --document: name a file with one document, or leave it out"
+                if document is None
+                else f"--document has epsilons of its own: leave out {option}"
+            )
+    if document is not None and settings.parameters:
+        raise UsageError(
+            "with --document mechanisms take no further parameters: leave them out, or compare on public words"
+        )
+
+
+def _curves(
+    mechanisms: Sequence[str],
+    vectors: Embeddings,
+    settings: MechanismSettings,
+    reading: TextSettings,
+    document: str,
+    other: str | None,
+) -> dict[str, Any]:
+    """What the explorer's view of epsilon shows of a document, for each mechanism."""
+    from publius.cli.distance import one_text
+    from publius.distances import transport_plan
+    from publius.mechanisms import curves
+    from publius.mechanisms.base import word_indices
+    from publius.mechanisms.registry import mechanism_class
+    from publius.text.bag import Bag, Encoding, words_of
+
+    if reading.size is None:
+        raise UsageError("--document needs a public --length: a number")
+    size = reading.size
+    encoding = Encoding.of(
+        vectors.tokenizer, length=size, unknown=reading.unknown, stop_words=reading.stop_words
+    )
+    found = [words_of(one_text(each), vectors, encoding) for each in (document, other) if each is not None]
+    indices = word_indices(curves.real_words(found[0]), vectors)
+    apart = None
+    if other is not None:
+        a, b = (Bag(each.words) for each in found)
+        apart = transport_plan(a, b, vectors, settings.metric).distance_upper
+    supply = curves.Made(vectors)
+
+    def record(name: str) -> dict[str, Any]:
+        grid = curves.epsilons(supply, name, settings.metric)
+        quick = mechanism_class(name).preparation == "none"
+        bounds = (
+            curves.utility(supply.get(name, grid[0], settings.metric), size, grid, apart) if quick else None
+        )
+        nats = None if apart is None else curves.exponents(settings.metric, size, grid, apart)
+        return {**curves.curve(supply, name, settings.metric, indices), "utility": bounds, "exponent": nats}
+
+    return {"size": size, "distance_to_other": apart, "curves": [record(name) for name in mechanisms]}
+
+
+def _show_curves(found: dict[str, Any], json: bool) -> None:
+    if json:
+        print_json(found)
+        return
+    header = ["mechanism", "epsilon", "words that stay", "99 % interval", "mean distance"]
+    rows = [
+        (
+            curve["mechanism"], f"{point['epsilon']:.4g}", f"{point['unchanged']:.1%}",
+            f"{point['unchanged_low']:.1%} to {point['unchanged_high']:.1%}", f"{point['mean_distance']:.3f}",
+        )
+        for curve in found["curves"]
+        for point in curve["points"]
+    ]  # fmt: skip
+    print_table(header, rows)
+    bounds = [
+        (curve["mechanism"], f"{one['epsilon']:.4g}", *_bounds(curve, place))
+        for curve in found["curves"]
+        if curve["utility"] or curve["exponent"]
+        for place, one in enumerate(curve["utility"] or curve["exponent"])
+    ]
+    if bounds:
+        typer.echo()
+        print_table(("mechanism", "epsilon", "95 % of releases within", "nats to the other"), bounds)
+    if found["distance_to_other"] is not None:
+        typer.echo(f"The documents are {found['distance_to_other']:.4g} apart.")
+
+
+def _bounds(curve: dict[str, Any], place: int) -> tuple[str, str]:
+    within, nats = curve["utility"], curve["exponent"]
+    return (
+        f"{within[place]['distance_95_at_most']:.4g}" if within else "",
+        f"{nats[place]['exponent']:,.4g}" if nats else "",
+    )
 
 
 def _listed(path: Path | None, embeddings: Embeddings) -> IndexArray:

@@ -85,7 +85,9 @@ def nearest(
 
     ground = metric_named(settings.metric)
     vectors = Embeddings.load(settings.embeddings)
-    encoding = Encoding.of(vectors.tokenizer, length=settings.size, stop_words=settings.stop_words)
+    encoding = Encoding.of(
+        vectors.tokenizer, length=settings.size, unknown=settings.unknown, stop_words=settings.stop_words
+    )
     query = Bag(words_of(one_text(document, text=text), vectors, encoding).words)
     ids, bags = _bags(open_corpus(corpus, **asdict(fields)), vectors, encoding)
     found = [
@@ -104,7 +106,9 @@ def encoded_pair(
     """The words of two documents as a release would take them."""
     from publius.text.bag import Encoding, words_of
 
-    whole = Encoding.of(vectors.tokenizer, length=settings.size, stop_words=settings.stop_words)
+    whole = Encoding.of(
+        vectors.tokenizer, length=settings.size, unknown=settings.unknown, stop_words=settings.stop_words
+    )
     texts = one_text(a, text=text), one_text(b, text=text)
     first, second = (words_of(found, vectors, whole) for found in texts)
     for name, encoded in (("first", first), ("second", second)):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table, printable
+from publius.cli.console import print_json, print_table, printable, tell, watched
 from publius.cli.log import say
 from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
@@ -128,6 +128,8 @@ def progress_shown(*, quiet: bool) -> Iterator[Progress]:
     if sys.stderr.isatty():
         with _bar() as progress:
             yield progress
+    elif watched():
+        yield lambda part, done, total: tell(done, total, "steps")
     elif quiet:
         yield lambda part, done, total: None
     else:
@@ -146,6 +148,8 @@ def _lines_with_time_left() -> Progress:
         if part == FOUND_BEFORE or done <= last:
             started, before = time.monotonic(), done
         last = done
+        if not part:  # within one
+            return
         elapsed, fresh = time.monotonic() - started, done - before
         left = f", {duration(elapsed / fresh * (total - done))} left" if fresh and done < total else ""
         say(f"{done}/{total} {printable(part)}{left}", plain=True)
@@ -175,7 +179,7 @@ def _bar() -> Iterator[Callable[[str, int, int], None]]:
         TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("evaluating", total=None)
+        task = bar.add_task("preparing", total=None)
         last = 0
 
         def progress(part: str, done: int, total: int) -> None:
@@ -183,7 +187,7 @@ def _bar() -> Iterator[Callable[[str, int, int], None]]:
             if done <= last:  # the next evaluation of a search
                 bar.reset(task)
             last = done
-            bar.update(task, completed=done, total=total, description=printable(part))
+            bar.update(task, completed=done, total=total, description=printable(part) if part else None)
 
         yield progress
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table, waiting
+from publius.cli.evaluate import progress_shown
 from publius.cli.options import Json, options
 from publius.settings import PublicTextSettings
 
@@ -67,10 +68,11 @@ def fit(
     settings = ReferenceSettings(
         features, dimension, prototypes, saturation, least_documents, read.tokenizer, read.stop_words
     )
-    with waiting("reading the public texts, learning the reference"):
+    with progress_shown(quiet=True) as progress:
         stored = learn(
-            public, name, label=label, text_field=read.text_field, settings=settings, embeddings=embeddings
-        )
+            public, name, label=label, text_field=read.text_field, settings=settings, embeddings=embeddings,
+            progress=progress,
+        )  # fmt: skip
     _show(_facts(stored), json)
 
 

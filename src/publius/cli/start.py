@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
 
-from publius.cli.console import print_json, printable, waiting
+from publius.cli.console import print_json, printable, progress_bar, waiting
 from publius.cli.evaluate import progress_shown
 from publius.cli.options import Json, options
 from publius.errors import PolicyError, UsageError
@@ -295,8 +295,8 @@ def _learn(walk: Walk, folder: Path) -> Walk:
     elif walk.learned_before:
         typer.echo("   Learned from the same public texts before.")
     else:
-        with waiting("learning from the public texts"):
-            walk.learn(folder)
+        with progress_shown(quiet=True) as progress:
+            walk.learn(folder, progress)
         typer.echo("   Learned from the first half of the public texts.")
     return walk
 
@@ -444,8 +444,8 @@ def _release(walk: Walk, folder: Path, ask: _Asking, *, signed: bool = True) -> 
     typer.echo(f"   Documents are published {ids}.")
     if not ask.agreed("Go on", proposed=True):
         raise UsageError("stopped as you said; nothing was released")
-    with waiting("protecting the documents"):
-        summary = walk.release(folder, plan, lambda done: None, os.cpu_count() or 1)
+    with progress_bar("protecting the documents", walk.found.rows) as progress:
+        summary = walk.release(folder, plan, progress, os.cpu_count() or 1)
     left = f"; {len(summary.bad):,} rows could not be read and are left out" if summary.bad else ""
     typer.echo(f"   {summary.tally.documents:,} documents are released{left}.")
     typer.echo(f"   {printable(summary.manifest['promise'])}")

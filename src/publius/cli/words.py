@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table
+from publius.cli.console import print_json, print_table, printable
 from publius.cli.options import REQUIRED, Json, MechanismCommand, make, options
 from publius.settings import MechanismSettings
 
 if TYPE_CHECKING:
+    from publius.mechanisms.base import AbstractMechanism
     from publius.mechanisms.word_outcomes import Outcomes
 
 
@@ -34,15 +35,27 @@ def words(
 
     made = make(settings)
     found = [outcomes(made, each, count=outputs, draws=draws) for each in word]
+    near = [_nearest(made, each, outputs) for each in word]
     if json:
-        records = [each.record() for each in found]
+        records = [{**each.record(), "neighbors": beside} for each, beside in zip(found, near, strict=True)]
         print_json(records[0] if len(records) == 1 else {"words": records})
         return
-    for each in found:
-        _show(each)
+    for each, beside in zip(found, near, strict=True):
+        _show(each, beside)
 
 
-def _show(found: Outcomes) -> None:
+def _nearest(mechanism: AbstractMechanism, word: str, count: int) -> list[dict[str, Any]]:
+    from publius.mechanisms.word_outcomes import nearest_words
+
+    vectors = mechanism.embeddings
+    places, distances = nearest_words(mechanism, vectors.index(word) or 0, count)
+    return [
+        {"word": vectors.word(place), "distance": distance}
+        for place, distance in zip(places.tolist(), distances.tolist(), strict=True)
+    ]
+
+
+def _show(found: Outcomes, near: list[dict[str, Any]]) -> None:
     sure = (
         "exact"
         if found.draws is None
@@ -54,4 +67,7 @@ def _show(found: Outcomes) -> None:
     )
     rows = [(each.word, f"{each.probability:.3g}", f"{each.distance:.3f}") for each in found.outputs]
     print_table(("output", "probability", "distance"), rows)
+    typer.echo(
+        "nearest words: " + printable(", ".join(f"{each['word']} {each['distance']:.2f}" for each in near))
+    )
     typer.echo("")

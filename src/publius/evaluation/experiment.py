@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from inspect import signature
+from itertools import product
 from typing import Any, final
 
 import numpy as np
@@ -173,17 +174,17 @@ class Outcome:
     seconds: dict[str, float]
 
 
-def run_cell(cell: Cell, setting: Setting) -> Outcome:
-    """Protect, attack, count."""
-    return _Run(cell, setting).outcome()
+def run_cell(cell: Cell, setting: Setting, advance: Callable[[], object] = lambda: None) -> Outcome:
+    """Protect, attack, count; ``advance`` hears when an attack is over."""
+    return _Run(cell, setting, advance).outcome()
 
 
 @final
 class _Run:
     """One cell under way: the protected texts, each made once for all adversaries."""
 
-    def __init__(self, cell: Cell, setting: Setting) -> None:
-        self._cell, self._setting = cell, setting
+    def __init__(self, cell: Cell, setting: Setting, advance: Callable[[], object]) -> None:
+        self._cell, self._setting, self._advance = cell, setting, advance
         self._key = RunKey.seeded(setting.seed)
         self._protector = setting.protector(cell)
         mechanism = getattr(self._protector, "mechanism", None)
@@ -214,12 +215,11 @@ class _Run:
 
     def _rows(self, released: Sequence[Protected], bags: Sequence[Bag], protection: Protection) -> list[Row]:
         setting = self._setting
-        rows = [
-            self._attack(name, task, bags, protection)
-            for name in setting.adversaries
-            for task in setting.tasks
-            if self._applies(name, task)
-        ]
+        rows = []
+        for name, task in product(setting.adversaries, setting.tasks):
+            if self._applies(name, task):
+                rows.append(self._attack(name, task, bags, protection))
+            self._advance()
         if ORIGINALS in setting.adversaries and "author" in setting.tasks:
             with self._timed("originals author"):
                 rng = self._key.rng(f"originals/{self._cell.repeat}")

@@ -111,7 +111,7 @@ def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Tas
 
 def _asked(lines: Sequence[Line], mechanism: str) -> str:
     own = [line for line in lines if line.mechanism == mechanism]
-    return "bound, nats" if any(line.epsilon is None for line in own) else "epsilon a word"
+    return "bound, nats" if any(line.bound is not None for line in own) else "epsilon a word"
 
 
 def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: str) -> None:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import product
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import Any, final
 
@@ -37,11 +40,12 @@ from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
 Progress = Callable[[str, int, int], None]
-"""Called with what was just done, how many parts are done, and how many there are."""
+"""Called with the part that was just done, or "" within one, how many steps are done, and how many there are."""
 
 _FACTS = "run.json"
 _CELLS = "cells"
 _NEIGHBORHOOD = "neighborhood"
+_LOOK = 0.5  # seconds after which steps of workers are passed on
 
 
 @final
@@ -215,12 +219,24 @@ class Evaluation:
         setting = self._ready()
         jobs: list[Cell | None] = [None, *cells]  # None is the neighborhood
         missing = [job for job in jobs if not self._path(job).exists()]
-        before = len(jobs) - len(missing)
-        if before:
-            progress("found from before", before, len(jobs))
-        for done, (job, record) in enumerate(_results(missing, setting, workers), start=before + 1):
+        total, done = sum(map(self._steps, jobs)), sum(self._steps(job) for job in jobs if job not in missing)
+        if done:
+            progress("found from before", done, total)
+        within: Counter[Cell | None] = Counter()
+
+        def advance(job: Cell | None) -> None:
+            within[job] += 1
+            progress("", done + within.total(), total)
+
+        for job, record in _results(missing, setting, workers, advance):
             _write_json(self._path(job), record)
-            progress("neighborhood" if job is None else job.name, done, len(jobs))
+            del within[job]
+            done += self._steps(job)
+            progress("neighborhood" if job is None else job.name, done + within.total(), total)
+
+    def _steps(self, job: Cell | None) -> int:
+        """One for the protection, one for each attack; the neighborhood is one."""
+        return 1 if job is None else 1 + len(self.request.adversaries) * len(self.request.tasks)
 
     def results(self) -> Results:
         """Everything found so far, cell by cell in the order they are run in."""
@@ -289,17 +305,21 @@ def _continued(folder: Path, facts: dict[str, Any], seed: int | None) -> dict[st
 
 
 def _results(
-    jobs: Sequence[Cell | None], setting: Setting, workers: int
+    jobs: Sequence[Cell | None], setting: Setting, workers: int, advance: Callable[[Cell | None], None]
 ) -> Iterator[tuple[Cell | None, dict[str, Any]]]:
     if workers <= 1 or len(jobs) <= 1:
-        yield from ((job, _record(job, setting)) for job in jobs)
+        yield from ((job, _record(job, setting, advance)) for job in jobs)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (setting,)) as pool:
+    steps: SimpleQueue[Cell | None] = context.SimpleQueue()
+    with ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (setting, steps)) as pool:
         running: dict[Future[dict[str, Any]], Cell | None] = {pool.submit(_work, job): job for job in jobs}
         try:
             while running:
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                ended = wait(running, _LOOK, return_when=FIRST_COMPLETED).done
+                while not steps.empty():
+                    advance(steps.get())
+                for future in ended:
                     yield running.pop(future), future.result()
         except BrokenProcessPool:
             raise PubliusError(
@@ -310,22 +330,23 @@ def _results(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-_worker: Setting | None = None
+_worker: tuple[Setting, SimpleQueue[Cell | None]] | None = None
 
 
-def _start_worker(setting: Setting) -> None:
+def _start_worker(setting: Setting, steps: SimpleQueue[Cell | None]) -> None:
     global _worker
     end_with_parent()
-    _worker = setting
+    _worker = setting, steps
 
 
 def _work(job: Cell | None) -> dict[str, Any]:
     if _worker is None:
         raise PubliusError("a worker was used before it was started")
-    return _record(job, _worker)
+    setting, steps = _worker
+    return _record(job, setting, steps.put)
 
 
-def _record(job: Cell | None, setting: Setting) -> dict[str, Any]:
+def _record(job: Cell | None, setting: Setting, advance: Callable[[Cell | None], None]) -> dict[str, Any]:
     """What a job found, as JSON can hold it; on one thread, so that workers do not fight for processors."""
     from threadpoolctl import threadpool_limits
 
@@ -333,7 +354,7 @@ def _record(job: Cell | None, setting: Setting) -> dict[str, Any]:
         if job is None:
             found = neighborhood(setting.data.unknown, setting.embeddings, setting.metric, setting.compared)
             return {"neighborhood": None if found is None else asdict(found)}
-        outcome: Outcome = run_cell(job, setting)
+        outcome: Outcome = run_cell(job, setting, partial(advance, job))
         return {"cell": asdict(job), **asdict(outcome)}
 
 

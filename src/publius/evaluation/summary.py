@@ -89,8 +89,8 @@ class Line:
 
     @property
     def strength(self) -> float:
-        """Epsilon, or the bound where the mechanism was asked for one; 0 for unprotected texts."""
-        return self.epsilon or self.bound or 0.0
+        """The bound between any two documents where there is one, else epsilon; 0 for unprotected texts."""
+        return self.bound or self.epsilon or 0.0
 
     def of(self, adversary: str, task: str) -> Finding | None:
         """What one adversary found, if it was run."""

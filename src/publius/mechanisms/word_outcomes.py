@@ -23,6 +23,7 @@ DRAWS = 20_000
 REMAINDER = 0.01  # the effective support leaves out at most this probability
 _CONFIDENCE = 0.99
 _BLOCK_DRAWS = 4096
+_BLOCK = 8192
 
 
 @final
@@ -134,6 +135,21 @@ def _frequencies(mechanism: AbstractMechanism, index: int, draws: int, rng: Gene
         found, times = np.unique(mechanism.draw([words], [rng])[0], return_counts=True)
         counts[found] += times
     return np.asarray(counts / draws)
+
+
+def nearest_words(mechanism: AbstractMechanism, index: int, count: int) -> tuple[IndexArray, Float64Array]:
+    """The ``count`` words nearest to a word in the mechanism's metric, itself left out, and their distances."""
+    vectors = mechanism.embeddings.vectors
+    starts = range(0, len(vectors), _BLOCK)
+    word = vectors[[index]]
+    distances = np.concatenate(
+        [mechanism.metric.pairwise(word, vectors[start : start + _BLOCK])[0] for start in starts]
+    )
+    distances[index] = np.inf
+    count = min(count, len(vectors) - 1)
+    near = np.argpartition(distances, count - 1)[:count] if count else np.empty(0, np.int64)
+    near = near[np.argsort(distances[near], kind="stable")]
+    return near, distances[near]
 
 
 def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:

@@ -255,6 +255,7 @@ _ROUTES: Final = (
     _Route("POST", "/v1/start/plan", start.plan, start_answers.Plan, requests.Start),
     _Route("POST", "/v1/start/learn", start.learn, start_answers.Running, requests.Start),
     _Route("POST", "/v1/start/release", start.release, start_answers.Running, requests.Start),
+    _Route("POST", "/v1/start/instead", start.instead, start_answers.Running, requests.Start),
     _Route("GET", "/v1/start/run", start.run, start_answers.Running),
     _Route("POST", "/v1/start/cancel", start.cancel, start_answers.Running),
     _Route("POST", "/v1/start/samples", start.samples, start_answers.Started),

@@ -5,18 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast, final
 
-import numpy as np
-
-from publius.arrays import Float64Array
-from publius.errors import PolicyError, UsageError
+from publius.errors import UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.comparison import useful_range
+from publius.mechanisms.curves import kept_range, ladder
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.finite.stored_certificates import cached_weights
 from publius.mechanisms.registry import make_mechanism, mechanism_class
 from publius.settings import EUCLIDEAN, VectorSettings
 from publius.vectors.embeddings import Embeddings
@@ -26,7 +21,6 @@ _PAIRS: Final = 10**10
 """Pairs of words times dimensions / 50 that are certified while somebody waits: 100,000 words of 50 dimensions."""
 _SOLVED: Final = 4 * 10**8
 """The same where a system of equations in all words is solved first."""
-_RUNGS: Final = 7
 
 
 @final
@@ -95,30 +89,19 @@ class Mechanisms:
         return self._ladders.get((name, metric), lambda: self._ladder(name, metric))
 
     def _ladder(self, name: str, metric: str) -> list[AbstractFinite]:
+        return ladder(name, self.embeddings, metric, *self.ends(name, metric))
+
+    def ends(self, name: str, metric: str) -> tuple[float, float]:
+        """The ends of the range."""
         found = self.range(name, metric)
-        rungs = []
-        for scale in np.geomspace(found.low, found.high, _RUNGS).tolist():
-            with suppress(PolicyError):  # refused at this scale: the ladder has a gap there
-                made = make_mechanism(name, self.embeddings, scale=float(f"{scale:.3g}"), metric=metric)
-                rungs.append(cast("AbstractFinite", made))
-        return rungs
+        return found.low, found.high
 
     def range(self, name: str, metric: str = VectorSettings.metric) -> Range:
         """The epsilons between which there is something to see, found on a sample of the vocabulary."""
         kind = mechanism_class(name)
         metric = metric if kind.metrics else EUCLIDEAN
         near = kind.range_of or name
-        return self._ranges.get((near, metric), lambda: self._range(near, metric))
-
-    def _range(self, name: str, metric: str) -> Range:
-        """Kept beside the embeddings: it depends on nothing else."""
-
-        def found() -> Float64Array:
-            return np.array(useful_range(name, self.embeddings, metric=metric))
-
-        facts = {"embeddings": self.embeddings.sha256, "range": name, "metric": metric}
-        low, middle, high = cached_weights(facts, 3, found).tolist()
-        return Range(low, middle, high)
+        return self._ranges.get((near, metric), lambda: Range(*kept_range(near, self.embeddings, metric)))
 
 
 @final

@@ -264,6 +264,8 @@ _StartOptions: Any = _options("StartOptions", _FOR_START, StartSettings, base=St
 class Start(_StartOptions):  # type: ignore[misc]  # made above
     """The answers of ``publius start``, for the files that were given."""
 
+    after_fail: Annotated[bool, Field(description="Release all the same where the verdict is FAIL.")] = False
+
     @property
     def answers(self) -> StartSettings:
         """The same as settings."""

@@ -38,28 +38,51 @@ class _Stopped(Exception):
 @final
 @dataclass(slots=True)
 class Stage:
-    """A command: what it is for, as it would be typed, and how far it is."""
+    """A command: what it is for, as it would be typed, and how far it is.
+
+    ``expected`` is how many parts it will have, for a command that does not know it itself.
+    """
 
     title: str
     command: str
+    expected: int = 0
     state: State = "waiting"
     began: float = 0.0
     seconds: float = 0.0
     done: int = 0
     total: int = 0
+    first: tuple[float, int] = (0.0, 0)
+    last: float = 0.0
     notes: list[str] = field(default_factory=list)
     said: Mapping[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        """For the page; the time left is that of the parts done, for as many as are missing."""
+        """For the page."""
         running = self.state == "running"
         elapsed = time.monotonic() - self.began if running else self.seconds
-        left = elapsed / self.done * (self.total - self.done) if running and self.done else None
+        left = self._left() if running else None
         return {
             "title": self.title, "command": self.command, "state": self.state, "seconds": round(elapsed, 1),
             "done": self.done, "total": self.total, "left": None if left is None else round(left, 1),
             "notes": self.notes,
         }  # fmt: skip
+
+    def advance(self, done: int, total: int) -> None:
+        """It is so far now; with fewer parts than before, or another total, something else has begun."""
+        self.last = time.monotonic()
+        total = total or self.expected
+        if done < self.done or total != self.total:
+            self.first = (self.last, done)
+        self.done, self.total = min(done, total), total
+
+    def _left(self) -> float | None:
+        """Seconds for what is missing, at the speed of the parts done; None before the first and after the last."""
+        at, before = self.first
+        fresh = self.done - before
+        if fresh <= 0 or self.done >= self.total:
+            return None
+        needed = (self.last - at) / fresh * (self.total - self.done)
+        return max(0.0, needed - (time.monotonic() - self.last))
 
 
 @final
@@ -101,12 +124,11 @@ class Run:
             "result": self.result, "error": self.fault,
         }  # fmt: skip
 
-    def command(
-        self, arguments: Sequence[str], *, codes: Sequence[int] = (0,), watched: bool = False
-    ) -> None:
-        """Run the next stage's command; its own error where it ends with none of the ``codes``.
+    def command(self, arguments: Sequence[str], *, codes: Sequence[int] = (0,), watched: bool = False) -> int:
+        """Run the next stage's command; the code it ends with, its own error where that is none of the ``codes``.
 
-        A ``watched`` one says on standard error how many of its parts are done; the others say one JSON object.
+        All say on standard error how many of their parts are done; a ``watched`` one says nothing else, the others
+        one JSON object.
         """
         stage = next(each for each in self.stages if each.state == "waiting")
         stage.state, stage.began = "running", time.monotonic()
@@ -123,6 +145,7 @@ class Run:
             if not watched:
                 said.seek(0)
                 stage.said = json.loads(said.read())
+        return code
 
     def cancel(self) -> None:
         """Let the command that runs clean up and end; nothing half-made stays."""
@@ -167,7 +190,7 @@ class Run:
         with process:
             for line in process.stderr or ():
                 if found := _PART.match(line):
-                    stage.done, stage.total = int(found[1]), int(found[2])
+                    stage.advance(int(found[1]), int(found[2]))
                 elif line.startswith(_SAID):
                     stage.notes.append(self._named(line.removeprefix(_SAID).strip()))
         with self._lock:
@@ -176,10 +199,10 @@ class Run:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without options of commands: what is shown is all that is said."""
+    """Ours, without options of commands: what is shown is all that is said. Progress is told line by line."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PUBLIUS_")}
     home = {name: value for name, value in os.environ.items() if name == "PUBLIUS_HOME"}
-    return {**kept, **home, "PYTHONIOENCODING": "utf-8"}
+    return {**kept, **home, "PYTHONIOENCODING": "utf-8", "PUBLIUS_WATCHED": "1"}
 
 
 def _send(process: subprocess.Popen[str], name: str) -> None:

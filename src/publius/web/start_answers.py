@@ -94,27 +94,42 @@ class Learned(Answer):
 
 
 class Made(Answer):
-    """A release, what was measured of its setting, and where all of it lies."""
+    """A release, what was measured of its setting, and where all of it lies; folder is null where none was made."""
 
-    folder: str
+    folder: str | None
     verdict: str | None
     reason: str | None
     measured: list[Finding] | None
     floor: float | None
     texts: int | None
-    documents: int
+    documents: int | None
     skipped: list[Skipped]
-    manifest: dict[str, Any]
+    manifest: dict[str, Any] | None
+
+
+class Tried(Answer):
+    """Another setting, and what attacks found at it."""
+
+    preserve: str
+    strength: float
+    verdict: str
+    sentence: str
+
+
+class Instead(Answer):
+    """What could be had after a FAIL; what passes comes first."""
+
+    tried: list[Tried]
 
 
 class Run(Answer):
     """Commands one after the other; facts are the answers that it was started with."""
 
-    kind: Literal["learn", "release"]
+    kind: Literal["learn", "release", "instead"]
     state: State
     facts: dict[str, Any]
     stages: list[Stage]
-    result: Learned | Made | None
+    result: Learned | Made | Instead | None
     error: Fault | None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from publius.documents.corpus import BadDocument, open_corpus
 from publius.errors import DocumentError, MissingExtraError
@@ -16,6 +16,9 @@ from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.reference_store import new_reference_folder, remember_texts
 from publius.vectors.learning.topic_metric import files_sha256
 
+if TYPE_CHECKING:
+    from publius.evaluation.runner import Progress
+
 
 def learn(
     public: Path,
@@ -25,8 +28,9 @@ def learn(
     text_field: str = PublicTextSettings.text_field,
     settings: ReferenceSettings | None = None,
     embeddings: str | None = None,
+    progress: Progress = lambda part, done, total: None,
 ) -> Reference:
-    """Learn a reference from the texts at ``public`` and store it as ``name``.
+    """Learn a reference from the texts at ``public`` and store it as ``name``; ``progress`` hears how far it is.
 
     ``label`` is the field that holds the topic; without one only the meaning can be kept. Raises `UsageError` for a
     name that is taken, `DocumentError` for a text that cannot be read or lacks its label, and what
@@ -36,7 +40,10 @@ def learn(
     folder = new_reference_folder(name)
     vectors = _vectors(embeddings, settings.features)
     documents, facts = _documents(public, label, text_field, settings)
-    found = fit_reference(documents, name=name, settings=settings, facts=facts, embeddings=vectors)
+    found = fit_reference(
+        documents, name=name, settings=settings, facts=facts, embeddings=vectors,
+        progress=lambda done, total: progress("learning the reference", done, total),
+    )  # fmt: skip
     stored = found.save(folder)
     remember_texts(folder, public, text_field)
     return stored

@@ -13,11 +13,11 @@ from publius.errors import PolicyError
 from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
-from publius.evaluation.runner import Progress, Request
+from publius.evaluation.runner import Progress, Request, Results, read_results
 from publius.evaluation.statistics import clopper_pearson
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, Walk
-from publius.evaluation.summary import Line
+from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import Limits, Verdict, author_figure, judge, write_limits
 from publius.settings import EvaluationSettings, ExperimenterSettings
 
@@ -125,21 +125,28 @@ def usual_strengths(walk: Walk) -> tuple[float, ...]:
 
 
 def alternatives(walk: Walk, folder: Path, progress: Progress = _quiet) -> list[Tried]:
-    """What could be had instead, after a FAIL: smaller bounds, and something else to keep. What passes comes first."""
-    smaller = [each for each in usual_strengths(walk) if each < walk.strength]
-    found = tried(walk, folder, smaller, progress) if smaller and not walk.keeps_words else []
-    for other in _others(walk):
-        other.learn(folder)
-        found += tried(other, folder, [other.strength], progress)
-    return sorted(found, key=lambda each: not each.judged.passed)
-
-
-def _others(walk: Walk) -> list[Walk]:
-    """The same public texts with something else kept, where their reference can."""
-    if walk.older is None:
+    """What could be had instead, after a FAIL: smaller bounds, or something else to keep. What passes comes first."""
+    other, strengths = instead(walk)
+    if not strengths:
         return []
-    kept = "topic" if walk.older.topics else "meaning"
-    return [walk.keeping(kept)] if walk.keeps_words else []
+    other.learn(folder, progress)
+    return sorted(tried(other, folder, strengths, progress), key=lambda each: not each.judged.passed)
+
+
+def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
+    """What is worth a try after a FAIL: smaller bounds, or, where words were kept, the topic or the meaning."""
+    if not walk.keeps_words:
+        return walk, tuple(each for each in usual_strengths(walk) if each < walk.strength)
+    other = walk.keeping("topic" if walk.older and walk.older.topics else "meaning")
+    return other, (other.strength,)
+
+
+def found_in(walk: Walk, strengths: Sequence[float], output: Path) -> list[Tried]:
+    """What the evaluation in the folder ``output``, made by `Walk.attack`, says of each of the strengths."""
+    if walk.allowed is None:
+        raise PolicyError("no public text says who wrote it, so no attack can be measured")
+    results = read_results(output)
+    return _tried(walk, strengths, walk.allowed, results, summarize(results))
 
 
 def _measured(
@@ -157,12 +164,18 @@ def _measured(
     write_limits(Limits(round(walk.allowed, 2), None, bound), output)
     results = evaluation.results()
     lines, _ = concluded(results, output)
+    return _tried(walk, strengths, walk.allowed, results, lines)
+
+
+def _tried(
+    walk: Walk, strengths: Sequence[float], allowed: float, results: Results, lines: Sequence[Line]
+) -> list[Tried]:
     clean = next(line for line in lines if line.clean)
     found = []
     for line in lines:
         if not line.clean:
             at = walk.at(next(each for each in strengths if abs(each - _asked(line, walk)) < 1e-6))
-            limits = Limits(round(walk.allowed, 2))
+            limits = Limits(round(allowed, 2))
             found.append(
                 Tried(
                     at,

@@ -20,6 +20,7 @@ from publius.settings import EPSILON_TO_TRY, PROTOTYPE, MechanismSettings, Relea
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.documents.inspection import Inspection
+    from publius.evaluation.runner import Progress
     from publius.releases.engines import Summary
     from publius.releases.plan import Plan
 
@@ -168,13 +169,13 @@ class Walk:
 
         return self.reference in (None, "themes", *stored_reference_names())
 
-    def learn(self, folder: Path) -> None:
+    def learn(self, folder: Path, progress: Progress = lambda part, done, total: None) -> None:
         """Learn the reference from the first half of the public texts, which are in ``folder``, and store it."""
         from publius.evaluation.steps.learning import learn
 
         if not self.learned_before and self.older is not None and self.reference is not None:
             label = "topic" if self.older.topics else None
-            learn(folder / PUBLIC / "learned.jsonl", self.reference, label=label)
+            learn(folder / PUBLIC / "learned.jsonl", self.reference, label=label, progress=progress)
 
     @property
     def size(self) -> int | None:
@@ -265,17 +266,25 @@ class Walk:
         if self.older is not None and self.reference is not None:
             label = ["--label", "topic"] if self.older.topics else []
             steps.append(["reference", "fit", learned, "--name", self.reference, *label])
-        steps.append(self._obfuscate(release))
         judged = []
         if self.allowed is not None:
-            within = [] if self.keeps_words else ["--bound-at-most", f"{self.strength:g}"]
-            steps.append([
-                "evaluate", attacked, "--release", release, "--preset", "quick", "--author-at-most",
-                f"{self.allowed:.2f}", *within, "--output", evaluation,
-            ])  # fmt: skip
+            steps.append(self.attack(attacked, [self.strength], evaluation))
             judged = ["--evaluation", evaluation]
+        steps.append(self._obfuscate(release))
         steps.append(["signoff", release, *judged, "--output", str(folder / SIGNOFF)])
         return steps
+
+    def attack(self, attacked: str, strengths: Sequence[float], output: str) -> list[str]:
+        """The command that attacks texts which are protected as here, at each of the bounds or epsilons."""
+        tried = ",".join(f"{each:g}" for each in strengths)
+        if self.keeps_words:
+            chosen = ["--epsilon", tried, "--length", str(self.size), "--unknown", _UNKNOWN]
+        else:
+            most = f"{max(strengths):g}"
+            chosen = ["--preserve", str(self.choices.preserve), "--reference", str(self.reference)]
+            chosen += ["--bound", tried, "--bound-at-most", most]
+        limit = [] if self.allowed is None else ["--author-at-most", f"{self.allowed:.2f}"]
+        return ["evaluate", attacked, *chosen, "--preset", "quick", *limit, "--output", output]
 
     def _obfuscate(self, release: str) -> list[str]:
         found, choices = self.found, self.choices

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import count as counted
 from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
@@ -118,8 +119,15 @@ def topic_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect, d
     return Aspect("topic", kind, _with_empty(grid, middle), "nearest", low, high, (prototypes,)), facts
 
 
-def meaning_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect, dict[str, Any]]:
-    """The aspect that keeps the meaning as far as prototypes tell it, and what was chosen."""
+def meaning_aspect(
+    public: Public,
+    settings: ReferenceSettings,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[Aspect, dict[str, Any]]:
+    """The aspect that keeps the meaning as far as prototypes tell it, and what was chosen.
+
+    ``progress`` hears how many prototypes are made, and of how many: they take most of the time.
+    """
     kind = settings.features or _kind_for_meaning(public)
     shares = public.shares
     if kind == "discriminants":
@@ -133,11 +141,16 @@ def meaning_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect,
     grid = on_grid(features)
     positions = shares @ grid
     sets, recalls = [], {}
-    for size in _ladder(len(positions), settings.prototypes):
+    sizes = _ladder(len(positions), settings.prototypes)
+    made = counted(1)
+    progress(0, sum(sizes))
+    for size in sizes:
         members = clusters(positions, size)
         points = _class_means(directions(positions), members, size)
         points *= np.sqrt((positions**2).sum(axis=1)).mean()
-        drawn = tilted_words(shares, members, size, grid, public.background)
+        drawn = tilted_words(
+            shares, members, size, grid, public.background, lambda: progress(next(made), sum(sizes))
+        )
         words, weights = drawable(drawn)
         labels = _cluster_labels(public, members, size, words)
         quality = round(recall(positions, points, "cosine"), 4)

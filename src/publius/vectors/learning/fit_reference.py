@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -72,12 +72,14 @@ def fit_reference(
     settings: ReferenceSettings | None = None,
     facts: Mapping[str, Any] | None = None,
     embeddings: Embeddings | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Reference:
     """Learn a reference from the words and labels of *public* documents.
 
     ``documents`` gives for each its words in any order and its label, or None for all where there are no labels:
     then only the meaning can be kept; a meaning that is no more than the topic is left out. ``facts`` go into the
-    provenance; ``embeddings`` are needed for features of that kind. `DataError` where there is too little to learn
+    provenance; ``embeddings`` are needed for features of that kind; ``progress`` hears how many prototypes of the
+    meaning are made, and of how many. `DataError` where there is too little to learn
     from, `UsageError` for what cannot be asked.
     """
     chosen = settings or ReferenceSettings()
@@ -88,7 +90,7 @@ def fit_reference(
     if public.labels:
         aspects["topic"], choices["topic"] = topic_aspect(public, chosen)
     try:
-        aspects["meaning"], choices["meaning"] = meaning_aspect(public, chosen)
+        aspects["meaning"], choices["meaning"] = meaning_aspect(public, chosen, progress)
     except DataError as error:
         if not aspects:
             raise

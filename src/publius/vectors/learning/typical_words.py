@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -38,9 +39,14 @@ def excess_words(present: Any, members: IndexArray, count: int) -> Float64Array:
 
 
 def tilted_words(
-    shares: Any, members: IndexArray, count: int, features: Float64Array, background: Float64Array
+    shares: Any,
+    members: IndexArray,
+    count: int,
+    features: Float64Array,
+    background: Float64Array,
+    advance: Callable[[], object] = lambda: None,
 ) -> Float64Array:
-    """Words whose mean feature lies in a cluster's direction; (count, V).
+    """Words whose mean feature lies in a cluster's direction; (count, V). ``advance`` hears of each cluster.
 
     The mean word shares of the cluster's public documents, with a tenth of the public average, tilted by exp(lambda .
     phi(w)) so that the mean feature is half as far again from the origin as the cluster's own: a bag of few words
@@ -54,6 +60,7 @@ def tilted_words(
         base = (1 - _SHARED) * means[row] + _SHARED * background
         kept = np.argsort(-base, kind="stable")[:_CANDIDATES]
         result[row, kept] = tilt(base[kept], features[kept], targets[row], 1e-3)
+        advance()
     return result
 
 

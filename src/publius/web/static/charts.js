@@ -19,9 +19,9 @@ const shape = (index, x, y, className) =>
  *
  * `series`: [{name, color, points: [{x, y, low?, high?}]}]; a color is 1 to COLORS, each with a shape of its own, so that
  * lines are told apart without color too. `levels`: [{name, y}] are dashed horizontals. `mark` is the x of the
- * current epsilon.
+ * current epsilon, or of what `markName` says.
  */
-export function lines({ series, levels = [], mark, xLabel, yLabel, yFormat, yLow = 0, yHigh, yLog = false, height = 280 }) {
+export function lines({ series, levels = [], mark, markName = "epsilon", xLabel, yLabel, yFormat, yLow = 0, yHigh, yLog = false, height = 280 }) {
   return (width) => {
     const box = { left: 56, right: width - 14, top: 46, bottom: height - 44, width };
     const points = series.flatMap((each) => each.points);
@@ -32,7 +32,7 @@ export function lines({ series, levels = [], mark, xLabel, yLabel, yFormat, yLow
     const parts = [
       axes({ x, y, box, xLabel, yLabel, yFormat }),
       levels.map((level) => levelLine(level, y, box)),
-      markLine(mark, x, box),
+      markLine(mark, markName, x, box),
       series.map((each) => band(each, x, y)),
       series.map((each) => line(each, x, y)),
     ];
@@ -52,11 +52,11 @@ function levelLine({ name, y: value }, y, { left, right }) {
     svg("text", { x: right, y: y(value) - 5, "text-anchor": "end" }, name));
 }
 
-function markLine(mark, x, { top, bottom }) {
+function markLine(mark, name, x, { top, bottom }) {
   if (!Number.isFinite(mark) || mark < x.low || mark > x.high) return null;
   return svg("g", { class: "mark" },
     svg("line", { x1: x(mark), x2: x(mark), y1: top - 5, y2: bottom }),
-    svg("text", { x: x(mark), y: top - 10, "text-anchor": "middle" }, `epsilon ${number(mark)}`));
+    svg("text", { x: x(mark), y: top - 10, "text-anchor": "middle" }, `${name} ${number(mark)}`));
 }
 
 function band({ color, points }, x, y) {

@@ -1,7 +1,7 @@
 // The command that does on the command line what a view of words shows.
 
 import { chosen, onChoice } from "./choice.js";
-import { byId, put } from "./dom.js";
+import { byId, el, put, typed } from "./dom.js";
 
 const DEFAULTS = { metric: "euclidean", unknown: "unk", stop_words: "english" };
 const plain = (value) => String(Number(value.toPrecision(12)));
@@ -12,11 +12,13 @@ const strength = () => `--mechanism ${chosen("mechanism")} --epsilon ${plain(cho
 
 const COMMANDS = {
   document: () => `publius obfuscate INPUT ${strength()} --length ${chosen("length")}${others("metric", "unknown", "stop_words")} --output DIR`,
-  epsilon: () => `publius compare --mechanisms ${chosen("mechanism")} --unchanged 0.5${others("metric")} --plot curves.svg`,
-  words: () => `publius words ${/^[\w-]+$/.test(byId("word").value) ? byId("word").value : "WORD"} ${strength()}${others("metric")}`,
-  compare: () => `publius distance A.txt B.txt --length ${chosen("length")}${others("metric", "stop_words")} --plan`,
-  report: () => `publius evaluate CORPUS ${strength()} --length ${chosen("length")}${others("metric", "stop_words")} --output DIR`,
+  epsilon: () => `publius compare --mechanisms ${ticked() || chosen("mechanism")} --document A.txt${chosen("other") ? " --other B.txt" : ""} ${read()}`,
+  words: () => `publius words ${/^[\w-]+$/.test(byId("word").value) ? byId("word").value : "WORD"} ${strength()}${others("metric")} --outputs ${byId("word-count").value}`,
+  compare: () => `publius distance A.txt B.txt ${read()} --plan\npublius guarantee --between A.txt B.txt ${strength()} ${read()}`,
+  report: () => "publius report FOLDER",
 };
+const read = () => `--length ${chosen("length")}${others("metric", "unknown", "stop_words")}`;
+const ticked = () => [...document.querySelectorAll("#curve-mechanisms input:checked")].map((box) => box.value).join(",");
 
 let view = null;
 
@@ -24,8 +26,8 @@ let view = null;
 export function showCommand(name = view) {
   view = name;
   byId("view-command").hidden = !(view in COMMANDS);
-  if (view in COMMANDS) put(byId("view-command-text"), COMMANDS[view]());
+  if (view in COMMANDS) put(byId("view-command-text"), COMMANDS[view]().split("\n").map((each) => el("div", {}, typed(each))));
 }
 
 onChoice(() => showCommand());
-byId("word").addEventListener("input", () => showCommand());
+for (const id of ["word", "word-count", "curve-mechanisms"]) byId(id).addEventListener("input", () => showCommand());

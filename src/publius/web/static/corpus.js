@@ -2,7 +2,7 @@
 
 import { Channel } from "./api.js";
 import { Card, announce } from "./card.js";
-import { byId, el, pairs, put, svg } from "./dom.js";
+import { byId, el, pairs, put, svg, typed } from "./dom.js";
 import { Figure } from "./figures.js";
 import { integer, percent, plural } from "./format.js";
 import { bagWords } from "./start.js";
@@ -38,7 +38,7 @@ export class CorpusView {
   async refresh() {
     const ready = await this.start.current();
     if (!ready) return this.#empty();
-    put(byId("corpus-command"), ready.plan.commands.find((each) => each.startsWith("publius obfuscate")));
+    put(byId("corpus-command"), typed(ready.plan.commands.find((each) => each.startsWith("publius obfuscate"))));
     this.#showMap(ready.answers);
     return this.#ask(ready.answers);
   }
@@ -50,7 +50,7 @@ export class CorpusView {
     this.#one.empty(...way());
     this.#list.empty("Each of your texts with its length, its language, what to look at, and what becomes of it.");
     this.#map.empty("Your texts among the public prototypes.");
-    put(byId("corpus-command"), "publius obfuscate FILE --preserve topic --reference NAME --bound 7 --output DIR");
+    put(byId("corpus-command"), typed("publius obfuscate FILE --preserve topic --reference NAME --bound 7 --output DIR"));
     this.#buttons();
   }
 

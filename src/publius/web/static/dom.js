@@ -26,6 +26,9 @@ export function put(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
 }
 
+/** A command as it is typed, each option with its value on one line where there is room. */
+export const typed = (command) => command.split(" --").map((part, place) => [place ? " " : null, el("span", {}, place ? `--${part}` : part)]);
+
 export const byId = (id) => document.getElementById(id);
 
 /** A definition list's rows from pairs of a term and a text or node. */

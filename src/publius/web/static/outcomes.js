@@ -5,7 +5,7 @@ import { BagView } from "./bag.js";
 import { Card, announce } from "./card.js";
 import { chosen, keptChoice } from "./choice.js";
 import { evidence } from "./controls.js";
-import { byId, el, put, svg, table } from "./dom.js";
+import { byId, el, put, svg, table, typed } from "./dom.js";
 import { Exemplar } from "./exemplar.js";
 import { Figure } from "./figures.js";
 import { integer, number, percent, plural } from "./format.js";
@@ -150,8 +150,7 @@ export class OutcomesView {
       ["preserve", preserve], ["reference", reference ?? "NAME"], ["bound", bound], ["mechanism", mechanism], ["length", length],
       ["unknown", unknown], ["first", first],
     ].filter(([name, value]) => value !== null && USUAL[name] !== value);
-    const parts = ["publius obfuscate INPUT", ...options.map(([name, value]) => `--${name} ${value}`), "--output DIR"];
-    put(byId("outcomes-command"), parts.map((part) => [el("span", {}, part), " "]));
+    put(byId("outcomes-command"), typed(["publius obfuscate INPUT", ...options.map(([name, value]) => `--${name} ${value}`), "--output DIR"].join(" ")));
   }
 }
 

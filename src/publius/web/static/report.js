@@ -9,10 +9,14 @@ import { Figure } from "./figures.js";
 import { distance, number, percent } from "./format.js";
 import { summary } from "./summary.js";
 
+const TASKS = ["author", "topic"];
+const UNITS = ["bound", "epsilon"]; // a mechanism on whole documents has a bound, one on words an epsilon
+const AXES = { bound: "bound between any two documents, nats", epsilon: "epsilon a word" };
+
 export class ReportView {
   #card = new Card(byId("report-card"));
   #frame = new Card(byId("report-page"));
-  #figures = { author: new Figure(), topic: new Figure() };
+  #figures = Object.fromEntries(UNITS.flatMap((unit) => TASKS.map((task) => [unit + task, new Figure()])));
   #shown = null; // {id, title, lines}
 
   constructor(session) {
@@ -28,7 +32,7 @@ export class ReportView {
   refresh(changed) {
     if (!this.reports.length) return this.#none();
     if (this.#shown === null) return this.#open(this.reports[0].id);
-    return (changed === undefined || changed.has("epsilon")) && this.#show();
+    return (changed === undefined || UNITS.some((unit) => changed.has(unit))) && this.#show();
   }
 
   #none() {
@@ -54,27 +58,27 @@ export class ReportView {
     const { title, lines: found } = this.#shown;
     if (!found.length) return;
     put(byId("report-title"), `Evaluation: ${title}`);
-    const charts = ["author", "topic"].map((task) => this.#chart(task, found)).filter(Boolean);
+    const charts = UNITS.flatMap((unit) => TASKS.map((task) => this.#chart(task, unit, found))).filter(Boolean);
     put(this.#card.body,
       el("p", { class: "note" }, "The strongest of all adversaries tried decides. An interval is shown where one repeat was run; the report itself has them for all."),
       el("div", { class: "charts" }, charts), resultTable(found));
     charts.forEach((chart) => chart.paint());
   }
 
-  #chart(task, found) {
+  #chart(task, unit, found) {
     const scored = found.filter((line) => line[task]);
-    const names = [...new Set(scored.filter((line) => line.epsilon !== null).map((line) => line.mechanism))];
+    const names = [...new Set(scored.filter((line) => unitOf(line) === unit).map((line) => line.mechanism))];
     if (!names.length) return null;
     const series = names.map((name, at) => ({
       name, color: 1 + (at % COLORS),
-      points: scored.filter((line) => line.mechanism === name).sort((a, b) => a.epsilon - b.epsilon)
-        .map((line) => ({ x: line.epsilon, y: line[task].accuracy, low: line[task].low, high: line[task].high })),
+      points: scored.filter((line) => line.mechanism === name).sort((a, b) => a[unit] - b[unit])
+        .map((line) => ({ x: line[unit], y: line[task].accuracy, low: line[task].low, high: line[task].high })),
     }));
     const title = task === "author" ? "Authors named by the strongest adversary" : "Topics named by the best classifier";
-    const options = { series, levels: levels(scored, task), mark: chosen("epsilon"), xLabel: "epsilon a word", yLabel: `share of ${task}s named`, yFormat: percent, yHigh: 1 };
-    const node = el("section", { class: "chart" }, el("h3", {}, title), this.#figures[task].node);
-    const paint = () => this.#figures[task].show(title, described(series), lines(options),
-      { key: legend(series), table: () => seriesTable(title, series) });
+    const options = { series, levels: levels(scored, task), mark: chosen(unit), markName: unit, xLabel: AXES[unit], yLabel: `share of ${task}s named`, yFormat: percent, yHigh: 1 };
+    const node = el("section", { class: "chart" }, el("h3", {}, title), this.#figures[unit + task].node);
+    const paint = () => this.#figures[unit + task].show(title, described(series), lines(options),
+      { key: legend(series), table: () => seriesTable(title, unit, series) });
     return Object.assign(node, { paint });
   }
 
@@ -96,7 +100,7 @@ export class ReportView {
 }
 
 function levels(scored, task) {
-  const clean = scored.find((line) => line.epsilon === null);
+  const clean = scored.find((line) => unitOf(line) === null);
   const chance = { name: `chance ${percent(scored[0][task].chance)}`, y: scored[0][task].chance };
   return clean ? [{ name: `unprotected ${percent(clean[task].accuracy)}`, y: clean[task].accuracy }, chance] : [chance];
 }
@@ -104,19 +108,23 @@ function levels(scored, task) {
 const described = (series) =>
   series.map((each) => `${each.name}: ${each.points.map((point) => `${percent(point.y)} at ${number(point.x)}`).join(", ")}`).join("; ");
 
-const seriesTable = (title, series) => table(title, [["mechanism", "text"], ["epsilon", "number"], ["share", "number"]],
+const unitOf = ({ mechanism, bound }) => (mechanism === "clean" ? null : bound === null ? "epsilon" : "bound");
+
+const seriesTable = (title, unit, series) => table(title, [["mechanism", "text"], [unit, "number"], ["share", "number"]],
   series.flatMap((each) => each.points.map((point) => [each.name, number(point.x), percent(point.y)])));
 
 function resultTable(found) {
   const repeated = found.some((line) => line.repeats > 1);
-  const columns = [["mechanism", "text"], ["epsilon", "number"], ["authors named", "number"], ["by", "text"], ["topics named", "number"], ["by", "text"],
+  const columns = [["mechanism", "text"], ["at", "number"], ["authors named", "number"], ["by", "text"], ["topics named", "number"], ["by", "text"],
     ["words changed", "number"], ["mean distance", "number"], ...(repeated ? [["repeats", "number"]] : [])];
   return table("Results", columns, found.map((line) => [
-    line.epsilon === null ? "unprotected" : line.mechanism, number(line.epsilon),
+    unitOf(line) === null ? "unprotected" : line.mechanism, at(line),
     share(line.author), line.author?.adversary ?? "–", share(line.topic), line.topic?.adversary ?? "–",
-    percent(line.changed), distance(line.mean_distance), ...(repeated ? [String(line.repeats)] : []),
+    percent(line.changed), line.mean_distance === null ? "–" : distance(line.mean_distance), ...(repeated ? [String(line.repeats)] : []),
   ]));
 }
+
+const at = (line) => (unitOf(line) === null ? "–" : `${unitOf(line)} ${number(line[unitOf(line)])}`);
 
 /** A share with its interval below. */
 function share(finding) {

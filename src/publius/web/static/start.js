@@ -3,7 +3,7 @@
 import { Channel, call } from "./api.js";
 import { Card, announce } from "./card.js";
 import { choose, chosen } from "./choice.js";
-import { byId, el, pairs, put, table } from "./dom.js";
+import { byId, el, pairs, put, table, typed } from "./dom.js";
 import { integer, number, percent, plural } from "./format.js";
 import { Intake } from "./intake.js";
 import { reloadReferences } from "./kept.js";
@@ -168,8 +168,8 @@ export class StartView {
     return el("div", { class: "buttons" }, el("button", { type: "button", class: "primary", id: "learn", disabled: !this.#plan || this.runs.running, click: () => this.#begin("learn", this.#planCard) }, title));
   }
 
-  async #begin(kind, card) {
-    const started = await card.wait(call(`/v1/start/${kind}`, this.answers));
+  async #begin(kind, card, more = {}) {
+    const started = await card.wait(call(`/v1/start/${kind}`, { ...this.answers, ...more }));
     card.body.hidden = false;
     if (started) this.runs.take(started.run);
   }
@@ -228,7 +228,8 @@ export class StartView {
 
   #showRelease() {
     const { run } = this.runs;
-    const mine = run?.kind === "release" ? run : null;
+    const mine = run?.kind === "release" || run?.kind === "instead" ? run : null;
+    const made = mine?.kind === "release" && mine.state === "done";
     const body = this.#runCard.body;
     const plan = this.#plan;
     const silent = plan?.silent;
@@ -241,11 +242,11 @@ export class StartView {
         this.#check("publish_ids", "Release your own ids; otherwise the documents are numbered"),
         chosen("preserve") === "words" ? this.#check("allow_padding", "Release even where more than 30 % of the words are padding") : null,
         silent ? this.#check("without_evidence", "Go on without evidence that authors are hidden") : null),
-      mine?.state === "done" ? null : el("p", { class: "note" }, blocked ?? `Your texts are protected, half of the older ones is attacked in the same way, and the page to sign is written, into a new folder in ${this.releases}.`),
+      made ? null : el("p", { class: "note" }, blocked ?? `Half of the older texts is protected in the same way and attacked. Where that passes, your texts are released and the page to sign is written, into a new folder in ${this.releases}.`),
       mine && mine.state !== "done" ? stageList(mine, () => this.runs.cancel()) : null,
-      mine?.state === "done" ? this.#result(mine) : null,
-      el("div", { class: "buttons" }, el("button", { type: "button", class: mine?.state === "done" ? null : "primary", id: "start-run", disabled: !ready || blocked !== null, click: () => this.#begin("release", this.#runCard) },
-        mine?.state === "done" ? "Release again" : "Release, measure, write the page")));
+      mine?.state !== "done" ? null : !made ? this.#instead(mine) : mine.result.folder ? this.#result(mine) : this.#failed(mine, ready && !blocked),
+      el("div", { class: "buttons" }, el("button", { type: "button", class: made ? null : "primary", id: "start-run", disabled: !ready || blocked !== null, click: () => this.#begin("release", this.#runCard) },
+        !made ? "Measure, release, write the page" : mine.result.folder ? "Release again" : "Measure again")));
   }
 
   #check(name, title) {
@@ -255,10 +256,37 @@ export class StartView {
     } }), el("span", {}, title));
   }
 
+  /** The verdict is FAIL: nothing was released, and it is for the curator to say how to go on. */
+  #failed({ result, facts }, ready) {
+    const { unit, same } = this.#of(facts);
+    return el("div", { class: "result" },
+      same ? null : el("p", { class: "caution" }, `This was measured for the ${facts.preserve} at ${unit} ${number(facts.strength)}. You have chosen otherwise since: measure again for that.`),
+      el("div", { class: "verdict fail" }, el("strong", {}, "FAIL"), el("p", {}, judged(result))),
+      el("p", {}, "Nothing was released and no folder was made."),
+      measuredTable(result),
+      same ? el("div", { class: "buttons" },
+        el("button", { type: "button", class: "primary", id: "start-instead", disabled: !ready, click: () => this.#begin("instead", this.#runCard) }, "See what else could be had"),
+        el("button", { type: "button", id: "start-all-the-same", disabled: !ready, click: () => this.#begin("release", this.#runCard, { after_fail: true }) }, "Release it all the same")) : null,
+      same ? el("p", { class: "note" }, "What is released all the same has a page to sign that says FAIL.") : null);
+  }
+
+  /** Other settings that were tried; a click chooses one. */
+  #instead({ result }) {
+    return el("div", { class: "result" }, el("h3", {}, "What could be had instead"),
+      result.tried.map(({ preserve, strength: strong, verdict, sentence }) => el("div", { class: `tried ${verdict.toLowerCase()}` },
+        el("p", {}, `${sentence[0].toUpperCase()}${sentence.slice(1)}.`),
+        el("button", { type: "button", "aria-label": `Choose: ${sentence}`, click: () => choose({ preserve, [preserve === "words" ? "epsilon" : "bound"]: strong }) }, "Choose"))));
+  }
+
+  /** Whether what a run was started with is what is chosen now. */
+  #of(facts) {
+    const unit = facts.preserve === "words" ? "epsilon" : "bound";
+    return { unit, same: facts.preserve === chosen("preserve") && facts.strength === chosen(unit) };
+  }
+
   #result({ result, facts }) {
     const { verdict, reason, manifest, documents, skipped, folder } = result;
-    const unit = facts.preserve === "words" ? "epsilon" : "bound";
-    const same = facts.preserve === chosen("preserve") && facts.strength === chosen(unit);
+    const { unit, same } = this.#of(facts);
     const open = (what) => async () => {
       const { address } = await call("/v1/start/ticket", { what });
       window.open(address, what === "release" ? "_self" : "_blank", "noopener");
@@ -286,8 +314,8 @@ export class StartView {
     const plan = this.#plan;
     const lines = plan ? [plan.start] : this.texts.found ? [`publius inspect ${this.texts.given.name}`] : ["publius start FILE --public OLDER --preserve topic --bound 7 --yes --output DIR"];
     putOnce(node, JSON.stringify([lines, plan?.commands]), () => [
-      el("pre", { class: "command", tabindex: "0", "aria-label": "Command" }, el("code", {}, lines[0])),
-      plan ? el("details", { class: "more" }, el("summary", {}, "Step by step"), plan.commands.map((each) => el("pre", { class: "command", tabindex: "0" }, el("code", {}, each)))) : null,
+      el("pre", { class: "command", tabindex: "0", "aria-label": "Command" }, el("code", {}, typed(lines[0]))),
+      plan ? el("details", { class: "more" }, el("summary", {}, "Step by step"), plan.commands.map((each) => el("pre", { class: "command", tabindex: "0" }, el("code", {}, typed(each))))) : null,
     ]);
   }
 }

@@ -1,11 +1,12 @@
 // Rows of an evaluation summed up: for each mechanism and epsilon the strongest adversary and the best topic classifier.
 
-/** Lines in the order of the rows: {mechanism, epsilon, repeats, changed, mean_distance, author, topic}. */
+/** Lines in the order of the rows: {mechanism, epsilon, bound, repeats, changed, mean_distance, author, topic}. */
 export function summary(rows) {
-  const settings = grouped(rows, (row) => JSON.stringify([row.mechanism, row.epsilon]));
+  const settings = grouped(rows, (row) => JSON.stringify([row.mechanism, row.epsilon, row.bound ?? null]));
   return [...settings.values()].map((found) => ({
     mechanism: found[0].mechanism,
     epsilon: found[0].epsilon,
+    bound: found[0].bound ?? null,
     repeats: new Set(found.map((row) => row.repeat)).size,
     changed: mean(found.map((row) => row.changed)),
     mean_distance: mean(found.map((row) => row.mean_distance)),
@@ -24,7 +25,8 @@ function grouped(rows, keyOf) {
   return groups;
 }
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+/** Null where a mechanism has no such figure. */
+const mean = (values) => (values.includes(null) || values.includes(undefined) ? null : values.reduce((sum, value) => sum + value, 0) / values.length);
 
 /**
  * The highest mean accuracy over repeats. Its interval is the row's own for one repeat; repeats share their texts, so

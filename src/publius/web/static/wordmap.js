@@ -4,7 +4,7 @@ import { scale } from "./axes.js";
 import { cut } from "./bag.js";
 import { svg } from "./dom.js";
 
-const LETTER = 7.4; // pixels a letter takes at the size of the labels, generously
+const LETTER = 8; // pixels a letter takes at the size of the labels, generously
 
 /** The drawing of an answer of /v1/words: areas are probabilities, rings are neighbors. */
 export function wordMap(answer) {

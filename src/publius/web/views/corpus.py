@@ -133,13 +133,13 @@ def _drawn(good: Sequence[Document], plan: Plan) -> dict[str, dict[str, Any]]:
 def _released_folder(state: State, walk: Walk) -> Path | None:
     """Where these texts were released with these answers, in the run that is finished."""
     run = state.workplace.run
-    if run is None or run.state != "done" or run.kind != "release" or run.result is None:
+    if run is None or run.state != "done" or run.kind != "release" or not (run.result or {}).get("folder"):
         return None
     same = ("preserve", "text_field", "publish_ids")
     differs = any(run.facts[name] != getattr(walk.choices, name) for name in same)
     if differs or (run.facts["strength"], run.facts["reference"]) != (walk.strength, walk.reference):
         return None
-    return Path(run.result["folder"]) / RELEASE
+    return Path((run.result or {})["folder"]) / RELEASE
 
 
 def _released(folder: Path, ids: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:

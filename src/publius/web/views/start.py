@@ -15,13 +15,15 @@ from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.signed import measured_for
 from publius.evaluation.steps import PUBLIC, Choices, Older, Walk, commands, config_text, texts_of
+from publius.evaluation.steps.measuring import Tried, found_in
+from publius.evaluation.steps.measuring import instead as what_instead
 from publius.evaluation.steps.showing import bound_in_words, examples
-from publius.evaluation.steps.walk import CONFIG
-from publius.files import WHOLE_LIMIT, check_new_folder, new_folder, write_file
+from publius.evaluation.steps.walk import CONFIG, EVALUATION
+from publius.files import WHOLE_LIMIT, check_new_folder, new_folder, remove_leftovers, write_file
 from publius.noise.randomness import entropy
 from publius.releases.plan import Plan
 from publius.releases.preflight import look as look_at
-from publius.releases.signoff import read_manifest_of
+from publius.releases.signoff import Measured, read_manifest_of
 from publius.web import requests
 from publius.web.run import Run, Stage
 from publius.web.state import State
@@ -36,6 +38,14 @@ TITLES: Final = {
 _FAIL: Final = 1
 _EXCERPT: Final = 280
 _EXAMPLES: Final = 2
+
+
+class _Failed(Exception):
+    """The verdict is FAIL, so nothing is released."""
+
+    def __init__(self, result: dict[str, Any]) -> None:
+        super().__init__()
+        self.result = result
 
 
 def start(state: State) -> dict[str, Any]:
@@ -122,7 +132,10 @@ def learn(state: State, asked: requests.Start) -> dict[str, Any]:
 
 
 def release(state: State, asked: requests.Start) -> dict[str, Any]:
-    """Begin to release, to measure and to write the page; a folder appears when all of it is done."""
+    """Begin to measure, to release and to write the page; a folder appears when all of it is done.
+
+    After a FAIL nothing is drawn and no folder appears, unless that was asked for.
+    """
     place = state.workplace
     walk = walk_of(place, asked)
     if (silent := _silent(walk)) and not walk.choices.without_evidence:
@@ -132,6 +145,7 @@ def release(state: State, asked: requests.Start) -> dict[str, Any]:
         )
     output = (state.releases / f"release-{entropy(4).hex()}").resolve()
     check_new_folder(output)
+    remove_leftovers(output)
     ledger = [] if state.ledger is None else ["--ledger", str(state.ledger.path.resolve())]
     charged = {"obfuscate", "signoff"}
     steps = [[*step, *(ledger if step[0] in charged else [])] for step in _missing(walk, output)]
@@ -143,12 +157,45 @@ def release(state: State, asked: requests.Start) -> dict[str, Any]:
             _write_older(walk, made)
             for step in _moved(steps, output, made):
                 measured = step[0] == "evaluate"
-                run.command(step, codes=(0, _FAIL) if measured else (0,), watched=measured)
+                code = run.command(step, codes=(0, _FAIL) if measured else (0,), watched=measured)
+                if measured and code == _FAIL and not asked.after_fail:
+                    raise _Failed(_failed(walk, made))
             with write_file(made / CONFIG) as stream:
                 stream.write(config_text(_as_named(place, walk)).encode())
         return _result(output, run)
 
-    return _begin(place, "release", steps, walk, work)
+    def judged(run: Run) -> dict[str, Any]:
+        try:
+            return work(run)
+        except _Failed as failed:
+            return failed.result
+
+    return _begin(place, "release", steps, walk, judged)
+
+
+def instead(state: State, asked: requests.Start) -> dict[str, Any]:
+    """Begin to look for what could be had instead, after a FAIL; the texts to be released are not read."""
+    place = state.workplace
+    walk = walk_of(place, asked)
+    if silent := _silent(walk):
+        raise PolicyError(f"{silent}, so nothing can be looked for")
+    other, strengths = what_instead(walk)
+    if not strengths:
+        raise UsageError("nothing else is known that could be had: this is the smallest bound that is tried")
+    folder = place.folder / f"tried-{entropy(8).hex()}"
+    steps = [step for step in _missing(other, folder) if step[0] == "reference"]
+    steps.append(other.attack(str(folder / PUBLIC / "attacked.jsonl"), strengths, str(folder / EVALUATION)))
+
+    def work(run: Run) -> dict[str, Any]:
+        with new_folder(folder, private=(PUBLIC,)) as made:
+            _write_older(other, made)
+            for step in _moved(steps, folder, made):
+                run.command(step, codes=(0, _FAIL), watched=step[0] == "evaluate")
+            found = found_in(other, strengths, made / EVALUATION)
+        found.sort(key=lambda each: not each.judged.passed)
+        return {"tried": [_tried(each) for each in found]}
+
+    return _begin(place, "instead", steps, walk, work)
 
 
 def run(state: State) -> dict[str, Any]:
@@ -166,9 +213,9 @@ def cancel(state: State) -> dict[str, Any]:
 def ticket(state: State, asked: requests.Page) -> dict[str, Any]:
     """An address at which a page or the release of the finished run can be read once."""
     made = state.workplace.run
-    if made is None or made.result is None or "folder" not in made.result:
+    if made is None or not (made.result or {}).get("folder"):
         raise UsageError("nothing was released here yet")
-    folder = Path(made.result["folder"])
+    folder = Path((made.result or {})["folder"])
     if asked.what == "release":
         data = _zipped(folder / "release")
         return {"address": state.reports.issue(lambda: data, f"{folder.name}.zip")}
@@ -262,7 +309,10 @@ def _moved(steps: Sequence[Sequence[str]], shown: Path, real: Path) -> list[list
 def _begin(
     place: Workplace, kind: str, steps: Sequence[Sequence[str]], walk: Walk, work: Any
 ) -> dict[str, Any]:
-    stages = [Stage(TITLES.get(step[0], step[0]), _shown(place, step)) for step in steps]
+    rows = {"obfuscate": walk.found.rows}
+    stages = [
+        Stage(TITLES.get(step[0], step[0]), _shown(place, step), rows.get(step[0], 0)) for step in steps
+    ]
     facts = {**asdict(_as_named(place, walk)), "reference": walk.reference, "strength": walk.strength}
     place.begin(kind, stages, facts, work)
     return {"run": _run(place)}
@@ -293,21 +343,44 @@ def _start_command(place: Workplace, walk: Walk, asked: requests.Start, output: 
 
 def _result(output: Path, run: Run) -> dict[str, Any]:
     manifest = read_manifest_of(output / "release")
-    evaluation = output / "evaluation"
+    evaluation = output / EVALUATION
     measured = measured_for(manifest, evaluation) if evaluation.is_dir() else None
     said = next(stage.said for stage in run.stages if "documents" in stage.said)
-    return {
+    skipped = [{"position": bad["position"], "reason": bad["reason"]} for bad in said.get("skipped", ())]
+    made = {
         "folder": str(output),
-        "verdict": None if measured is None else (measured.verdict or "").partition(":")[0],
-        "reason": None if measured is None else measured.verdict,
-        "measured": None if measured is None else [asdict(each) for each in measured.findings],
-        "floor": None if measured is None else measured.floor,
-        "texts": None if measured is None else measured.texts,
         "documents": manifest["documents"],
-        "skipped": [
-            {"position": bad["position"], "reason": bad["reason"]} for bad in said.get("skipped", ())
-        ],
+        "skipped": skipped,
         "manifest": manifest,
+    }
+    return {**made, **_measured(measured)}
+
+
+def _failed(walk: Walk, folder: Path) -> dict[str, Any]:
+    """What was measured, where nothing is released."""
+    measured = measured_for(walk.plan().manifest(0), folder / EVALUATION)
+    return {"folder": None, "documents": None, "skipped": [], "manifest": None, **_measured(measured)}
+
+
+def _measured(measured: Measured | None) -> dict[str, Any]:
+    if measured is None:
+        return dict.fromkeys(("verdict", "reason", "measured", "floor", "texts"))
+    return {
+        "verdict": (measured.verdict or "").partition(":")[0],
+        "reason": measured.verdict,
+        "measured": [asdict(each) for each in measured.findings],
+        "floor": measured.floor,
+        "texts": measured.texts,
+    }
+
+
+def _tried(found: Tried) -> dict[str, Any]:
+    walk = found.walk
+    return {
+        "preserve": walk.choices.preserve,
+        "strength": walk.strength,
+        "verdict": found.judged.verdict,
+        "sentence": found.sentence,
     }
 
 

@@ -6,16 +6,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import Float64Array
 from publius.errors import UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.word_outcomes import outcomes
+from publius.mechanisms.word_outcomes import nearest_words, outcomes
 from publius.text.tokenizer import normalize
 from publius.web import requests
 from publius.web.state import State
 
 _DRAWS: Final = 5000
-_BLOCK: Final = 8192
 
 
 def words(state: State, asked: requests.Words) -> dict[str, Any]:
@@ -30,7 +28,7 @@ def words(state: State, asked: requests.Words) -> dict[str, Any]:
             f"at {vectors.word(vectors.unknown_index)!r}"
         )
     found = outcomes(mechanism, word, count=asked.count, draws=_DRAWS)
-    near, distances = _nearest(mechanism, index, asked.count)
+    near, distances = nearest_words(mechanism, index, asked.count)
     outputs = [vectors.index(output.word) or 0 for output in found.outputs]
     shown = [index, *outputs, *near.tolist()]
     places = _plane(np.asarray(vectors.vectors[shown], np.float64))
@@ -44,21 +42,6 @@ def words(state: State, asked: requests.Words) -> dict[str, Any]:
         for i, d, place in zip(near.tolist(), distances.tolist(), at[1 + len(outputs) :], strict=True)
     ]
     return {**record, **at[0], "neighbors": neighbors}
-
-
-def _nearest(mechanism: AbstractMechanism, index: int, count: int) -> tuple[IndexArray, Float64Array]:
-    """The ``count`` words nearest to a word in the mechanism's metric, itself left out, and their distances."""
-    vectors = mechanism.embeddings.vectors
-    starts = range(0, len(vectors), _BLOCK)
-    word = vectors[[index]]
-    distances = np.concatenate(
-        [mechanism.metric.pairwise(word, vectors[start : start + _BLOCK])[0] for start in starts]
-    )
-    distances[index] = np.inf
-    count = min(count, len(vectors) - 1)
-    near = np.argpartition(distances, count - 1)[:count] if count else np.empty(0, np.int64)
-    near = near[np.argsort(distances[near], kind="stable")]
-    return near, distances[near]
 
 
 def _plane(points: Float64Array) -> Float64Array:
