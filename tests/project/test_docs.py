@@ -133,6 +133,14 @@ def parse(words):
         command.make_context("publius", list(words))
 
 
+def test_every_public_name_has_an_example():
+    """In the reference, in a block that runs."""
+    import publius
+
+    text = "".join(b.text for b in BLOCKS if b.page.stem == "python" and b.language == "python")
+    assert not [n for n in publius.__all__ if n != "__version__" and not re.search(rf"publius\.{n}\b", text)]
+
+
 RUN = [block for block in BLOCKS if block.reason is None and block.language in {"python", *RUNNING}]
 
 

@@ -119,6 +119,7 @@ def test_what_is_folded_away_is_closed_and_can_be_found(page):
     for line in page.read_text(encoding="utf-8").splitlines():
         code ^= line.startswith("```")
         if code:
+            assert not line.startswith(("<details", "</details")), line
             continue
         if line.startswith("<details"):
             assert re.fullmatch(r"<details><summary>More: .+</summary>", line), line
