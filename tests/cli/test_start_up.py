@@ -1,10 +1,15 @@
 """A start makes the options of the command that was asked for, and no other's; what is said stays the same."""
 
+import inspect
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
 from publius.checks.bench.start import bench_start
 from publius.cli import app, asked
+from publius.cli.commands import COMMANDS
 from publius.errors import PubliusError
 
 
@@ -27,6 +32,32 @@ def test_no_command_loses_its_own_options():
     kept = [each.callback for each in asked(["words"]).registered_commands]
     own = [each.callback for each in app.registered_commands]
     assert sum(part is whole for part, whole in zip(kept, own, strict=True)) == 1
+
+
+def test_the_list_of_commands_says_what_they_say():
+    """Every command and group is in it, in their order, with the first paragraph of its docstring."""
+    said = {each.name: each.callback.__doc__ for each in app.registered_commands}
+    said |= {each.name: each.typer_instance.info.help for each in app.registered_groups}
+    first = {name: " ".join(inspect.cleandoc(text).split("\n\n")[0].split()) for name, text in said.items()}
+    assert list(first.items()) == [(name, each.summary) for name, each in COMMANDS.items()]
+    groups = [each.name for each in app.registered_groups]
+    assert [name for name, each in COMMANDS.items() if each.is_group] == groups
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"), [(["--help"], set()), (["utility", "--help"], {"utility"})], ids=["list", "command"]
+)
+def test_a_start_loads_no_other_command(words, loaded):
+    code = (
+        "import sys; from publius.cli import asked\n"
+        f"try: asked({words!r})({words!r})\n"
+        "finally: print(*sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = set(done.stderr.split())
+    assert "Usage" in done.stdout
+    assert {each.module for each in COMMANDS.values() if f"publius.cli.{each.module}" in modules} == loaded
+    assert not {"numpy", "scipy"} & modules
 
 
 def test_a_file_of_options_is_checked_against_all_commands(tmp_path, monkeypatch):

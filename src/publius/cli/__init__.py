@@ -9,55 +9,20 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
 import typer
-from typer.main import get_command_name
-from typer.models import CommandInfo, TyperInfo
 
 from publius import __version__
-from publius.cli import (
-    audit,
-    bench,
-    calibrate,
-    certify,
-    check_mechanism,
-    compare,
-    demo,
-    distance,
-    doctor,
-    embeddings,
-    evaluate,
-    explore,
-    guarantee,
-    inspect,
-    ledger,
-    obfuscate,
-    outcomes,
-    reconstruct,
-    reference,
-    signoff,
-    start,
-    utility,
-    watch,
-    words,
-    write,
-)
+from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, ConfiguredCommand, Given
 from publius.cli.log import Format, say, set_up
 from publius.errors import PubliusError, StorageError, place_of
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
-
-app = typer.Typer(
-    name="publius",
-    help="Release documents as noisy bags-of-words that keep their topic or meaning and blur their author.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
 
 
 def _version(asked: bool) -> None:
@@ -66,7 +31,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _top(
     ctx: typer.Context,
     version: bool = typer.Option(
@@ -90,72 +54,70 @@ def _top(
         ctx.obj.check(ctx.command, ctx)
 
 
-start.register(app)
-demo.register(app)
-obfuscate.register(app)
-watch.register(app)
-inspect.register(app)
-embeddings.register(app)
-reference.register(app)
-outcomes.register(app)
-for noun in (certify, words, compare, distance, guarantee, utility, ledger, evaluate, calibrate, explore):
-    noun.register(app)
-signoff.register(app)
-write.register(app)
-reconstruct.register(app)
-bench.register(app)
-audit.register(app)
-check_mechanism.register(app)
-doctor.register(app)
-for each in (app, *(group.typer_instance for group in app.registered_groups)):
-    for command in each.registered_commands if each is not None else ():
-        if not issubclass(command.cls or object, ConfiguredCommand):
-            command.cls = ConfiguredCommand
+_EMPTY = typer.Typer(
+    name="publius",
+    help="Release documents as noisy bags-of-words that keep their topic or meaning and blur their author.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+_EMPTY.callback()(_top)
+
+
+def __getattr__(name: str) -> typer.Typer:
+    """``app``, the application with all commands, made when it is asked for."""
+    if name == "app":
+        return whole()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def whole() -> typer.Typer:
+    """The application with all commands, from the module of each."""
+    made = copy(_EMPTY)
+    made.registered_commands, made.registered_groups = [], []
+    for module in dict.fromkeys(each.module for each in COMMANDS.values()):
+        _register(module, made)
+    return made
 
 
 def asked(words: Sequence[str]) -> typer.Typer:
-    """The application as far as ``words`` need it: making the options of all commands takes most of a start.
+    """The application as far as ``words`` need it: loading all commands takes most of a start.
 
-    A list of the commands needs no options, and a command those of no other. Where a file says options, all of them
-    are needed to check it.
+    A list of the commands needs none of them, and a command no other. Where a file says options, all of them are
+    needed to check it.
     """
     if "PUBLIUS_CONFIG" in os.environ or Path(FILE).is_file():
-        return app
+        return whole()
     name = words[0] if words else "--help"
-    commands = [
-        each.name or get_command_name(each.callback.__name__)
-        for each in app.registered_commands
-        if each.callback
-    ]
     listed = name == "--help" and len(words) <= 1
-    if not listed and name not in commands and name not in [each.name for each in app.registered_groups]:
-        return app
-    small = copy(app)
-    small.registered_commands = [
-        each if command == name else _without_options(each)
-        for command, each in zip(commands, app.registered_commands, strict=True)
-    ]
-    small.registered_groups = [
-        each if each.name == name else _without_commands(each) for each in app.registered_groups
-    ]
+    if not listed and name not in COMMANDS:
+        return whole()
+    small = copy(_EMPTY)
+    small.registered_commands, small.registered_groups = [], []
+    for each, command in COMMANDS.items():
+        if each == name:
+            own = typer.Typer()
+            _register(command.module, own)
+            small.registered_commands += [found for found in own.registered_commands if found.name == name]
+            small.registered_groups += own.registered_groups
+        elif command.is_group:
+            small.add_typer(typer.Typer(), name=each, help=command.summary)
+        else:
+            small.command(each, help=command.summary)(_nothing)
     return small
 
 
-def _without_options(command: CommandInfo) -> CommandInfo:
-    def listed() -> None: ...
+def _register(module: str, app: typer.Typer) -> None:
+    import_module(f"publius.cli.{module}").register(app)
+    for each in (app, *(group.typer_instance for group in app.registered_groups)):
+        for command in each.registered_commands if each is not None else ():
+            if not issubclass(command.cls or object, ConfiguredCommand):
+                command.cls = ConfiguredCommand
 
-    listed.__name__, listed.__doc__ = getattr(command.callback, "__name__", ""), command.callback.__doc__
-    command = copy(command)
-    command.callback = listed
-    return command
 
-
-def _without_commands(group: TyperInfo) -> TyperInfo:
-    group, inside = copy(group), copy(group.typer_instance)
-    if inside is not None:
-        inside.registered_commands = []
-    group.typer_instance = inside
-    return group
+def _nothing() -> None: ...
 
 
 class _Stopped(SystemExit):
@@ -185,7 +147,7 @@ def main() -> None:
     set_up("text", 0)
     try:
         with _signals_stop():
-            (app if _COMPLETION in os.environ else asked(sys.argv[1:]))()
+            (whole() if _COMPLETION in os.environ else asked(sys.argv[1:]))()
     except PubliusError as error:
         _fail(str(error), error.exit_code)
     except _Stopped as stop:
