@@ -15,6 +15,7 @@ from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan
 from publius.releases.protect import protect, release
 from publius.releases.tables import protect_table
+from publius.releases.writers import Layout
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag
 from publius.vectors.learning.fit_reference import ReferenceSettings as FitSettings
@@ -229,3 +230,30 @@ def test_topics_that_are_all_one_are_refused():
     texts = [text for text, _ in public_texts(30)]
     with pytest.raises(DataError, match="cannot be told apart"):
         fit_reference([(text, topic) for text in texts for topic in "ab"], name="same")
+
+
+@pytest.mark.parametrize("choices", [{}, {"mechanism": "position"}, {"experiment": True, "seed": 3}])
+@pytest.mark.parametrize("labels", [(), ("topic",)])
+def test_lines_are_what_json_makes_of_the_releases(reference, choices, labels):
+    """Many documents together are written from pieces that are made once: not a byte is another."""
+    plan = Plan.of(
+        ReleaseSettings(**{"preserve": "topic", "reference": reference, "bound": 5.0, **choices}),
+        labels=labels,
+    )
+    layout = Layout.of(plan)
+    documents = [
+        Document(f'é"{number}', text, dict.fromkeys(labels, "früh, 1"), number + 1)
+        for number, text in enumerate(["ship wave", "cow", "night", "harvest hay sail", ""] * 60)
+    ]
+    results, _ = protect(documents, plan, plan.run_key())
+    together = [layout.json_line(each) for each in results]
+    alone = []
+    for each in results:
+        plain = Bag(each.bag.counts)
+        record = layout.record(each)
+        body = {"id": record.pop("id"), "size": record.pop("size")}
+        counts = {word: plain.counts[word] for word in plan.vocabulary.vocabulary if word in plain.counts}
+        line = json.dumps({**body, "bag": counts, **record}, ensure_ascii=False)
+        alone.append(line.encode() + b"\n")
+    assert together == alone
+    assert {each.bag.as_json(plan.vocabulary.vocabulary) is None for each in results} == {False}

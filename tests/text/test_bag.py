@@ -1,7 +1,9 @@
 import doctest
+import json
 import pickle
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from publius.errors import UnknownWordError, UsageError
 from publius.text import bag as module
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
+from publius.text.drawn_bags import Alphabet, DrawnBags
 from publius.text.tokenizer import StopWords
 
 NONE = StopWords.load("none")
@@ -206,3 +209,53 @@ def test_no_more_text_is_read_than_the_first_words_need():
 
 def test_examples_in_the_documentation():
     assert doctest.testmod(module).failed == 0
+
+
+# Bags that were drawn together ----------------------------------------------------------------------------------------
+
+HARD = (
+    "zebra",
+    'quo"te',
+    "back\\slash",
+    "é",
+    "naïve",
+    "tab\tbed",
+    "日本",
+    "a",
+    "B",
+    UNKNOWN,
+    "line\u2028end",
+)
+
+
+def drawn(count, size=9, seed=3):
+    ranks = np.sort(np.random.default_rng(seed).integers(0, len(HARD), (count, size)), axis=1)
+    return DrawnBags(Alphabet(HARD), ranks), ranks
+
+
+@pytest.mark.parametrize("count", [1, 200])
+def test_a_drawn_bag_is_the_bag_of_its_words(count):
+    bags, ranks = drawn(count)
+    for row, own in enumerate(ranks.tolist()):
+        plain = Bag([sorted(HARD)[rank] for rank in own])
+        assert hash(Bag.from_drawn(bags, row)) == hash(plain)
+        found = Bag.from_drawn(bags, row)
+        assert found == plain
+        assert list(found.counts.items()) == list(plain.counts.items())
+        assert (found.size, list(found.words())) == (plain.size, list(plain.words()))
+        assert repr(found) == repr(plain)
+        assert pickle.loads(pickle.dumps(Bag.from_drawn(bags, row))) == plain
+
+
+def test_a_drawn_bag_as_json_is_what_json_makes_of_it():
+    bags, ranks = drawn(300)
+    for row in range(len(ranks)):
+        found = Bag.from_drawn(bags, row)
+        counts = {word: found.counts[word] for word in HARD if word in found.counts}
+        assert found.as_json(HARD) == json.dumps(counts, ensure_ascii=False)
+
+
+def test_json_is_made_for_many_bags_and_their_own_vocabulary_only():
+    assert Bag.from_drawn(drawn(300)[0], 0).as_json((*HARD,)) is None
+    assert Bag.from_drawn(drawn(5)[0], 0).as_json(HARD) is None
+    assert Bag(["tea"]).as_json(HARD) is None

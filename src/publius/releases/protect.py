@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, final
 
 import numpy as np
@@ -56,10 +57,17 @@ def protect(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
     results = [ready if isinstance(ready, BadDocument) else next(released) for ready in prepared]
-    tally = sum(
-        (Tally(1, plan.size, r.encoded.seen, r.encoded.unknown, r.encoded.padding) for _, r in good), Tally()
+    return results, _tally([ready.encoded for _, ready in good], plan)
+
+
+def _tally(found: Sequence[Encoded], plan: Plan) -> Tally:
+    return Tally(
+        len(found),
+        plan.size * len(found),
+        sum(each.seen for each in found),
+        sum(each.unknown for each in found),
+        sum(each.padding for each in found),
     )
-    return results, tally
 
 
 def _drawn(
@@ -132,11 +140,11 @@ def _check_bag(bag: Bag, length: int | None, ordered: OrderedText | None) -> Non
 @final
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A document's words and, of those with a vector, their indices; ``known`` marks them."""
+    """A document's words and, of those with a vector, their indices; ``known`` marks them, None for all."""
 
     encoded: Encoded
     indices: IndexArray
-    known: np.ndarray[Any, np.dtype[np.bool_]]
+    known: np.ndarray[Any, np.dtype[np.bool_]] | None = None
 
 
 def _prepared(documents: Sequence[Document], plan: Plan, key: RunKey) -> list[_Ready | BadDocument]:
@@ -162,12 +170,12 @@ def _prepare(document: Document, plan: Plan, key: RunKey) -> _Ready | BadDocumen
 def _ready(encoded: Encoded, plan: Plan, key: RunKey, id: str) -> _Ready:
     if encoded.places is not None:
         places = filled_up(encoded.places, encoded.padding, plan, key, id)
-        return _Ready(encoded, places, np.ones(len(places), bool))
+        return _Ready(encoded, places)
     if plan.encoding.unknown == "keep":
         known = np.array([word == UNKNOWN or word in plan.vocabulary for word in encoded.words])
         words = [word for word, is_known in zip(encoded.words, known, strict=True) if is_known]
     else:
-        known, words = np.ones(len(encoded.words), bool), list(encoded.words)
+        known, words = None, list(encoded.words)
     indices = filled_up(plan.mechanism.indices(words), encoded.padding, plan, key, id)
     return _Ready(encoded, indices, known)
 
@@ -213,9 +221,9 @@ def _release(document: Document, ready: _Ready, outputs: IndexArray | DocumentOu
         return Release(document.id, plan.word_mechanism.bag(outputs), plan.guarantee, document.labels)
     vocabulary = plan.vocabulary.vocabulary
     protected = iter([vocabulary[index] for index in outputs.tolist()])
+    marks = repeat(True, len(ready.encoded.words)) if ready.known is None else ready.known.tolist()
     words = [
-        next(protected) if known else word
-        for word, known in zip(ready.encoded.words, ready.known, strict=True)
+        next(protected) if known else word for word, known in zip(ready.encoded.words, marks, strict=True)
     ]
     guarantee = plan.guarantee if plan.experiment is None else None
     facts = (document.id, Bag(words), guarantee, document.labels, plan.warning)

@@ -8,6 +8,7 @@ the folder opens them to others when it has its place.
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import math
@@ -91,8 +92,11 @@ class Layout:
     def json_line(self, release: Release) -> bytes:
         """The line of ``bags.jsonl``: id, size, bag, the kept fields; of ordered text also words, kept and text."""
         record = self.record(release)
-        body = {"id": record.pop("id"), "size": record.pop("size"), "bag": self.counts(release), **record}
-        return json_line({**body, **self._in_order(release)})
+        bag = release.bag.as_json(self.vocabulary.vocabulary) or _JSON.encode(self.counts(release))
+        head = f'{{"id": {_JSON.encode(record.pop("id"))}, "size": {record.pop("size")}, "bag": {bag}'
+        rest = {**record, **self._in_order(release)}
+        few = not self.labels and not self.ordered
+        return (head + (_tail(tuple(rest.items())) if few else _encoded(rest))).encode()
 
     def _in_order(self, release: Release) -> dict[str, Any]:
         """The words of ordered text as they follow each other, the places of those kept, and all as one line."""
@@ -129,6 +133,17 @@ class Layout:
             columns = self._in_order(release) or {"words": list(counts), "counts": list(counts.values())}
             records.append({**self.record(release), **labels, **columns})
         return import_parquet()[0].RecordBatch.from_pylist(records, schema=self.schema())
+
+
+@functools.lru_cache(maxsize=1024)
+def _tail(items: tuple[tuple[str, Any], ...]) -> str:
+    """`_encoded` for what is the same of many documents: a prototype, an experiment's warning."""
+    return _encoded(dict(items))
+
+
+def _encoded(rest: dict[str, Any]) -> str:
+    """The end of a line of JSON with ``rest`` in it, after other keys."""
+    return f", {_JSON.encode(rest)[1:]}\n" if rest else "}\n"
 
 
 def json_line(record: dict[str, Any]) -> bytes:

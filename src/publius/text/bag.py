@@ -19,6 +19,7 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import UnknownWordError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy, check
+from publius.text.drawn_bags import DrawnBags
 from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
 from publius.text.tokenizer import Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
@@ -38,9 +39,10 @@ class Bag:
     Bag(size=3, distinct=2)
     """
 
-    __slots__ = ("_counts", "_size")
+    __slots__ = ("_counts", "_drawn", "_size")
 
-    _counts: Mapping[str, int]
+    _counts: Mapping[str, int] | None
+    _drawn: tuple[DrawnBags, int] | None
     _size: int
 
     def __init__(self, words: Iterable[str] | Mapping[str, int] = ()) -> None:
@@ -48,6 +50,7 @@ class Bag:
             raise UsageError("a Bag is made of words, not of one string: use Bag.from_text")
         counts = _checked(words if isinstance(words, Mapping) else Counter(words))
         object.__setattr__(self, "_counts", MappingProxyType(counts))
+        object.__setattr__(self, "_drawn", None)
         object.__setattr__(self, "_size", sum(counts.values()))
 
     @classmethod
@@ -58,7 +61,17 @@ class Bag:
         """
         bag = object.__new__(cls)
         object.__setattr__(bag, "_counts", MappingProxyType(counts))
+        object.__setattr__(bag, "_drawn", None)
         object.__setattr__(bag, "_size", size)
+        return bag
+
+    @classmethod
+    def from_drawn(cls, drawn: DrawnBags, row: int) -> Bag:
+        """One of many bags that were drawn together; its words are named when they are asked for."""
+        bag = object.__new__(cls)
+        object.__setattr__(bag, "_counts", None)
+        object.__setattr__(bag, "_drawn", (drawn, row))
+        object.__setattr__(bag, "_size", drawn.size)
         return bag
 
     @classmethod
@@ -99,23 +112,33 @@ class Bag:
     @property
     def counts(self) -> Mapping[str, int]:
         """How often each word occurs; read-only, sorted by word."""
-        return self._counts
+        if self._counts is None and self._drawn is not None:
+            drawn, row = self._drawn
+            object.__setattr__(self, "_counts", MappingProxyType(drawn.counts(row)))
+        return cast(Mapping[str, int], self._counts)
+
+    def as_json(self, vocabulary: Sequence[str]) -> str | None:
+        """The counts as JSON in the order of ``vocabulary``, where the bag was drawn from it with many others."""
+        if self._drawn is None or self._drawn[0].alphabet.vocabulary is not vocabulary:
+            return None
+        drawn, row = self._drawn
+        return drawn.as_json(row)
 
     def words(self) -> Iterator[str]:
         """Each word as often as it occurs, sorted."""
-        return chain.from_iterable(repeat(word, count) for word, count in self._counts.items())
+        return chain.from_iterable(repeat(word, count) for word, count in self.counts.items())
 
     def __eq__(self, other: object) -> bool:
-        return self._counts == other._counts if isinstance(other, Bag) else NotImplemented
+        return self.counts == other.counts if isinstance(other, Bag) else NotImplemented
 
     def __hash__(self) -> int:
-        return hash(tuple(self._counts.items()))
+        return hash(tuple(self.counts.items()))
 
     def __repr__(self) -> str:
-        return f"Bag(size={self._size}, distinct={len(self._counts)})"
+        return f"Bag(size={self._size}, distinct={len(self.counts)})"
 
     def __reduce__(self) -> tuple[Callable[[dict[str, int], int], Bag], tuple[dict[str, int], int]]:
-        return Bag.from_checked, (dict(self._counts), self._size)
+        return Bag.from_checked, (dict(self.counts), self._size)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError("a Bag cannot be changed")

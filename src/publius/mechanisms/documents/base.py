@@ -9,7 +9,6 @@ on it needs no common length, no truncation and no padding. The bag that leaves 
 from __future__ import annotations
 
 import functools
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.settings import DOCUMENT_LENGTH, Settings
 from publius.text.bag import UNKNOWN, Bag
+from publius.text.drawn_bags import Alphabet, DrawnBags
 from publius.vectors.learning.reference import Aspect, Reference
 
 LENGTH = DOCUMENT_LENGTH
@@ -250,38 +250,12 @@ class AbstractDocumentMechanism(ABC):
     @final
     def _bags(self, ranks: IndexArray) -> list[Bag]:
         """A bag for each row of words, given as ascending ranks: nothing of the order of the draw is left."""
-        size = ranks.shape[1]
-        first = np.ones(ranks.shape, bool)  # of the runs of one word; a row starts one
-        np.not_equal(ranks[:, 1:], ranks[:, :-1], out=first[:, 1:])
-        starts = np.flatnonzero(first)
-        names = self._alphabet.names.take(ranks.ravel().take(starts)).tolist()
-        repeats = np.diff(starts, append=ranks.size).tolist()
-        ends = [0, *np.cumsum(first.sum(axis=1)).tolist()]
-        return [
-            Bag.from_checked(dict(zip(names[start:end], repeats[start:end], strict=True)), size)
-            for start, end in itertools.pairwise(ends)
-        ]
+        drawn = DrawnBags(self._alphabet, ranks)
+        return [Bag.from_drawn(drawn, row) for row in range(len(drawn))]
 
     @functools.cached_property
     def _alphabet(self) -> Alphabet:
-        return Alphabet.of(self.reference.vocabulary)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Alphabet:
-    """A vocabulary in alphabetical order: the ``names`` in it, and the ``ranks`` of the words by their index."""
-
-    names: np.ndarray[Any, np.dtype[np.object_]]
-    ranks: IndexArray
-
-    @classmethod
-    def of(cls, vocabulary: Sequence[str]) -> Alphabet:
-        """The alphabet of a vocabulary."""
-        order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
-        ranks = np.empty(len(order), np.int64)
-        ranks[order] = np.arange(len(order))
-        return cls(np.array([vocabulary[index] for index in order], object), ranks)
+        return Alphabet(self.reference.vocabulary)
 
 
 def random_bits(rng: Generator, size: int) -> bytes:
