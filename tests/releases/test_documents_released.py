@@ -17,7 +17,7 @@ from publius.releases.protect import protect, release
 from publius.releases.tables import protect_table
 from publius.releases.writers import Layout
 from publius.settings import ReleaseSettings
-from publius.text.bag import Bag
+from publius.text.bag import Bag, drawn_json
 from publius.vectors.learning.fit_reference import ReferenceSettings as FitSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import Reference
@@ -256,4 +256,4 @@ def test_lines_are_what_json_makes_of_the_releases(reference, choices, labels):
         line = json.dumps({**body, "bag": counts, **record}, ensure_ascii=False)
         alone.append(line.encode() + b"\n")
     assert together == alone
-    assert {each.bag.as_json(plan.vocabulary.vocabulary) is None for each in results} == {False}
+    assert {drawn_json(each.bag, plan.vocabulary.vocabulary) is None for each in results} == {False}

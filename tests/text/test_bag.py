@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from publius.errors import UnknownWordError, UsageError
 from publius.text import bag as module
-from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
+from publius.text.bag import UNKNOWN, Bag, Encoding, drawn_json, drawn_together, words_of
 from publius.text.drawn_bags import Alphabet, DrawnBags
 from publius.text.tokenizer import StopWords
 
@@ -236,26 +236,24 @@ def drawn(count, size=9, seed=3):
 @pytest.mark.parametrize("count", [1, 200])
 def test_a_drawn_bag_is_the_bag_of_its_words(count):
     bags, ranks = drawn(count)
-    for row, own in enumerate(ranks.tolist()):
+    every = (drawn_together(bags) for _ in range(4))  # each of them not asked before
+    for hashed, found, pickled, shown, own in zip(*every, ranks.tolist(), strict=True):
         plain = Bag([sorted(HARD)[rank] for rank in own])
-        assert hash(Bag.from_drawn(bags, row)) == hash(plain)
-        found = Bag.from_drawn(bags, row)
+        assert hash(hashed) == hash(plain)
         assert found == plain
         assert list(found.counts.items()) == list(plain.counts.items())
         assert (found.size, list(found.words())) == (plain.size, list(plain.words()))
-        assert repr(found) == repr(plain)
-        assert pickle.loads(pickle.dumps(Bag.from_drawn(bags, row))) == plain
+        assert repr(shown) == repr(plain)
+        assert pickle.loads(pickle.dumps(pickled)) == plain
 
 
 def test_a_drawn_bag_as_json_is_what_json_makes_of_it():
-    bags, ranks = drawn(300)
-    for row in range(len(ranks)):
-        found = Bag.from_drawn(bags, row)
+    for found in drawn_together(drawn(300)[0]):
         counts = {word: found.counts[word] for word in HARD if word in found.counts}
-        assert found.as_json(HARD) == json.dumps(counts, ensure_ascii=False)
+        assert drawn_json(found, HARD) == json.dumps(counts, ensure_ascii=False)
 
 
 def test_json_is_made_for_many_bags_and_their_own_vocabulary_only():
-    assert Bag.from_drawn(drawn(300)[0], 0).as_json((*HARD,)) is None
-    assert Bag.from_drawn(drawn(5)[0], 0).as_json(HARD) is None
-    assert Bag(["tea"]).as_json(HARD) is None
+    assert drawn_json(drawn_together(drawn(300)[0])[0], (*HARD,)) is None
+    assert drawn_json(drawn_together(drawn(5)[0])[0], HARD) is None
+    assert drawn_json(Bag(["tea"]), HARD) is None

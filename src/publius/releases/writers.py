@@ -24,7 +24,7 @@ from publius.errors import UsageError
 from publius.files import private
 from publius.releases.plan import ORDERED_TEXT, Plan
 from publius.releases.release import Release
-from publius.text.bag import Bag
+from publius.text.bag import Bag, drawn_json
 from publius.text.known_words import IndexedVocabulary
 from publius.text.tokenizer import joined
 
@@ -92,7 +92,7 @@ class Layout:
     def json_line(self, release: Release) -> bytes:
         """The line of ``bags.jsonl``: id, size, bag, the kept fields; of ordered text also words, kept and text."""
         record = self.record(release)
-        bag = release.bag.as_json(self.vocabulary.vocabulary) or _JSON.encode(self.counts(release))
+        bag = drawn_json(release.bag, self.vocabulary.vocabulary) or _JSON.encode(self.counts(release))
         head = f'{{"id": {_JSON.encode(record.pop("id"))}, "size": {record.pop("size")}, "bag": {bag}'
         rest = {**record, **self._in_order(release)}
         few = not self.labels and not self.ordered

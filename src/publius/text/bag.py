@@ -66,15 +66,6 @@ class Bag:
         return bag
 
     @classmethod
-    def from_drawn(cls, drawn: DrawnBags, row: int) -> Bag:
-        """One of many bags that were drawn together; its words are named when they are asked for."""
-        bag = object.__new__(cls)
-        object.__setattr__(bag, "_counts", None)
-        object.__setattr__(bag, "_drawn", (drawn, row))
-        object.__setattr__(bag, "_size", drawn.size)
-        return bag
-
-    @classmethod
     def from_counts(cls, counts: Mapping[str, int]) -> Bag:
         """The bag that holds each word as often as ``counts`` says; `UsageError` for a count below 1."""
         return cls(counts)
@@ -117,13 +108,6 @@ class Bag:
             object.__setattr__(self, "_counts", MappingProxyType(drawn.counts(row)))
         return cast(Mapping[str, int], self._counts)
 
-    def as_json(self, vocabulary: Sequence[str]) -> str | None:
-        """The counts as JSON in the order of ``vocabulary``, where the bag was drawn from it with many others."""
-        if self._drawn is None or self._drawn[0].alphabet.vocabulary is not vocabulary:
-            return None
-        drawn, row = self._drawn
-        return drawn.as_json(row)
-
     def words(self) -> Iterator[str]:
         """Each word as often as it occurs, sorted."""
         return chain.from_iterable(repeat(word, count) for word, count in self.counts.items())
@@ -145,6 +129,26 @@ class Bag:
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("a Bag cannot be changed")
+
+
+def drawn_together(drawn: DrawnBags) -> list[Bag]:
+    """A bag for each of those that were drawn together; its words are named when they are asked for."""
+    bags = []
+    for row in range(len(drawn)):
+        bag = object.__new__(Bag)
+        object.__setattr__(bag, "_counts", None)
+        object.__setattr__(bag, "_drawn", (drawn, row))
+        object.__setattr__(bag, "_size", drawn.size)
+        bags.append(bag)
+    return bags
+
+
+def drawn_json(bag: Bag, vocabulary: Sequence[str]) -> str | None:
+    """The counts as JSON in the order of ``vocabulary``, where ``bag`` was drawn from it together with many."""
+    if bag._drawn is None or bag._drawn[0].alphabet.vocabulary is not vocabulary:
+        return None
+    drawn, row = bag._drawn
+    return drawn.as_json(row)
 
 
 def _checked(counts: Mapping[str, int]) -> dict[str, int]:

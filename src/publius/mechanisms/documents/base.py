@@ -21,7 +21,7 @@ from publius.errors import DataError, UsageError
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.settings import DOCUMENT_LENGTH, Settings
-from publius.text.bag import UNKNOWN, Bag
+from publius.text.bag import UNKNOWN, Bag, drawn_together
 from publius.text.drawn_bags import Alphabet, DrawnBags
 from publius.vectors.learning.reference import Aspect, Reference
 
@@ -250,8 +250,7 @@ class AbstractDocumentMechanism(ABC):
     @final
     def _bags(self, ranks: IndexArray) -> list[Bag]:
         """A bag for each row of words, given as ascending ranks: nothing of the order of the draw is left."""
-        drawn = DrawnBags(self._alphabet, ranks)
-        return [Bag.from_drawn(drawn, row) for row in range(len(drawn))]
+        return drawn_together(DrawnBags(self._alphabet, ranks))
 
     @functools.cached_property
     def _alphabet(self) -> Alphabet:
