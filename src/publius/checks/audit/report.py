@@ -135,8 +135,9 @@ def cell(value: Any) -> str:
 
 
 _INTRODUCTION = """\
-What shows that the implementation keeps its guarantee, exactly where that can be computed and statistically
+The audit tests that the implementation keeps its guarantee, exactly where that can be computed and statistically
 elsewhere, and that broken versions are caught. This page is made by the command below; nothing on it is typed.
+A *cell* is two documents and one output of a small world whose probabilities are computed exactly.
 
 A check passes when its statistic is at most its threshold. The statistic is a count of violations (threshold 0), an
 excess in nats over what the theorem allows, or the surprise of a test: -log10 of its p-value, whose threshold gives
