@@ -103,7 +103,7 @@ def corpus(page):
 def evaluated(folder):
     """Results of an evaluation of passages at three bounds, as the report of a session."""
     corpus = folder / "passages.jsonl"
-    rows = itertools.islice(labelled_passages(), 0, None, 3)
+    rows = itertools.islice(labelled_passages(), 0, None, 5)
     corpus.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     command = ["evaluate", str(corpus), "--preserve", "meaning", "--reference", "themes"]
     limits = ["--bound", "3,7,12", "--preset", "quick", "--author-at-most", "0.3"]

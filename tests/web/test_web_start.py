@@ -181,6 +181,7 @@ def test_the_time_left_is_that_of_the_parts_done(monkeypatch):
     assert after(5, 0, 0) is None  # what came before is not the speed of the parts
     assert after(2, 10, 0) == 8  # 40 at 5 a second
     assert after(3) == 5
+    assert after(6) is None  # the next part takes longer than was thought
     assert after(0, 50, 0) is None
     assert after(10, 0, 4) is None  # another total: something else has begun
     assert after(6, 2, 4) == 6

@@ -219,7 +219,9 @@ class Evaluation:
         setting = self._ready()
         jobs: list[Cell | None] = [None, *cells]  # None is the neighborhood
         missing = [job for job in jobs if not self._path(job).exists()]
-        total, done = sum(map(self._steps, jobs)), sum(self._steps(job) for job in jobs if job not in missing)
+        # A cell protects, then attacks; the neighborhood takes about as long.
+        steps = 1 + len(self.request.adversaries) * len(self.request.tasks)
+        total, done = steps * len(jobs), steps * (len(jobs) - len(missing))
         if done:
             progress("found from before", done, total)
         within: Counter[Cell | None] = Counter()
@@ -231,12 +233,8 @@ class Evaluation:
         for job, record in _results(missing, setting, workers, advance):
             _write_json(self._path(job), record)
             del within[job]
-            done += self._steps(job)
+            done += steps
             progress("neighborhood" if job is None else job.name, done + within.total(), total)
-
-    def _steps(self, job: Cell | None) -> int:
-        """One for the protection, one for each attack; the neighborhood is one."""
-        return 1 if job is None else 1 + len(self.request.adversaries) * len(self.request.tasks)
 
     def results(self) -> Results:
         """Everything found so far, cell by cell in the order they are run in."""

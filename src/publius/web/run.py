@@ -76,13 +76,17 @@ class Stage:
         self.done, self.total = min(done, total), total
 
     def _left(self) -> float | None:
-        """Seconds for what is missing, at the speed of the parts done; None before the first and after the last."""
+        """Seconds for what is missing, at the speed of the parts done.
+
+        None before the first and after the last, and when the next takes longer than all that were missing.
+        """
         at, before = self.first
         fresh = self.done - before
         if fresh <= 0 or self.done >= self.total:
             return None
         needed = (self.last - at) / fresh * (self.total - self.done)
-        return max(0.0, needed - (time.monotonic() - self.last))
+        left = needed - (time.monotonic() - self.last)
+        return left if left > 0 else None
 
 
 @final
