@@ -50,7 +50,7 @@ def test_documents_of_another_language_are_named_by_position(tmp_path, embedding
     found = looked_at(tmp_path, embeddings, 2, "river bridge", "canary canary river")
     assert found.foreign == (2,)
     (warning,) = [each for each in found.warnings() if "hardly knows" in each]
-    assert "documents 2." in warning
+    assert "documents (2)." in warning
     assert "canary" not in warning
     assert "too few or of another kind" in warning  # nobody can tell from three words: both causes are named
     assert "vectors of their language" in warning
@@ -68,8 +68,8 @@ def test_another_language_is_told_from_a_small_vocabulary(tmp_path, embeddings):
     assert found.elsewhere == {5: "de", 6: "fr"}
     elsewhere, few = [each for each in found.warnings() if "know" in each]
     assert elsewhere.startswith("2 of 6 documents are in another language (de, fr) than the others")
-    assert "documents 5, 6;" in elsewhere
-    assert f"the vocabulary of {embeddings.size:,} words hardly knows 1 of 6 documents: documents 4." in few
+    assert "known (5, 6):" in elsewhere
+    assert f"the vocabulary of {embeddings.size:,} words hardly knows 1 of 6 documents (4)." in few
 
 
 def test_dropped_words_do_not_count(tmp_path, embeddings):

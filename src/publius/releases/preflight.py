@@ -100,13 +100,13 @@ class Preflight:
             languages = ", ".join(sorted(set(self.elsewhere.values())))
             yield (
                 f"{len(self.elsewhere):,} of {self.documents:,} documents are in another language ({languages}) than "
-                f"the others, and hardly a word of theirs is known: documents {_named([*self.elsewhere])}; leave them "
+                f"the others, and hardly a word of theirs is known ({_named([*self.elsewhere])}): leave them "
                 "out, or release them apart with public texts or vectors of their language"
             )
         if unknown := [place for place in self.foreign if place not in self.elsewhere]:
             yield (
                 f"the vocabulary of {self.vocabulary:,} words hardly knows {len(unknown):,} of {self.documents:,} "
-                f"documents: documents {_named(unknown)}. If they are in its language, the public texts that it comes "
+                f"documents ({_named(unknown)}). If they are in its language, the public texts that it comes "
                 "from are too few or of another kind: give more that are like yours. If they are not: give texts or "
                 "vectors of their language"
             )
