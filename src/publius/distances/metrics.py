@@ -38,7 +38,14 @@ class AbstractMetric(ABC):
         """At least the largest distance between two rows of ``vectors``: twice the largest to their mean."""
         center = np.asarray(vectors, np.float64).mean(axis=0, keepdims=True)
         blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
-        return 2 * (1 + 1e-12) * max(float(self.pairwise(block, center).max()) for block in blocks)
+        if type(self).paired is AbstractMetric.paired:  # which goes row by row
+            return 2 * (1 + 1e-12) * max(float(self.pairwise(block, center).max()) for block in blocks)
+        # Without scipy, whose import is half of a first draw.
+        return (
+            2
+            * (1 + 1e-12)
+            * max(float(self.paired(block, np.broadcast_to(center, block.shape)).max()) for block in blocks)
+        )
 
 
 @final
