@@ -52,11 +52,11 @@ function levelLine({ name, y: value }, y, { left, right }) {
     svg("text", { x: right, y: y(value) - 5, "text-anchor": "end" }, name));
 }
 
-function markLine(mark, name, x, { top, bottom }) {
+function markLine(mark, name, x, { top, bottom, left, right }) {
   if (!Number.isFinite(mark) || mark < x.low || mark > x.high) return null;
   return svg("g", { class: "mark" },
     svg("line", { x1: x(mark), x2: x(mark), y1: top - 5, y2: bottom }),
-    svg("text", { x: x(mark), y: top - 10, "text-anchor": "middle" }, `${name} ${number(mark)}`));
+    svg("text", { x: Math.min(Math.max(x(mark), left), right - 24), y: top - 10, "text-anchor": "middle" }, `${name} ${number(mark)}`));
 }
 
 function band({ color, points }, x, y) {
