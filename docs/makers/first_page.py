@@ -129,12 +129,12 @@ def before_and_after(found: Shown) -> None:
     """Three panels: the text, the bag, what is promised."""
     parts = [
         box(10, 10, 330, 270), '<text x="30" y="42" class="name">Before</text>',
-        lines(f"the first of {found.words} words; you know who wrote them", 30, 64, 48, "soft"),
-        lines(found.before, 30, 98, 36),
+        lines(f"the first of {found.words} words; you know who wrote them", 30, 64, 40, "soft", 18),
+        lines(found.before, 30, 120, 36),
         arrow((346, 145), (372, 145)),
         box(376, 10, 300, 270), '<text x="396" y="42" class="name">After</text>',
-        lines(f"the first of {found.size} public words on “{found.label}”", 396, 64, 42, "soft"),
-        lines(f"{found.after}, …", 396, 98, 31),
+        lines(f"the first of {found.size} public words on “{found.label}”", 396, 64, 38, "soft", 18),
+        lines(f"{found.after}, …", 396, 120, 31),
         arrow((682, 145), (708, 145)),
         box(712, 10, 278, 270, "key"), '<text x="732" y="42" class="name">The promise</text>',
         lines(f"a bound of {found.bound}, between any two documents", 732, 64, 36, "soft", 18),
