@@ -3,6 +3,7 @@
 PUBLIUS_SCHEMA_CASES says how many, 10,000 unless given.
 """
 
+import json
 import os
 from collections import Counter
 from contextlib import suppress
@@ -10,12 +11,37 @@ from contextlib import suppress
 import pytest
 from explorer import explorer
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 
 from references import fitted
 from toy import WORDS, sentence
 
 schemathesis = pytest.importorskip("schemathesis", reason="a part of make e2e, which has its own environment")
+
+LINES = "application/x-ndjson"
+
+
+def streamed():
+    """Bodies of a stream: a choice and documents as lines, or anything."""
+    objects = st.dictionaries(
+        st.sampled_from(["id", "text", "subject", "epsilon", "length", "batch", "unknown", "other"]),
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text()),
+    )
+    documents = st.fixed_dictionaries({"id": st.text(max_size=20), "text": st.text()})
+    choices = st.fixed_dictionaries({}, optional={"length": st.integers(1, 60), "batch": st.integers(1, 5)})
+    lines = st.builds(lambda first, rest: [first, *rest], objects | choices, st.lists(objects | documents))
+    return st.binary() | lines.map(lambda found: "\n".join(map(json.dumps, found)).encode())
+
+
+schemathesis.openapi.media_type(LINES, streamed())
+
+
+@schemathesis.serializer(LINES)
+def as_it_is(context, value):
+    """The lines are bytes already."""
+    return value
+
 
 CASES = int(os.environ.get("PUBLIUS_SCHEMA_CASES", "10000"))
 

@@ -398,7 +398,13 @@ def test_what_is_thrown_away_is_limited():
     """In bytes and in time: nobody keeps a connection by sending on."""
 
     class Wire:
-        closed = 0
+        closed = aborted = unread = 0
+
+        def abort(self):
+            self.aborted += 1
+
+        def get_write_buffer_size(self):
+            return self.unread
 
         def is_closing(self):
             return bool(self.closed)
@@ -421,7 +427,10 @@ def test_what_is_thrown_away_is_limited():
         assert wire.closed == 1
         slow = Wire()
         LingeringTransport(slow, Limits(drained_seconds=0.01), lambda: None).close()
+        deaf = Wire()
+        deaf.unread = 7
+        LingeringTransport(deaf, Limits(drained_seconds=0.01), lambda: None).close()
         await asyncio.sleep(0.2)
-        assert slow.closed == 1
+        assert (slow.closed, slow.aborted, deaf.aborted) == (1, 0, 1)
 
     asyncio.run(scenario())

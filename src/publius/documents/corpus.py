@@ -105,14 +105,17 @@ def accepted(item: T | BadDocument) -> T:
 
 
 def given_document(
-    id: str, text: str, position: int, *, subject: str | None = None
+    id: str, text: str, position: int, *, subject: str | None = None, blank: bool = False
 ) -> Document | BadDocument:
-    """A document that was handed over instead of read from a file, under the same rules; its account is its id."""
+    """A document that was handed over instead of read from a file, under the same rules; its account is its id.
+
+    One without any text is refused, unless ``blank`` ones may come.
+    """
     try:
         _short(id, "the id", LONGEST_ID)
         if subject is not None:
             _short(subject, "the subject", LONGEST_ID)
-        if not _text({"text": text}, "text").strip():
+        if not _text({"text": text}, "text").strip() and not blank:
             raise DocumentError("the text is empty: give one")
     except DocumentError as refused:
         return BadDocument(position, None, str(refused))

@@ -91,6 +91,30 @@ class Releases(Answer):
     manifest: dict[str, Any]
 
 
+class Refused(Answer):
+    """A line of a stream that got no bag; the others go on."""
+
+    line: Annotated[int, Field(description="Its number, from 1.")]
+    error: Fault
+
+
+class Stopped(Answer):
+    """The last line of a stream that ended early."""
+
+    error: Fault
+    first: Annotated[int, Field(alias="from", description="The first line that was left out.")]
+    charged: Annotated[int, Field(description="Documents from there on that were debited all the same.")]
+
+
+class Ended(Answer):
+    """The last line of a stream that was released whole: everything else that is revealed."""
+
+    manifest: dict[str, Any]
+
+
+StreamedLine = ReleasedBag | Refused | Ended | Stopped
+
+
 class Balance(Answer):
     """What was spent on a document."""
 

@@ -22,13 +22,14 @@ from starlette.types import ASGIApp
 from publius.releases.plan import publius_version
 from publius.web import answers, document_answers, requests, start_answers
 from publius.web.errors import Json, answer_to, invalid, refused
-from publius.web.guards.body import LimitedBody, file_too_large
-from publius.web.guards.limits import UPLOAD, Limits
+from publius.web.guards.body import LINES, OCTETS, LimitedBody, file_too_large
+from publius.web.guards.limits import STREAM, UPLOAD, Limits
 from publius.web.guards.security import Guard, SafeAnswers
 from publius.web.openapi import described
 from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
 from publius.web.state import State
+from publius.web.streaming import StreamedAnswer
 from publius.web.views import (
     compare,
     corpus,
@@ -39,6 +40,7 @@ from publius.web.views import (
     public,
     release,
     start,
+    stream,
     words,
 )
 from publius.web.workplace import Role
@@ -88,6 +90,7 @@ class _Service:
         self._quick, self._long, self._opening, self._files = (
             Lane(n, limits) for n in (_QUICK, _LONG, _LONG, _LONG)
         )
+        self._streams = asyncio.Semaphore(limits.streams)
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
@@ -114,7 +117,7 @@ class _Service:
         except Exception as error:
             return answer_to(error)
 
-    def _lane(self, view: Callable[..., dict[str, Any]], asked: object = None) -> Lane:
+    def _lane(self, view: Callable[..., Any], asked: object = None) -> Lane:
         """The long one where something is certified first or much is asked for; references wait for none of that."""
         if isinstance(asked, requests.Chosen) and not self._state.is_ready(asked):
             return self._long if asked.settings.level == "word" else self._opening
@@ -150,6 +153,24 @@ class _Service:
             except Exception as error:
                 return answer_to(error)
 
+        @router.post(
+            STREAM,
+            responses=_form(answers.StreamedLine),
+            response_class=StreamedAnswer,
+            status_code=200,
+            openapi_extra=_DOCUMENTS,
+        )
+        async def streamed() -> Response:
+            """Release documents that come as lines of JSON; each bag is a line, sent as it is made.
+
+            The first line is the choice, every further one a document. The answers stand in the order of the lines,
+            some together: as many as the choice says. A line that cannot be released is answered with its number and
+            the reason. The last line is the manifest, or the error that ended the stream and the first line that it
+            left out; an answer without such a last line is not whole. With a ledger documents are debited before
+            their bags are drawn.
+            """
+            return StreamedAnswer(self._limits, self._work, self._streams, self._begun, self._quick.run)
+
         for route in _ROUTES:
             router.add_api_route(
                 route.path,
@@ -160,6 +181,9 @@ class _Service:
                 responses=None if route.answer is None else _form(route.answer),
             )
         return router
+
+    async def _begun(self, asked: requests.Stream) -> stream.Stream:
+        return await self._lane(stream.Stream, asked).run(stream.Stream, self._state, asked)
 
     async def _received(self, request: Request, role: Role, name: str, *, more: bool) -> Response:
         """Take a file as it comes; what is too large, too slow or cut short leaves nothing behind."""
@@ -271,7 +295,14 @@ _ON_FILES: Final = (
 _FILE: Final = {
     "requestBody": {
         "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": {OCTETS: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+_DOCUMENTS: Final = {
+    "requestBody": {
+        "required": True,
+        "description": "Lines of JSON: the first is a Stream, every further one a GivenDocument.",
+        "content": {LINES: {"schema": {"type": "string"}, "example": '{}\n{"id": "a", "text": "b"}\n'}},
     }
 }
 

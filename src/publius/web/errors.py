@@ -58,13 +58,19 @@ def _fault_as(code: int, kind: str, message: str) -> dict[str, Any]:
 
 def invalid(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> Json:
     """The answer to a request of the wrong form: where and what, without anything that was sent."""
+    without_body = [{**problem, "loc": problem["loc"][1:]} for problem in problems]
+    return refused(400, 2, "UsageError", wrong_form(without_body, fields))
+
+
+def wrong_form(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> str:
+    """What is wrong, and where, in words."""
     places = [_place(problem["loc"], fields) + _fault(problem) for problem in problems[:5]]
-    return refused(400, 2, "UsageError", "; ".join(places) or "the request has the wrong form")
+    return "; ".join(places) or "the request has the wrong form"
 
 
 def _place(location: Sequence[object], fields: frozenset[str]) -> str:
     """Only names of ours and numbers: a name that was made up could hold a word of a document."""
-    parts = [str(part) if isinstance(part, int) or part in fields else "(another)" for part in location[1:]]
+    parts = [str(part) if isinstance(part, int) or part in fields else "(another)" for part in location]
     return f"{'.'.join(parts)}: " if parts else ""
 
 
@@ -72,8 +78,9 @@ def _fault(problem: Mapping[str, Any]) -> str:
     known = {
         "extra_forbidden": "there is no such field: leave it out",
         "missing": "this field is needed",
-        "json_invalid": "the body is not JSON",
-        "model_attributes_type": "the body must be a JSON object",
+        "json_invalid": "this is not JSON",
+        "model_attributes_type": "this must be a JSON object",
+        "model_type": "this must be a JSON object",
         "string_unicode": "the text holds half characters that UTF-8 cannot",
     }
     return known.get(problem["type"]) or str(problem["msg"])

@@ -63,14 +63,18 @@ class Work:
         """Nothing yet."""
         self._must_end: set[asyncio.Task[Any]] = set()
         self._may_stop: set[asyncio.Task[Any]] = set()
+        self._given_up = False
 
     def add(self, task: asyncio.Task[Any], *, must_end: bool) -> None:
         """Note a task until it is done."""
         (self._must_end if must_end else self._may_stop).add(task)
         task.add_done_callback(self._done)
+        if self._given_up and not must_end:
+            task.cancel()
 
     def give_up(self) -> None:
-        """Cancel what need not end; who asked for it is told."""
+        """Cancel what need not end, now and from now on; who asked for it is told."""
+        self._given_up = True
         for task in self._may_stop:
             task.cancel()
 

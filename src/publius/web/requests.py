@@ -25,7 +25,14 @@ from publius.settings import (
     TextSettings,
     declared,
 )
-from publius.web.guards.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_TEXT, MOST_DOCUMENTS
+from publius.web.guards.limits import (
+    BATCH,
+    LARGEST_LENGTH,
+    LONGEST_COMPARED,
+    LONGEST_TEXT,
+    MOST_DOCUMENTS,
+    MOST_WORDS,
+)
 
 if TYPE_CHECKING:
     MechanismName = str
@@ -157,6 +164,23 @@ class Obfuscate(Choice):
     """Documents to release."""
 
     documents: Annotated[list[GivenDocument], Field(min_length=1, max_length=MOST_DOCUMENTS)]
+
+
+class Stream(Choice):
+    """The first line of a stream: the choice for the documents of all further lines."""
+
+    batch: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            le=512,
+            description=f"Lines that are answered together: {BATCH}, or fewer where N is large, unless given.",
+        ),
+    ] = None
+
+    def rows(self, length: int) -> int:
+        """How many lines are answered together, for bags of ``length`` words: a public number."""
+        return self.batch or max(1, min(BATCH, MOST_WORDS // length))
 
 
 class Release(Choice):

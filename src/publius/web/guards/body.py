@@ -1,6 +1,7 @@
 """The body of a request: of one type, of limited size and time, read whole before anything looks at it.
 
-A file of texts is the exception: it is not held in memory, so its view reads it, within limits of its own.
+A file of texts and a stream of documents are the exceptions: they are not held in memory, so who answers reads them,
+within limits of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ from typing import Final, final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publius.web.errors import Json, refused
-from publius.web.guards.limits import UPLOAD, Limits
+from publius.web.guards.limits import STREAM, UPLOAD, Limits
+
+OCTETS: Final = "application/octet-stream"
+LINES: Final = "application/x-ndjson"
 
 _CLOSE: Final = {"connection": "close"}
 _DIGITS: Final = 18  # of a length; Python refuses to read numbers of thousands
@@ -41,7 +45,7 @@ class LimitedBody:
         if refusal := self._refusal(scope):
             await refusal(scope, receive, send)
             return
-        if scope.get("path") == UPLOAD:
+        if scope.get("path") in (UPLOAD, STREAM):
             await self._app(scope, receive, send)
             return
         try:
@@ -59,20 +63,27 @@ class LimitedBody:
 
     def _refusal(self, scope: Scope) -> Json | None:
         headers = {key.lower(): value for key, value in scope["headers"]}
-        file = scope.get("path") == UPLOAD
-        most = self._limits.upload_bytes if file else self._limits.body_bytes
+        path, limits = scope.get("path"), self._limits
         length = headers.get(b"content-length", b"0").lstrip(b"0") or b"0"
-        if not length.isdigit() or len(length) > _DIGITS or int(length) > most:
-            return file_too_large(most) if file else self._too_large()
+        has_length = length.isdigit() and len(length) <= _DIGITS
+
+        def fits(most: int) -> bool:
+            return has_length and int(length) <= most
+
+        if path == UPLOAD:
+            wanted, form = OCTETS, "the bytes of the file"
+            large = None if fits(limits.upload_bytes) else file_too_large(limits.upload_bytes)
+        elif path == STREAM:
+            wanted, form = LINES, "a line of JSON for each document"
+            large = None if fits(limits.stream_bytes) else stream_too_large(limits.stream_bytes)
+        else:
+            wanted, form = "application/json", "JSON"
+            large = None if fits(limits.body_bytes) else self._too_large()
         kind = headers.get(b"content-type", b"").split(b";")[0].strip().lower()
-        has_body = int(length) > 0 or b"transfer-encoding" in headers
-        if file and has_body:
-            message = "send the bytes of the file, with 'Content-Type: application/octet-stream'"
-            octets = kind == b"application/octet-stream"
-            return None if octets else refused(415, 2, "UsageError", message, _CLOSE)
-        if has_body and kind != b"application/json":
-            return refused(415, 2, "UsageError", "send JSON, with 'Content-Type: application/json'", _CLOSE)
-        return None
+        has_body = length != b"0" or b"transfer-encoding" in headers
+        if large is None and has_body and kind != wanted.encode():
+            return refused(415, 2, "UsageError", f"send {form}, with 'Content-Type: {wanted}'", _CLOSE)
+        return large
 
     def _too_large(self) -> Json:
         message = f"the body has more than {self._limits.body_bytes:,} bytes: send fewer documents at once"
@@ -94,6 +105,12 @@ class LimitedBody:
 def file_too_large(most: int) -> Json:
     """The answer to files that together have more than ``most`` bytes."""
     message = f"the files have more than {most >> 20:,} MiB together: use publius start on the command line"
+    return refused(413, 2, "UsageError", message, _CLOSE)
+
+
+def stream_too_large(most: int) -> Json:
+    """The answer to lines that together have more than ``most`` bytes."""
+    message = f"the lines have more than {most >> 20:,} MiB together: send the rest in another request"
     return refused(413, 2, "UsageError", message, _CLOSE)
 
 

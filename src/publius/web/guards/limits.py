@@ -20,8 +20,17 @@ MOST_WORDS: Final = 400_000
 LONGEST_COMPARED: Final = 4_000
 """N where an Earth Mover's distance is computed: its time grows with the square."""
 
+MOST_STREAMED: Final = 1_000_000
+"""Documents of one request that is answered while it comes."""
+
+BATCH: Final = 64
+"""Of those, how many are answered together unless the request says another number; N may allow fewer."""
+
 UPLOAD: Final = "/v1/start/files"
-"""The one address that takes a file instead of JSON."""
+"""The address that takes a file instead of JSON."""
+
+STREAM: Final = "/v1/stream"
+"""The address that takes lines of JSON, and answers while they come."""
 
 MOST_FILES: Final = 10_000
 """Of one corpus."""
@@ -43,6 +52,11 @@ class Limits:
         drained_seconds: for how long.
         upload_bytes: of the files of one corpus together.
         upload_seconds: within which one file must have arrived.
+        stream_bytes: of a request that is answered while it comes.
+        line_bytes: of each of its lines.
+        part_bytes: of its lines that are held at once; a line more may be.
+        stream_seconds: for which neither side may keep the other waiting there.
+        streams: such requests at a time.
         waiting: requests that may wait for their turn.
         waiting_seconds: how long each waits at most.
     """
@@ -54,5 +68,10 @@ class Limits:
     drained_seconds: float = 10.0
     upload_bytes: int = 256 * 2**20
     upload_seconds: float = 120.0
+    stream_bytes: int = 2**30
+    line_bytes: int = 8 * 2**20
+    part_bytes: int = 8 * 2**20
+    stream_seconds: float = 60.0
+    streams: int = 4
     waiting: int = 256
     waiting_seconds: float = 120.0

@@ -49,13 +49,19 @@ class LingeringTransport:
             self.close_at_once()
             return
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(self._limits.drained_seconds, self.close_at_once)
+        self._timer = loop.call_later(self._limits.drained_seconds, self._give_up)
 
     def throw_away(self, data: bytes) -> None:
         """What still came."""
         self._left = (self._left or 0) - len(data)
         if self._left < 0:
             self.close_at_once()
+
+    def _give_up(self) -> None:
+        """The other side has had its time: what it did not read by now is not kept for it."""
+        if self._transport.get_write_buffer_size():
+            self._transport.abort()
+        self.close_at_once()
 
     def close_at_once(self) -> None:
         """Without waiting."""
