@@ -28,6 +28,19 @@ def test_worlds_look_the_same(way):
     assert compare([way], pairs()[::3])[1] == []
 
 
+@pytest.mark.parametrize(
+    "way",
+    [Way("one process", "parquet"), Way("one process", "jsonl", resume=True), Way("in turn", "parquet")],
+    ids=str,
+)
+def test_worlds_look_the_same_where_long_texts_come_fewer_at_once(way, monkeypatch):
+    """Batches that are cut by the lengths of private texts are seen nowhere."""
+    from publius.releases.engines import worker_pool
+
+    monkeypatch.setattr(worker_pool, "AT_ONCE", 40)
+    assert compare([way], pairs())[1] == []
+
+
 def test_every_pair_is_of_two_worlds():
     assert all(pair.one != pair.other for pair in pairs())
     assert len({pair.name for pair in pairs()}) == len(pairs())

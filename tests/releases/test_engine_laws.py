@@ -199,3 +199,44 @@ def test_an_engine_of_ones_own_need_not_be_a_cluster(corpus, plan, tmp_path):
     protect_corpus(corpus, plan, tmp_path / "own", engine=Plain())
     protect_corpus(corpus, plan, tmp_path / "local", format="csv")
     assert (tmp_path / "own/bags.csv").read_bytes() == (tmp_path / "local/bags.csv").read_bytes()
+
+
+def test_a_batch_holds_so_many_characters_and_no_text_is_lost():
+    from publius.documents.corpus import BadDocument, Document
+    from publius.releases.engines import worker_pool
+
+    long = worker_pool.AT_ONCE // 3
+    items = [
+        BadDocument(i, None, "why") if i % 5 == 4 else Document(str(i), "a" * long * (i % 3), {}, i)
+        for i in range(60)
+    ]
+    batches = list(worker_pool.batches_of(iter(items), 50))
+    assert [item for batch in batches for item in batch] == items
+    assert len(batches) > 5
+    for batch in batches[:-1]:
+        sizes = [len(item.text) for item in batch if isinstance(item, Document)]
+        assert sum(sizes[:-1]) < worker_pool.AT_ONCE <= sum(sizes)
+    assert [len(batch) for batch in worker_pool.batches_of(items[:1] * 7, 3)] == [3, 3, 1]
+
+
+@pytest.mark.parametrize("count", [12, 13, 25])
+def test_the_number_of_documents_decides_about_processes_and_no_length(tmp_path, plan, count, monkeypatch):
+    """And bags are the same however texts come together."""
+    from publius.releases.engines import local, worker_pool
+
+    seen = []
+
+    class Noting(worker_pool.LocalRunner):
+        def __init__(self, plan, workers=1):
+            seen[-1].append(workers)
+            super().__init__(plan, 1)
+
+    monkeypatch.setattr(local, "LocalRunner", Noting)
+    corpus, made = write(tmp_path / "corpus.jsonl", rows(count)), []
+    for limit in (1, 700, 2**24):
+        monkeypatch.setattr(worker_pool, "AT_ONCE", limit)
+        seen.append([])
+        protect_corpus(corpus, plan, tmp_path / str(limit), workers=3, batch_size=12)
+        made.append((tmp_path / str(limit) / "bags.jsonl").read_bytes())
+    assert [found[-1:] for found in seen] == [[3 if count > 12 else 1]] * 3
+    assert len({*made}) == 1

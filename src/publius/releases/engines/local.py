@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import closing, nullcontext
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, final
@@ -17,7 +17,7 @@ from publius.noise.randomness import RunKey
 from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link
 from publius.releases.engines.journal import BAGS, Journal
 from publius.releases.engines.run_folder import Found
-from publius.releases.engines.worker_pool import Batch, LocalRunner, Protected, batches_of
+from publius.releases.engines.worker_pool import Batch, LocalRunner, Protected, batches_of, protect_batch
 from publius.releases.release import Release, Tally
 from publius.releases.writers import WRITERS, Layout, release_of
 
@@ -63,13 +63,26 @@ class LocalEngine(AbstractEngine):
     def _protected(self, job: Job, batches: Iterator[Batch], key: RunKey) -> Generator[Protected, None, None]:
         """The outcome of each batch, in order."""
         batches = job.charges.note(batches)
-        first = list(itertools.islice(batches, 2))
-        workers = 1 if len(first) < 2 else self.workers
-        if first and self.runner is None:
+        if self.runner is not None:
+            yield from self.runner.run(batches, key)
+            return
+        first = next(batches, [])
+        if first:
             job.prepare()
-        own = LocalRunner(job.plan, workers) if self.runner is None else nullcontext(self.runner)
-        with own as running:
-            yield from running.run(itertools.chain(first, batches), key)
+        batches, done = itertools.chain([first], batches), 0
+        if len(first) < job.batch_size:
+            # All there is, or long texts. As many documents as a whole batch has are done here, so that it is their
+            # number, and not how long they are, that decides whether processes are seen.
+            for batch in batches:
+                done += len(batch)
+                if done > job.batch_size:
+                    batches = itertools.chain([batch], batches)
+                    break
+                yield protect_batch(batch, job.plan, key)
+        begun = list(itertools.islice(batches, 2))
+        more = done > job.batch_size or len(begun) > 1
+        with LocalRunner(job.plan, self.workers if more else 1) as running:
+            yield from running.run(itertools.chain(begun, batches), key)
 
     def _go_on(self, job: Job, journal: Journal, key: RunKey) -> None:
         """Release what is not in the journal yet, batch by batch into it."""

@@ -6,7 +6,6 @@ from the run key. It ends with the process that started it, however that ends: n
 
 from __future__ import annotations
 
-import itertools
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -17,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
-from typing import Self, final
+from typing import Final, Self, final
 
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
@@ -25,6 +24,9 @@ from publius.noise.randomness import RunKey
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release, Tally
+
+AT_ONCE: Final = 16 * 2**20
+"""Characters of a batch, but for its last text: 512 texts may have gigabytes."""
 
 Batch = list[Document | BadDocument]
 Protected = tuple[list[Release | BadDocument], Tally]
@@ -126,7 +128,16 @@ def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None 
 
 
 def batches_of(items: Iterable[Document | BadDocument], size: int) -> Iterator[Batch]:
-    """Consecutive lists of ``size`` items, the last one shorter."""
-    iterator = iter(items)
-    while batch := list(itertools.islice(iterator, size)):
+    """Consecutive lists of ``size`` items, of fewer where texts are long; the last one shorter.
+
+    Nothing that is seen of a release may follow where these lists end, for the lengths of texts are private.
+    """
+    batch, held = Batch(), 0
+    for item in items:
+        batch.append(item)
+        held += len(item.text) if isinstance(item, Document) else 0
+        if len(batch) == size or held >= AT_ONCE:
+            yield batch
+            batch, held = [], 0
+    if batch:
         yield batch
