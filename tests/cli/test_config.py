@@ -159,6 +159,40 @@ def test_an_error_is_a_json_line_too(publius):
     assert (code, json.loads(err)["level"]) == (74, "error")
 
 
+WRONG = {
+    "no such option": ("obfuscate", "texts.jsonl", "--epsilom", "2"),
+    "no such command": ("obfuscat",),
+    "no value": ("obfuscate", "texts.jsonl", "--epsilon"),
+    "a text as a number": ("obfuscate", "texts.jsonl", "--output", "out", "--epsilon", "many"),
+    "an argument is missing": ("obfuscate",),
+    "no such option of all": ("--verbos",),
+    "no command": (),
+    "no command of a group": ("ledger",),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize("way", ["typed", "typed with =", "environment"])
+def test_what_is_wrong_with_a_call_is_a_json_line_too(publius, here, monkeypatch, case, way):
+    """One object, and of the documents nothing."""
+    (here / "texts.jsonl").write_text(json.dumps({"id": CANARY, "text": CANARY}) + "\n", encoding="utf-8")
+    typed = {"typed": ("--log-format", "json"), "typed with =": ("--log-format=json",), "environment": ()}[
+        way
+    ]
+    if way == "environment":
+        monkeypatch.setenv("PUBLIUS_LOG_FORMAT", "json")
+    code, out, err = publius(*typed, *WRONG[case])
+    said = json.loads(err)
+    assert (code, out, said["level"], said["logger"]) == (2, "", "error", "publius")
+    assert "--help" in said["message"]
+    assert CANARY not in err
+
+
+def test_as_text_the_usage_is_shown(publius):
+    code, _, err = publius("obfuscate", "texts.jsonl", "--epsilom", "2")
+    assert (code, err.startswith("Usage: "), "--epsilom" in err) == (2, True, True)
+
+
 # What a shell proposes
 
 

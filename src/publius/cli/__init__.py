@@ -12,17 +12,18 @@ from copy import copy
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
 from publius import __version__
 from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, ConfiguredCommand, Given
-from publius.cli.log import Format, say, set_up
+from publius.cli.log import Format, format_asked, say, set_up
 from publius.errors import PubliusError, StorageError, place_of
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
+_WrongUsage: Any = typer.BadParameter.__mro__[2]  # of the parser inside typer, which has no public name
 
 
 def _version(asked: bool) -> None:
@@ -144,10 +145,20 @@ def _signals_stop() -> Iterator[None]:
 
 def main() -> None:
     """Run the command line; every error becomes one line on standard error and its exit code."""
-    set_up("text", 0)
+    words = sys.argv[1:]
+    said = format_asked(words)
+    set_up(said, 0)
     try:
         with _signals_stop():
-            (whole() if _COMPLETION in os.environ else asked(sys.argv[1:]))()
+            ended = (whole() if _COMPLETION in os.environ else asked(words))(standalone_mode=False)
+        sys.exit(ended if isinstance(ended, int) else 0)
+    except _WrongUsage as error:
+        if said == "json":
+            _fail(_in_a_line(error), error.exit_code)
+        error.show()
+        sys.exit(error.exit_code)
+    except typer.Abort:
+        _fail("interrupted; nothing was released under the final name", 1)
     except PubliusError as error:
         _fail(str(error), error.exit_code)
     except _Stopped as stop:
@@ -161,6 +172,14 @@ def main() -> None:
             f"internal error: {place_of(error)}. Please report it; no document text is shown.",
             PubliusError.exit_code,
         )
+
+
+def _in_a_line(error: Any) -> str:
+    """What is wrong with the call; where nothing was asked for, the parser would say all of the help."""
+    asked_nothing = type(error).__name__ == "NoArgsIsHelpError"
+    place = getattr(getattr(error, "ctx", None), "command_path", None) or "publius"
+    told = "a command is missing" if asked_nothing else error.format_message()
+    return f"{told} (see {place} --help)"
 
 
 def _fail(message: str, code: int) -> NoReturn:

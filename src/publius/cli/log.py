@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -29,6 +31,16 @@ def set_up(format: Format, verbose: int) -> None:
     _LOGGER.handlers = [handler]
     _LOGGER.propagate = False
     _LOGGER.setLevel((logging.WARNING, logging.INFO, logging.DEBUG)[min(verbose, 2)])
+
+
+def format_asked(words: Sequence[str]) -> Format:
+    """The format that a call asks for, known before it is parsed: what is wrong with a call is said in it, too."""
+    found = os.environ.get("PUBLIUS_LOG_FORMAT", "text")
+    for word, following in zip(words, [*words[1:], ""], strict=False):
+        name, _, value = word.partition("=")
+        if name == "--log-format":
+            found = value or following
+    return "json" if found == "json" else "text"
 
 
 class _ToStandardError(logging.Handler):
