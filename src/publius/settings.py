@@ -558,7 +558,7 @@ class DistanceSettings(StopWordSettings, VectorSettings):
 class PublicTextSettings(StopWordSettings):
     """How public text is read that vectors are learned from."""
 
-    tokenizer: str = option("glove", help="glove or word2vec.")
+    tokenizer: str = option("glove", help="glove, word2vec, or icu for scripts without spaces.")
     text_field: str = option(InputSettings.text_field, help="Field that holds the text.")
 
 

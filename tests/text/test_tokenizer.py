@@ -3,6 +3,7 @@ import itertools
 import time
 import unicodedata
 from collections import deque
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,9 +13,21 @@ from hypothesis import strategies as st
 from publius.errors import DataError, StorageError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.text import tokenizer as module
-from publius.text.tokenizer import PROFILES, StopWords, lookup, normalize, profile_named, resolve, tokenize
+from publius.text.tokenizer import PROFILES as EVERY
+from publius.text.tokenizer import (
+    StopWords,
+    lookup,
+    normalize,
+    profile_labelled,
+    profile_named,
+    resolve,
+    tokenize,
+)
 
 NONE = StopWords.load("none")
+PROFILES = {
+    name: profile for name, profile in EVERY.items() if not profile.segmented or find_spec("icu4py")
+}  # fmt: skip
 ENGLISH = StopWords.load()
 NORMALIZE = unicodedata.normalize
 
@@ -301,8 +314,15 @@ def test_unknown_words_do_not_show_in_a_repr():
 
 
 def test_profiles_have_names_and_versions():
-    assert {profile.label for profile in PROFILES.values()} == {"glove-1", "word2vec-1"}
-    with pytest.raises(UsageError, match="choose one of glove, word2vec"):
+    assert {profile.label for profile in EVERY.values() if not profile.segmented} == {"glove-1", "word2vec-1"}
+    assert {profile_labelled(profile.label) for profile in EVERY.values()} == {*EVERY.values()}
+    assert profile_labelled("icu-1-4.2").name == "icu"
+    assert (profile_labelled("glove-10"), profile_labelled("icu-2-78"), profile_labelled("")) == (
+        None,
+        None,
+        None,
+    )
+    with pytest.raises(UsageError, match="choose one of glove, icu, word2vec"):
         profile_named("spacy")
 
 

@@ -62,7 +62,8 @@ def import_embeddings(
     ] = None,
     vocabulary: Annotated[Path | None, typer.Option(help="Keep the words of this file, one a line.")] = None,
     tokenizer: Annotated[
-        str | None, typer.Option(help="glove or word2vec. Default: glove for GloVe files, else word2vec.")
+        str | None,
+        typer.Option(help="glove, word2vec, or icu (no spaces). Default: glove for GloVe, else word2vec."),
     ] = None,
     skip_bad_rows: Annotated[
         bool,

@@ -85,12 +85,12 @@ def _model(name: str, order: int, manifest: Mapping[str, Any]) -> LanguageModel:
         return _imported(name)
     from publius.documents.samples import federalist_papers
     from publius.releases.reconstruction.language_model import NGramModel, read_public_texts
-    from publius.text.tokenizer import PROFILES, StopWords
+    from publius.text.tokenizer import StopWords, profile_labelled
 
     stop_words = manifest.get("stop_words")
     known = StopWords.load(stop_words if stop_words in ("english-1", "none") else StopWordSettings.stop_words)
-    label = str(manifest.get("tokenizer"))
-    profile = next((profile.name for profile in PROFILES.values() if profile.label == label), "glove")
+    found = profile_labelled(str(manifest.get("tokenizer")))
+    profile = "glove" if found is None else found.name
     place = federalist_papers() if name == _FEDERALIST else Path(name)
     return NGramModel.train(read_public_texts(place, profile=profile, stop_words=known), order)
 

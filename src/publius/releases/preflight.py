@@ -17,6 +17,8 @@ from publius.errors import MissingExtraError, PolicyError
 from publius.releases.plan import Plan
 from publius.settings import TextSettings
 from publius.text.bag import words_of
+from publius.text.segmentation import is_unspaced
+from publius.text.tokenizer import profile_named
 
 LOOKED_AT: Final = 1_000
 """Documents that are looked at."""
@@ -51,6 +53,7 @@ class Preflight:
         bad: how many could not be used.
         vocabulary: how many words are known at all.
         elsewhere: for those of the ``foreign`` that are in another language than the others, its ISO 639 code.
+        unspaced: positions of documents in scripts without spaces, where the vocabulary's tokenizer does not cut them.
 
     """
 
@@ -64,6 +67,7 @@ class Preflight:
     bad: int = 0
     vocabulary: int = 0
     elsewhere: Mapping[int, str] = field(default_factory=dict)
+    unspaced: tuple[int, ...] = ()
 
     @property
     def padding_share(self) -> float:
@@ -103,12 +107,18 @@ class Preflight:
                 f"the others, and hardly a word of theirs is known ({_named([*self.elsewhere])}): leave them "
                 "out, or release them apart with public texts or vectors of their language"
             )
-        if unknown := [place for place in self.foreign if place not in self.elsewhere]:
+        if unknown := [place for place in self.foreign if place not in {*self.elsewhere, *self.unspaced}]:
             yield (
                 f"the vocabulary of {self.vocabulary:,} words hardly knows {len(unknown):,} of {self.documents:,} "
                 f"documents ({_named(unknown)}). If they are in its language, the public texts that it comes "
                 "from are too few or of another kind: give more that are like yours. If they are not: give texts or "
                 "vectors of their language"
+            )
+        if self.unspaced:
+            yield (
+                f"{len(self.unspaced):,} of {self.documents:,} documents are written without spaces between words, and "
+                "these vectors take whole stretches of them for one unknown word: import vectors of the language with "
+                f"--tokenizer icu: documents {_named(self.unspaced)}"
             )
 
 
@@ -125,6 +135,8 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     documents = words = padding = left_out = cut = bad = 0
     foreign: dict[int, str] = {}
     others: list[str] = []
+    unspaced: list[int] = []
+    segmented = profile_named(encoding.profile).segmented
     for item in islice(corpus, count):
         if isinstance(item, BadDocument):
             bad += 1
@@ -143,9 +155,21 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
             foreign[item.position] = item.text[:READ]
         elif len(others) < _COMPARED:
             others.append(item.text[:READ])
+        if not segmented and is_unspaced(item.text):
+            unspaced.append(item.position)
     elsewhere = _elsewhere(foreign, others) if foreign else {}
     return Preflight(
-        documents, size, words, padding, left_out, cut, tuple(foreign), bad, plan.vocabulary.size, elsewhere
+        documents,
+        size,
+        words,
+        padding,
+        left_out,
+        cut,
+        tuple(foreign),
+        bad,
+        plan.vocabulary.size,
+        elsewhere,
+        tuple(unspaced),
     )
 
 

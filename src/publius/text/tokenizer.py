@@ -4,7 +4,8 @@ The words follow the paper (Fernandes, Dras and McIver 2019, section 6): lower c
 words dropped. There is no way back to the case of the text: a vocabulary that knows only "London" does not
 know the word ``london`` of a document. Text is taken to Unicode NFC first, so that equal-looking texts give
 equal words; a word is a run of letters, marks and digits in any script, joined inside by an apostrophe or a
-hyphen. Scripts that are written without spaces are not segmented: a run of them is one word.
+hyphen. Of scripts that are written without spaces a run is one word, unless the profile has it cut by a dictionary
+(`publius.text.segmentation`).
 
 Words must suit the embedding they are looked up in, so each embedding names a `Profile`. A word that the
 vocabulary lacks is looked up in pieces, split at its clitics, then its apostrophes, then its hyphens; what is
@@ -19,6 +20,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Literal, Protocol, final
 
@@ -26,6 +28,7 @@ import regex
 
 from publius.errors import DataError, MissingExtraError, StorageError, UsageError
 from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
+from publius.text.segmentation import UNSPACED, check_segmentation, segmentation_version, segments
 
 Splitter = Callable[[str], list[str]]
 
@@ -65,6 +68,7 @@ _TRACE_OF_ONE = regex.compile(r"[\p{M}\p{Cn}]{10}")
 _STARTER = regex.compile(
     rf"[^\p{{M}}\p{{Cn}}\p{{Hangul_Syllable_Type=V}}\p{{Hangul_Syllable_Type=T}}\U00016d40-\U00016d7f]|{_BREAK}"
 )
+_SEGMENTED_AT_ONCE = 256  # words: a call of ICU costs as much as some ten of its words
 _PIECE = 2**16  # characters composed at once: between two an interrupt is heard
 
 LONGEST_SPLIT = 128
@@ -84,35 +88,50 @@ class Profile:
 
     ``clitics`` is "split" where ``don't`` is the two words ``do n't`` (Penn Treebank, GloVe) and "whole"
     where it is one word (word2vec). ``digits`` is "masked" where numbers were trained with each digit as
-    ``#`` (Google News), so that a number the vocabulary lacks is looked up in that form. ``version`` changes
-    whenever some text would give other words.
+    ``#`` (Google News), so that a number the vocabulary lacks is looked up in that form. A ``segmented`` one cuts
+    what is written without spaces by a dictionary. ``version`` changes whenever some text would give other words.
     """
 
     name: str
     version: int
     clitics: Literal["split", "whole"]
     digits: Literal["kept", "masked"]
+    segmented: bool = False
 
     @property
     def label(self) -> str:
-        """Name and version, as a manifest states them."""
-        return f"{self.name}-{self.version}"
+        """Name and version, and the dictionary's, as a manifest states them."""
+        return f"{self.name}-{self.version}" + (f"-{segmentation_version()}" if self.segmented else "")
 
 
 PROFILES = {
     profile.name: profile
-    for profile in (Profile("glove", 1, "split", "kept"), Profile("word2vec", 1, "whole", "masked"))
+    for profile in (
+        Profile("glove", 1, "split", "kept"),
+        Profile("word2vec", 1, "whole", "masked"),
+        Profile("icu", 1, "whole", "kept", segmented=True),
+    )
 }
 
 
+def profile_labelled(label: str) -> Profile | None:
+    """The profile whose name and version a manifest's label has, whatever the version of its dictionary."""
+    return next(
+        (each for each in PROFILES.values() if f"{label}-".startswith(f"{each.name}-{each.version}-")), None
+    )
+
+
 def profile_named(name: str) -> Profile:
-    """The profile called ``name``; `UsageError` when there is none."""
+    """The profile called ``name``; `UsageError` when there is none, `MissingExtraError` when it needs an extra."""
     try:
-        return PROFILES[name]
+        profile = PROFILES[name]
     except KeyError:
         raise UsageError(
             f"no tokenizer is called {name!r}: choose one of {', '.join(sorted(PROFILES))}"
         ) from None
+    if profile.segmented:
+        check_segmentation()
+    return profile
 
 
 def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
@@ -123,9 +142,33 @@ def tokenize(text: str, profile: str = "glove") -> Iterator[str]:
     >>> list(tokenize("Don't drop well-known words!", "word2vec"))
     ["don't", 'drop', 'well-known', 'words']
     """
-    if profile_named(profile).clitics == "whole":
-        return surface(text)
-    return (part for token in surface(text) for part in (_split_clitics(token) if "'" in token else (token,)))
+    chosen = profile_named(profile)
+    tokens = _tokens(text, chosen, _WORD)
+    if chosen.clitics == "whole":
+        return tokens
+    return (part for token in tokens for part in (_split_clitics(token) if "'" in token else (token,)))
+
+
+def _tokens(text: str, profile: Profile, pattern: regex.Pattern[str]) -> Iterator[str]:
+    """Words as they stand and, where the profile segments, as a dictionary cuts them."""
+    tokens = surface(text, pattern)
+    return _segmented(tokens) if profile.segmented else tokens
+
+
+def _segmented(tokens: Iterable[str]) -> Iterator[str]:
+    """Each word, or those that a dictionary finds in it; what is not of a script without spaces stays as it is."""
+    tokens = iter(tokens)
+    while some := list(islice(tokens, _SEGMENTED_AT_ONCE)):
+        runs = [[run.span() for run in UNSPACED.finditer(token)] for token in some]
+        pairs = zip(some, runs, strict=True)
+        found = iter(segments([token[start:end] for token, places in pairs for start, end in places]))
+        for token, places in zip(some, runs, strict=True):
+            last = 0
+            for start, end in places:
+                yield from _WORD.findall(token, last, start)
+                yield from next(found)
+                last = end
+            yield from _WORD.findall(token, last) if last else (token,)
 
 
 def found_words(normalized: str) -> Iterator[tuple[int, int]]:
@@ -280,8 +323,9 @@ def lookup(
 
     What ``keep`` names comes too, as `Kept`, in its place between the same words.
     """
-    fallbacks = _fallbacks(profile_named(profile))
-    tokens = surface(text, _WORD_OR_MARK if keep in ("punctuation", "all") else _WORD)
+    chosen = profile_named(profile)
+    fallbacks = _fallbacks(chosen)
+    tokens = _tokens(text, chosen, _WORD_OR_MARK if keep in ("punctuation", "all") else _WORD)
     found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
     if keep != "punctuation":
         return found
@@ -290,7 +334,9 @@ def lookup(
 
 def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
     """What `lookup` makes of one word as it stands in the normalized text: nothing of a stop word."""
-    return list(_lookup([token], vocabulary, stop_words.words, _fallbacks(profile_named(profile))))
+    chosen = profile_named(profile)
+    tokens = _segmented([token]) if chosen.segmented else [token]
+    return list(_lookup(tokens, vocabulary, stop_words.words, _fallbacks(chosen)))
 
 
 def _lookup(

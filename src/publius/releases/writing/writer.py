@@ -13,7 +13,7 @@ from publius.errors import PolicyError
 from publius.files.user_code import object_at
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.settings import StopWordSettings, WritingSettings
-from publius.text.tokenizer import PROFILES, StopWords, tokenize
+from publius.text.tokenizer import StopWords, profile_labelled, tokenize
 from publius.vectors.learning.reference import Reference
 
 
@@ -42,9 +42,8 @@ class Seen:
     @property
     def profile(self) -> str:
         """The profile by which the release's words were cut."""
-        label = str(self.manifest.get("tokenizer"))
-        named = (profile.name for profile in PROFILES.values() if profile.label == label)
-        return next(named, "glove")
+        found = profile_labelled(str(self.manifest.get("tokenizer")))
+        return "glove" if found is None else found.name
 
     @property
     def stop_words(self) -> StopWords:
