@@ -528,6 +528,82 @@ def test_a_parquet_bomb_is_refused_before_it_fills_the_memory(tmp_path, kind, ro
     assert int(mebibytes) < most
 
 
+def lying(path):
+    """The footer of a Parquet file made to say that its texts have 1,000 bytes, in numbers as long as before."""
+    parquet_module = pytest.importorskip("pyarrow.parquet")
+    found, data = parquet_module.read_metadata(path), bytearray(path.read_bytes())
+    groups = [found.row_group(number) for number in range(found.num_row_groups)]
+
+    def number(value, length=0):
+        left, coded = value << 1, bytearray()  # zigzag, then seven bits a byte, the lowest first
+        while left > 127 or len(coded) < length - 1:
+            coded.append(left & 127 | 128)
+            left >>= 7
+        return bytes([*coded, left])
+
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    footer = bytes(data[start:-8])
+    for size in {
+        each for group in groups for each in (group.total_byte_size, group.column(1).total_uncompressed_size)
+    }:
+        footer = footer.replace(number(size), number(1000, len(number(size))))
+    data[start:-8] = footer
+    path.write_bytes(data)
+    assert parquet_module.read_metadata(path).row_group(0).column(1).total_uncompressed_size == 1000
+    return path
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="there is no /proc to measure memory by")
+def test_a_parquet_footer_that_lies_is_found_out_by_the_pages(tmp_path):
+    """It was 1.2 GB: what the footer says was believed."""
+    bomb = lying(parquet_bomb(tmp_path / "bomb.parquet", "pages"))
+    run = subprocess.run([sys.executable, "-c", READ_WHOLE, bomb], capture_output=True, text=True, check=True)
+    refusal, found = run.stdout.splitlines()
+    assert "declares more than 200 times as many" in refusal
+    assert (int(found.split()[0]), int(found.split()[1]) < 20) == (0, True)
+
+
+@pytest.mark.parametrize("compression", ["none", "zstd", "snappy"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_pages_declare_what_an_honest_footer_does(tmp_path, compression, version):
+    """All of a chunk but the headers of its pages, which the footer counts too."""
+    from publius.documents.parquet_pages import unpacked_size
+
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    texts = [f"text {i} " * (i % 700) for i in range(3000)]
+    table = pa.table({"id": list(map(str, range(3000))), "text": texts, "kind": ["a", None, "b"] * 1000})
+    path = tmp_path / "c.parquet"
+    pq.write_table(
+        table,
+        path,
+        compression=compression,
+        data_page_version=version,
+        row_group_size=1000,
+        data_page_size=10_000,
+    )
+    metadata = pq.read_metadata(path)
+    with path.open("rb") as file:
+        for group in map(metadata.row_group, range(3)):
+            for column in map(group.column, range(3)):
+                size = column.total_uncompressed_size
+                assert 0.9 * size - 200 < unpacked_size(file.fileno(), column) <= size
+
+
+def test_pages_whose_headers_are_damaged_are_refused_or_read(tmp_path):
+    """Never a crash, a hang or a word of the text."""
+    whole, told = parquet({"id": ["x"] * 100, "text": [CANARY] * 100}), []
+    for place in range(4, 60):
+        for byte in (0, 0x15, 0x9C, 0xFF):
+            data = bytearray(whole)
+            data[place] = byte
+            try:
+                read(store(tmp_path / "c.parquet", bytes(data)))
+            except DocumentError as error:
+                told.append(str(error))
+    assert len(told) > 20
+    assert CANARY not in "".join(told)
+
+
 def test_parquet_of_repeated_labels_and_long_texts_is_read(tmp_path):
     """What dictionaries are for: 100,000 rows of two labels, from a file of some kilobytes; and real text."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")

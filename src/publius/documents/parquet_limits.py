@@ -1,5 +1,7 @@
 """How far a Parquet file may unpack: what it declares is checked before it is read, what comes while it is read (R28).
 
+What counts is what its pages declare, for a reader makes room for those, whatever the footer says.
+
 A value that stands once in a dictionary may be repeated by a few bytes, and pages of one letter compress to nothing: a
 file of kilobytes can hold gigabytes. The limits are those of gzip.
 """
@@ -9,8 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from publius.documents.parquet_pages import unpacked_size
 from publius.errors import DocumentError
-from publius.files import GZIP_FREE, GZIP_RATIO, shown
+from publius.files import GZIP_FREE, GZIP_RATIO, os_errors, shown
 
 MOST_ROWS: Final = 64
 """Rows that are unpacked at once."""
@@ -24,7 +27,10 @@ class Allowance:
     """What one file may unpack to: 16 MiB or 200 times its size on the disk, whichever is more."""
 
     def __init__(self, path: Path, metadata: Any, columns: tuple[str, ...]) -> None:
-        """Refuse with `DocumentError` what declares more than it may, in ``columns`` or in rows."""
+        """Refuse with `DocumentError` what declares more than it may, in ``columns`` or in rows.
+
+        `ValueError` where its pages cannot be found.
+        """
         self._path = path
         self._packed = path.stat().st_size
         self._left = max(GZIP_FREE, GZIP_RATIO * self._packed)
@@ -34,7 +40,11 @@ class Allowance:
             for place in range(metadata.num_columns)
             if group.column(place).path_in_schema in columns
         ]
-        sizes = [int(chunk.total_uncompressed_size) for chunk in chunks]
+        with os_errors("read", path), path.open("rb") as file:
+            sizes = [
+                max(int(chunk.total_uncompressed_size), unpacked_size(file.fileno(), chunk))
+                for chunk in chunks
+            ]
         largest = max(sizes, default=0)
         most = max(sum(sizes), _COPIES * largest, int(metadata.num_rows))
         if min(sizes, default=0) < 0 or most > self._left:

@@ -263,7 +263,10 @@ def read_parquet(
     """
     with _open_parquet(path) as file:
         _check_schema(file.schema_arrow, path, columns)
-        allowance = Allowance(path, file.metadata, columns)
+        try:
+            allowance = Allowance(path, file.metadata, columns)
+        except ValueError as error:
+            raise (error if isinstance(error, DocumentError) else _damaged(path)) from None
         groups, number = _overlapping(file.metadata, start, stop)
         chosen = {"columns": list(columns), "row_groups": groups}
         for batch in file.iter_batches(allowance.rows, **chosen, use_threads=False) if groups else ():
