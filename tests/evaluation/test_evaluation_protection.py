@@ -15,6 +15,7 @@ from publius.evaluation.dataset_files import open_dataset
 from publius.evaluation.encoding import OUTSIDE, EncodedText, encode_dataset
 from publius.evaluation.neighborhood import MOST_TEXTS, neighborhood
 from publius.evaluation.protection import displacement, protect_texts
+from publius.evaluation.protectors import Unprotected
 from publius.evaluation.transition import EstimatedTransition, ExactTransition, transition_of
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
@@ -40,6 +41,16 @@ def test_texts_are_cut_to_the_shortest(data, embeddings):
     assert UNKNOWN not in padded.words[120:]
     assert [embeddings.vocabulary[place] for place in padded.indices[120:]] == list(padded.words[120:])
     assert padded.words == encoded(data, embeddings, 130).unknown[0].words
+
+
+def test_what_fills_a_text_up_is_not_its_own(data, embeddings):
+    short, full = encoded(data, embeddings, 130), encoded(data, embeddings, 120)
+    for filled, own in zip((*short.known, *short.unknown), (*full.known, *full.unknown), strict=True):
+        assert (filled.real, filled.filled.size, filled.bag) == (120, 130, own.bag)
+        assert (filled.guessed[:120] == own.indices).all()
+    assert any((filled.guessed[120:] != filled.indices[120:]).any() for filled in short.unknown)
+    clean = Unprotected().protect(short.unknown, RunKey.seeded(5), "a")
+    assert [(item.bag, item.words) for item in clean] == [(own.bag, own.words) for own in full.unknown]
 
 
 def test_a_text_without_words_is_refused(tmp_path, embeddings):
@@ -72,10 +83,12 @@ def test_kept_words_pass_in_place(tmp_path, embeddings):
 
 
 def test_displacement_counts_words_of_the_vocabulary(data, embeddings):
-    texts = encoded(data, embeddings, 200).unknown  # 80 of 200 fill up
+    texts = encoded(data, embeddings, 200).unknown  # 80 of 200 fill up, and do not count
     mechanism = Laplace(embeddings, epsilon=2.0)
     released = protect_texts(texts, mechanism, RunKey.seeded(2), "a")
-    pairs = [(a, b) for item in released for a, b in zip(item.text.words, item.words, strict=True)]
+    pairs = [
+        (a, b) for item in released for a, b in zip(item.text.words[:120], item.words[:120], strict=True)
+    ]
     vector = {
         word: embeddings.vectors[embeddings.index(word)].astype(float) for word in embeddings.vocabulary
     }

@@ -27,8 +27,10 @@ OUTSIDE = -1
 class EncodedText:
     """The words of one text, in its order: for this process only, never for output.
 
-    ``words`` are as an adversary would see them unprotected; ``indices`` are their places in the vocabulary, the
-    unknown token at its public place and a word that an experiment keeps at `OUTSIDE`.
+    ``indices`` are the places of the ``words`` in the vocabulary, the unknown token at its public place and a word
+    that an experiment keeps at `OUTSIDE`. The last ``padding`` words are not the text's: a short one is filled up
+    before it is protected; ``others`` are as many, drawn by somebody who has the text and not what it was filled up
+    with.
     """
 
     id: str
@@ -37,10 +39,29 @@ class EncodedText:
     words: tuple[str, ...] = field(repr=False)
     indices: IndexArray = field(repr=False)
     sensitive: str | None = field(default=None, repr=False)
+    padding: int = 0
+    others: IndexArray | None = field(default=None, repr=False)
+
+    @property
+    def real(self) -> int:
+        """How many of the words are the text's own."""
+        return len(self.indices) - self.padding
+
+    @property
+    def guessed(self) -> IndexArray:
+        """The indices as somebody knows them who has the text."""
+        return (
+            self.indices if self.others is None else np.concatenate([self.indices[: self.real], self.others])
+        )
 
     @property
     def bag(self) -> Bag:
-        """The words without order."""
+        """The text's own words without order, as an adversary would see them unprotected."""
+        return Bag(self.words[: self.real])
+
+    @property
+    def filled(self) -> Bag:
+        """The words that are protected, without order."""
         return Bag(self.words)
 
     def label(self, task: str) -> str:
@@ -95,8 +116,9 @@ def encode_dataset(
 ) -> EncodedDataset:
     """The dataset's words under ``encoding``; its length N, or the shortest text's where it is None.
 
-    With the training "same", known and topic texts are cut to the first N words too, as in the paper; with "all" an
-    adversary learns from every word of them. Raises `DocumentError` for a known or unknown text without a word.
+    With the training "same", known and topic texts are cut to the first N words too, as in the paper, and filled up
+    where they are protected for adaptive adversaries; with "all" an adversary learns from every word of them. Raises
+    `DocumentError` for a known or unknown text without a word.
     """
     whole = replace(encoding, length=None)
     known = [_encoded(text, embeddings, whole) for text in dataset.known]
@@ -104,13 +126,21 @@ def encode_dataset(
     topics = [_encoded(text, embeddings, whole) for text in dataset.topics]
     _check_words([*known, *unknown])
     size = encoding.length or _shortest([*known, *unknown] if training == "same" else unknown)
-    cut = size if training == "same" else None
+
+    def ready(text: EncodedText) -> EncodedText:
+        return _padded(_cut(text, size), size, embeddings, encoding.stop_words)
+
+    learned = ready if training == "same" else _whole
     return EncodedDataset(
-        tuple(_cut(text, cut) for text in known),
-        tuple(_padded(_cut(text, size), size, embeddings, encoding.stop_words) for text in unknown),
-        tuple(_cut(text, cut) for text in topics if text.words),
+        tuple(map(learned, known)),
+        tuple(map(ready, unknown)),
+        tuple(learned(text) for text in topics if text.words),
         size,
     )
+
+
+def _whole(text: EncodedText) -> EncodedText:
+    return text
 
 
 def _encoded(text: LabeledText, embeddings: Embeddings, encoding: Encoding) -> EncodedText:
@@ -133,7 +163,7 @@ def _shortest(texts: Sequence[EncodedText]) -> int:
     return min(len(text.words) for text in texts)
 
 
-def _cut(text: EncodedText, size: int | None) -> EncodedText:
+def _cut(text: EncodedText, size: int) -> EncodedText:
     return replace(text, words=text.words[:size], indices=text.indices[:size])
 
 
@@ -142,7 +172,15 @@ def _padded(text: EncodedText, size: int, embeddings: Embeddings, stop_words: St
     missing = size - len(text.words)
     if not missing:
         return text
-    bits = RunKey.seeded(0).bits([text.id], BYTES * missing)[0]
-    pads = drawn_pads(embeddings, stop_words, bits)
+    pads, others = (
+        drawn_pads(embeddings, stop_words, RunKey.seeded(seed).bits([text.id], BYTES * missing)[0])
+        for seed in (0, 1)
+    )
     words = [embeddings.vocabulary[place] for place in pads.tolist()]
-    return replace(text, words=(*text.words, *words), indices=np.concatenate([text.indices, pads]))
+    return replace(
+        text,
+        words=(*text.words, *words),
+        indices=np.concatenate([text.indices, pads]),
+        padding=missing,
+        others=others,
+    )

@@ -354,7 +354,7 @@ class _Run:
     def _distance_to_original(self, released: Sequence[Protected]) -> float:
         if self._cell.mechanism == CLEAN:
             return 0.0
-        gone = [self._distances([item.bag], [item.text.bag])[0, 0] for item in released]
+        gone = [self._distances([item.bag], [item.text.filled])[0, 0] for item in released]
         finite = [value for value in gone if np.isfinite(value)]
         return float(np.mean(finite)) if finite else 0.0
 

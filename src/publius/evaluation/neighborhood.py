@@ -66,7 +66,7 @@ def neighborhood(
     if not whole:
         chosen = seeded_rng(len(texts)).permutation(len(texts))[:compared]
         texts = [texts[place] for place in sorted(chosen.tolist())]
-    table = np.array(pairwise_distances([text.bag for text in texts], embeddings, metric))
+    table = np.array(pairwise_distances([text.filled for text in texts], embeddings, metric))
     names = sorted({text.label("author") for text in texts})
     kept = tuple(map(tuple, _upward(table).tolist())) if whole else ()
     authors = tuple(names.index(text.label("author")) for text in texts) if whole else ()

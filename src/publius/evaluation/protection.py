@@ -80,10 +80,11 @@ class Displacement:
 
 
 def displacement(protected: Sequence[Protected], mechanism: AbstractMechanism) -> Displacement:
-    """Over all words of the texts that the vocabulary has; unknown tokens and kept words are not counted."""
+    """Over all words of the texts that the vocabulary has; unknown tokens, kept words and pads are not counted."""
     before, after = [], []
     for item in protected:
         counted = np.array([word != UNKNOWN for word in item.text.words]) & (item.text.indices != OUTSIDE)
+        counted[item.text.real :] = False
         before.append(item.text.indices[counted])
         after.append(item.outputs[counted])
     x, y = np.concatenate(before), np.concatenate(after)

@@ -78,11 +78,13 @@ class AbstractProtector(ABC):
 
 @final
 class Unprotected(AbstractProtector):
-    """Texts as they are: the bag of their words."""
+    """Texts as they are: the bag of their own words, not filled up."""
 
     def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[Protected]:
         """See `AbstractProtector.protect`."""
-        return [Protected(text, text.indices, text.words, text.bag) for text in texts]
+        return [
+            Protected(text, text.indices[: text.real], text.words[: text.real], text.bag) for text in texts
+        ]
 
     def moved(self, released: Sequence[Protected]) -> tuple[float | None, float | None]:
         """See `AbstractProtector.moved`."""
@@ -131,11 +133,14 @@ class WordProtector(AbstractProtector):
     def originals(
         self, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
     ) -> Originals:
-        """Exact where all bags can be written down; else by the text's own words pushed through, or by distances."""
+        """Exact where all bags can be written down; else by the text's own words pushed through, or by distances.
+
+        What a short text was filled up with he does not know, and draws it anew.
+        """
         vocabulary = self.mechanism.embeddings.size
         log_rows = getattr(self.mechanism, "log_probabilities", None)
         passed = any((text.indices == OUTSIDE).any() for text in texts)
-        inside = [text.indices[text.indices != OUTSIDE] for text in texts]
+        inside = [text.guessed[text.guessed != OUTSIDE] for text in texts]
         bags = [item.outputs[item.outputs != OUTSIDE] for item in released]
         if self.exact:
             scores = mixture_scores(inside, _counts(bags, vocabulary), transition_of(self.mechanism, rng))
@@ -143,7 +148,8 @@ class WordProtector(AbstractProtector):
             scores = DistanceAttack(self.mechanism, inside, rng).scores(bags)
         if passed:
             return Originals(None, scores + _passed_agree(texts, released))
-        if log_rows and outcomes_of_bags(vocabulary, self.size) <= MOST_OUTCOMES:
+        filled = any(text.padding for text in texts)
+        if log_rows and not filled and outcomes_of_bags(vocabulary, self.size) <= MOST_OUTCOMES:
             laws = bag_laws([np.exp(log_rows(text.indices)) for text in texts])
             return Originals(exact_success(laws, _names(texts)), scores)
         return Originals(None, scores)
