@@ -144,9 +144,10 @@ _NOT_MEASURED = (
 def markdown(record: dict) -> str:
     lines = [
         "# Benchmarks", "",
-        "Made by `make bench`; nothing on this page is typed. Every ratio is of two figures taken in turn in one run:",
-        "above 1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix product",
-        "(sgemm) of the same shapes, in the faster of its two forms. Speeds are those of the machine below.", "",
+        "Made by `make bench`; nothing on this page is typed by hand. Every ratio is of two figures taken in turn in",
+        "one run: above 1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix",
+        "product (sgemm) of the same shapes, in the faster of its two forms. Speeds are those of the machine below.",
+        "",
         _KERNELS, *(() if any(result.get("kernel", "sgemm") != "sgemm" for result in record["results"])
                     else (_NOT_MEASURED,)), "",
         f"{record['machine']}, {record['cores']} processors, Python {record['python']}, numpy {record['numpy']}, "

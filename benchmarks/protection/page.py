@@ -32,23 +32,26 @@ PLACE = "python:benchmarks.protection.peer:"
 
 HEAD = """# Protection, measured
 
+Attacks on fan fiction (*authors20*, *authors50*) and newsgroup posts, protected by our
+[mechanisms](mechanisms.md) and by a [peer](peers.md), mldp-text. Figures are shares.
+
 """
 
 HOW_TO_READ = f"""\
 Authors are named by the strongest of the adversaries that were tried, who know other texts
 of each author; by the *informed* one of them, who knows the mechanism's probabilities as well; and by the
 *holder of the originals*, who has the mechanism and the exact text of every candidate and asks which was
-released. Where his figure is exact, nobody does better on these texts, language models included; a share of
-others that was counted may lie above it by chance, as far as its interval says. "At least" marks an attack of
-his, where more may be possible.
+released. Where the holder's figure is exact, nobody can do better on these texts, language models included;
+the measured share of another adversary may exceed it by chance, within its interval. "At least" marks an
+attack of the holder's, where more may be possible.
 
 <details><summary>More: when a figure counts as hidden, found or kept</summary>
 
-"The topic alone" is what one who knows only each text's topic gets right. A
+"The topic alone" is the share that someone who knows only each text's topic gets right. A
 figure counts as *hidden* when the upper end of its 95 % interval is at most {TWICE:g} times that and at most
-{ABOVE:g} above it, and as *found* when the lower end is above it. The topic counts as *kept* from {KEPT:g} of
-the unprotected accuracy on, with the same care. The strongest adversary is chosen after the fact, so his
-figure is, if anything, too high. Document mechanisms read the whole of a text: where the unprotected line is
+{ABOVE:g} above it, and as *found* when the lower end is above it. The topic counts as *kept* when it is named
+at least {KEPT:g} times as often as unprotected, with the same care. The strongest adversary is chosen after the fact,
+so that figure is, if anything, too high. Document mechanisms read the whole of a text: where the unprotected line is
 cut much shorter, as for newsgroups, their topic is compared with that of unprotected posts of 400 words. It
 may be named more often than there, for the reference learned from more public posts than the classifiers did.
 All texts of a corpus are equally likely beforehand. *Neighbours found* is the share of a text's ten nearest
@@ -189,24 +192,24 @@ def _over_all(found: Sequence[tuple[Measured, Line]], *, exact: bool) -> str:
     topic = (
         f"The topic is kept in {kept} and not kept in {lost}; for the others there are too few texts to say. In "
         f"{trivial} of the {sum(map(bool, near))} where it was measured, a release tells no more about what else "
-        "is near it than the noisy label alone."
+        "is near it than the *noisy label* alone, the topic randomised under the same bound."
     )
     both = sum(holder == "hidden" and topic == "kept" for holder, _, topic in verdicts)
     if exact:
         hidden = sum(holder == "hidden" for holder, _, _ in verdicts)
         worst = max(_over_alone(each, line) for each, line in found)
         return (
-            f"Of {count} settings of {names}, {hidden} hide the author from everybody, also from one who has the exact "
-            f"text of every candidate: he names at most {worst:.2f} times as many authors as the topic alone gives. "
-            f"{topic} Both hold in {both}."
+            f"Of {count} settings of {names}, {hidden} hide the author from everybody, even from someone who has "
+            f"the exact text of every candidate and names at most {worst:.2f} times as many authors as the topic alone "
+            f"gives. {topic} The author is hidden and the topic kept in {both}."
         )
     finds = sum(holder == "found" for holder, _, _ in verdicts)
     others = sum(found == "hidden" for _, found, _ in verdicts)
     most = max(line.findings[ORIGINALS, "author"].accuracy.value for _, line in found)
     return (
-        f"Of {count} settings of {names}, none is shown to hide the author from one who has the candidates' texts: he "
-        f"finds him in {finds} (up to {most:.2f} of the authors), and for the others a better attack than ours may "
-        f"exist. From the adversaries who know only other texts {others} are shown to hide him. {topic}"
+        f"Of {count} settings of {names}, none is shown to hide the author from someone who has the candidates' "
+        f"texts: our attack finds the author in {finds} (up to {most:.2f} of the authors), and for the others a better "
+        f"one may exist. Against adversaries who know only other texts, {others} are shown to hide the author. {topic}"
     )
 
 
@@ -275,15 +278,16 @@ def _sentence(key: tuple[str, str, str], settings: Sequence[tuple[Measured, Line
     }[topic]
     least = "" if all(_exact(line) for _, line in settings) else "at least "
     holder_said = {
-        "hidden": f"nobody finds the author, whatever he knows: who has every text names {originals}",
-        "found": f"who has the texts names {least}{originals} of the authors",
-        "unsure": f"who has the texts names {originals} of the authors, too few texts to say more",
-        "unknown": f"an attack by who has the texts names {originals}, and a better one may be possible",
+        "hidden": f"nobody finds the author, whatever they know: someone with every text names {originals}",
+        "found": f"someone with the texts names {least}{originals} of the authors",
+        "unsure": f"someone with the texts names {originals} of the authors, with too few texts to say more",
+        "unknown": f"an attack by someone with the texts names {originals}, and a better one may be possible",
     }[holder]
     others_said = {
         "hidden": f"; the adversaries who know other texts do not find the author ({strongest})",
         "found": f"; adversaries who know other texts find the author ({strongest})",
-        "unsure": f"; adversaries who know other texts name {strongest}, too few texts to say whether that is hidden",
+        "unsure": f"; adversaries who know other texts name {strongest}, but the texts are too few to say "
+        "if that is hidden",
         "unknown": "",
         "bounded": "",
     }[others]
@@ -301,7 +305,8 @@ def _joined(lines: Sequence[Line]) -> list[str]:
 
 def _listed(settings: Sequence[str]) -> str:
     kind = settings[0].split()[0]
-    return f"{kind} " + " and ".join(each.removeprefix(f"{kind} ") for each in settings)
+    *most, last = (each.removeprefix(f"{kind} ") for each in settings)
+    return f"{kind} {', '.join(most)} and {last}" if most else f"{kind} {last}"
 
 
 def _range(findings: Iterable[Finding | None]) -> str:
@@ -455,7 +460,7 @@ def _how(done: Sequence[Measured], missing: Sequence[str], made_on: str) -> str:
     left = f" Not measured yet: {', '.join(missing)}." if missing else ""
     text = f"""## How it was made
 
-Publius {", ".join(versions)} on {" and ".join(dates) or "one day"}; {made_on}. The cells took {
+Publius {", ".join(versions)} on {" and ".join(dates) or "one day"}; {made_on}. The runs took {
         work / 60:.0f} minutes of processor time, {
         clock / 60:.0f} minutes by the clock, on a machine that was busy with
 other work.{left} One command in a checkout measures everything and makes this page.{split}
@@ -467,7 +472,7 @@ $ python -m benchmarks.protection DATA --peer .venv-peer/bin/python
 
 <details><summary>More: candidates, peers, and the settings of every run</summary>
 
-Each run is one `publius evaluate`, kept cell by cell, so that a stop loses nothing. The topic metrics
+Each run is one `publius evaluate`, stored in pieces, so that a stop loses nothing. The topic metrics
 and references were learned from other, public texts of the same kind (of newsgroups: the training part).
 Candidates of newsgroups are the authors with two or more posts on one topic: every second one is
 attacked, the others are known, and the posts of all others teach topics. To save hours, 825 candidates
