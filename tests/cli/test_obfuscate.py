@@ -267,7 +267,7 @@ def test_bug_is_reported_without_text(monkeypatch, capsys):
     """R17: an unexpected exception shows its type and place, never its message."""
     from publius import cli
 
-    def fail():
+    def fail(**_):
         raise RuntimeError("canary")
 
     monkeypatch.setattr(cli, "asked", lambda words: fail)

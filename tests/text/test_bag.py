@@ -186,7 +186,7 @@ def test_from_text_uses_the_tokenizer_and_the_list_that_are_named():
         ({"length": True}, "whole number"),
         ({"length": 2.5}, "whole number"),
         ({"unknown": "pass"}, "unk, drop, reject, keep"),
-        ({"profile": "bert"}, "glove, word2vec"),
+        ({"profile": "bert"}, "glove, icu, word2vec"),
     ],
 )
 def test_an_encoding_that_does_not_exist_is_refused(change, message):

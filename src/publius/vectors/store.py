@@ -187,6 +187,8 @@ def _map_vectors(path: Path, record: Record) -> Float32Array:
         found = None
     except OSError as error:
         raise storage_error("read", path, error) from None
+    if isinstance(found, np.lib.npyio.NpzFile):  # several arrays: it stays open until somebody closes it
+        found.close()
     if (
         not isinstance(found, np.memmap)
         or (found.shape, found.dtype, found.flags.c_contiguous) != (shape, _DTYPE, True)
