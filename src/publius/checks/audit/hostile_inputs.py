@@ -66,8 +66,11 @@ def check_parquet(subject: Subject) -> list[Check]:
 
 
 def _declared(size: int, rows: int) -> Any:
-    """What a file says of itself: one column, ``size`` bytes unpacked."""
-    chunk = SimpleNamespace(path_in_schema="text", total_uncompressed_size=size)
+    """What a footer says: one column, ``size`` bytes unpacked, and no page whose own header could say more."""
+    chunk = SimpleNamespace(
+        path_in_schema="text", total_uncompressed_size=size, total_compressed_size=0, data_page_offset=0,
+        has_dictionary_page=False,
+    )  # fmt: skip
     group = SimpleNamespace(column=lambda place: chunk, num_rows=rows)
     return SimpleNamespace(num_row_groups=1, num_columns=1, num_rows=rows, row_group=lambda place: group)
 
