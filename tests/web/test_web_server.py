@@ -219,7 +219,7 @@ def running(stored, tmp_path):
     arguments = ["explore", "--no-browser", "--embeddings", stored, "--output", str(tmp_path / "releases")]
     process = subprocess.Popen(
         [sys.executable, "-m", "publius", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ},
+        env={**os.environ, "TMPDIR": str(tmp_path)},
     )  # fmt: skip
     address, token = process.stdout.readline().strip().split("/#token=")
     yield address, token, process

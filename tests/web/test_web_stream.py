@@ -268,7 +268,7 @@ def process_of(embeddings, home):
     ]
     process = subprocess.Popen(
         [sys.executable, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PUBLIUS_HOME": str(home)},
+        env={**os.environ, "PUBLIUS_HOME": str(home), "TMPDIR": str(home)},
     )  # fmt: skip
     address, token = process.stdout.readline().strip().split("/#token=")
     wires = []
