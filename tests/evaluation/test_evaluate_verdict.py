@@ -183,6 +183,8 @@ def test_document_mechanisms_are_exact(tmp_path, place, reference):
     assert done.exit_code == (0 if all(row["high"] <= 0.6 for row in found.values()) else 1)
     nats = {float(line["bound"]): line for line in table(tmp_path / "out") if line["bound"]}
     assert all(0 <= float(line["exponent_same_topic"]) <= bound for bound, line in nats.items())
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert ("about any two documents" in page, "at epsilon a word" in page) == (True, False)
     assert all(
         float(line["exponent_nearest"]) <= float(line["exponent_same_topic"]) for line in nats.values()
     )
