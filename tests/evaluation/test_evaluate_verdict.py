@@ -195,6 +195,18 @@ def test_document_mechanisms_are_exact(tmp_path, place, reference):
     assert all(r["mechanism"] in ("clean", "prototype") for r in records(tmp_path / "out"))
 
 
+def test_rows_with_topics_and_without_authors_have_a_report(tmp_path, place, reference):
+    notes = write(tmp_path / "notes.jsonl", [
+        {"text": text(author, n, 60), "topic": "sea" if author in "ada ben" else "court"}
+        for author in AUTHORS for n in range(4)
+    ])  # fmt: skip
+    done = run(
+        "evaluate", notes, "--embeddings", place / "vectors", "--reference", reference, "--bound", 4,
+        "--adversaries", "likelihood,originals,linkage", "--output", tmp_path / "out",
+    )  # fmt: skip
+    assert (done.exit_code, (tmp_path / "out" / "report.html").is_file()) == (0, True)
+
+
 def test_a_document_mechanism_needs_a_reference(tmp_path, setting):
     with pytest.raises(UsageError, match="give --reference"):
         run("evaluate", *setting[:-1], "prototype", "--bound", "3", "--output", tmp_path / "out")

@@ -120,6 +120,8 @@ def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: s
         for line in lines
         if line.mechanism == mechanism and (author := line.best("author")) and (topic := line.best("topic"))
     ]
+    if not points:
+        return
     x, y = [author for _, author, _ in points], [topic for _, _, topic in points]
     axes.errorbar(
         [i.value for i in x], [i.value for i in y], xerr=_errors(x), yerr=_errors(y),

@@ -118,7 +118,7 @@ def _figures(lines: Sequence[Line], mechanisms: Sequence[str], facts: dict[str, 
         found.append(plots.epsilon_curves(lines, mechanism, chance, floor))
         if "author" in chance:
             found.append(plots.adversary_curves(lines, mechanism, chance["author"], floor))
-    if drawn and "author" in chance and "topic" in chance:
+    if any(line.best("author") and line.best("topic") for line in lines if not line.clean):
         found.append(plots.trade_off(lines, [name for name in mechanisms if name in drawn], chance))
     return found
 
