@@ -623,6 +623,10 @@ class StartSettings(Settings):
         None, help="With words: words of each bag. Proposed from the lengths of the public texts.",
         at_least=1, at_most=LONGEST,
     )  # fmt: skip
+    reference: str | None = option(
+        None,
+        help="With topic or meaning: a stored reference. Default: learned from half of the public texts.",
+    )
     find: bool = option(False, help="Find the weakest protection that passes, among a few that are tried.")
     text_field: str | None = option(None, help="Column of texts. Default: found.")
     author_field: str | None = option(

@@ -271,6 +271,65 @@ def test_without_public_texts_it_takes_themes_and_says_that_nothing_was_measured
     assert json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())["reference"] == "themes"
 
 
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A reference of the user's own, learned from texts that are neither released nor attacked."""
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    store(tmp_path / "others.csv", rows(80, 5), delimiter=",", encoding="utf-8")
+    done = publius(
+        "reference",
+        "fit",
+        tmp_path / "others.csv",
+        "--label",
+        "topic",
+        "--text-field",
+        "complaint",
+        "--name",
+        "mine",
+    )
+    assert done.returncode == 0, done.stderr
+    return "mine"
+
+
+def test_a_stored_reference_is_used_in_place_of_one_that_is_learned(private, older, mine, tmp_path):
+    pytest.importorskip("sklearn")
+    done = publius("start", private, "--public", older, "--reference", mine, "--preserve", "topic", "--bound", "7",
+                   "--yes", "--output", tmp_path / "out", "--json")  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    result = json.loads(done.stdout)
+    assert [each.split()[1] for each in result["commands"]] == ["evaluate", "obfuscate", "signoff"]
+    assert all("--reference mine" in each for each in result["commands"][:2])
+    assert json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())["reference"] == mine
+    assert read_config(tmp_path / "out" / "publius.toml").reference == mine
+    assert [path.name for path in (tmp_path / "home" / "references").iterdir()] == [
+        mine
+    ]  # nothing was learned
+    checked = publius("verify", tmp_path / "out" / "release", tmp_path / "out" / "signoff.html")
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_a_stored_reference_that_does_not_suit_is_refused(private, older, mine, tmp_path):
+    def asked(*arguments, code, message, public=older):
+        refused(private, public, tmp_path, "--reference", *arguments, code=code, message=message)
+
+    asked(
+        "nobody",
+        "--preserve",
+        "topic",
+        code=2,
+        message="no reference of this name is stored: known are themes, mine",
+    )
+    asked(str(tmp_path), "--preserve", "topic", code=2, message="no reference of this name is stored")
+    asked(mine, "--preserve", "words", code=2, message="--reference belongs to --preserve topic or meaning")
+    asked(mine, "--preserve", "topic", code=2, message="learned from all of these public texts",
+          public=tmp_path / "others.csv")  # fmt: skip
+    record = tmp_path / "home" / "references" / mine / "reference.json"
+    found = json.loads(record.read_text())
+    found["aspects"] = [each for each in found["aspects"] if each["name"] == "topic"]
+    record.write_text(json.dumps(found))
+    asked(mine, "--preserve", "meaning", code=2, message="this reference keeps topic, not meaning")
+
+
 def test_texts_that_are_learned_from_are_not_released(private, older, tmp_path):
     """One of them among the public ones is enough, whatever the file's digest, format and white space."""
     theirs = next(iter(rows(1, 2)))["complaint"]

@@ -12,6 +12,7 @@ from browser import expect, opened, settled
 from explorer import explorer
 
 from complaint_files import FRENCH, as_given, complaints, table
+from references import fitted
 
 MINUTE = 60_000
 MOST_ANSWERS = 10
@@ -107,6 +108,18 @@ def test_what_was_made_never_stands_for_another_choice(page):
     page.click("#tab-start")
     page.fill("#start-bound", "7")
     expect(page.locator("#start-release .caution")).to_have_count(0)
+
+
+def test_a_stored_reference_can_be_chosen_in_place_of_learning(page, running):
+    """Follows the tests above, whose files are still there."""
+    fitted("letters").save(running.releases.parent / "home" / "references" / "letters")
+    page.reload()
+    page.wait_for_selector("#start-stored", timeout=MINUTE)
+    page.select_option("#start-stored", "letters")
+    expect(page.locator("#start-learn .good")).to_contain_text("stored reference letters", timeout=MINUTE)
+    expect(page.locator("#start-commands .command").first).to_contain_text("--reference letters")
+    page.select_option("#start-stored", "")
+    expect(page.locator("#start-commands .command").first).not_to_contain_text("--reference letters")
 
 
 def test_each_text_is_seen_before_and_after(page):

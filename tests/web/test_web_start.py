@@ -16,6 +16,7 @@ from publius.releases.signoff import verify
 from publius.web import start_answers
 from publius.web.guards.limits import Limits
 from publius.web.run import Stage
+from references import fitted
 from web_service import CANARY, fault, service
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -375,6 +376,20 @@ def test_the_packaged_texts_can_be_the_public_ones(client, ready):
     assert planned["older"]["authors"] > 5
     assert " --public samples " in planned["start"]
     assert "read as they are" in fault(ask(client, "look", role="older"))[2]
+
+
+def test_a_stored_reference_takes_the_place_of_learning(client, ready, home):
+    fitted("letters").save(home / "references" / "letters")
+    choice = {"preserve": "topic", "bound": 7.0, "reference": "letters"}
+    planned = ask(client, "plan", **choice).json()
+    assert (planned["reference"], planned["learned"]) == ("letters", True)
+    assert " --reference letters " in planned["start"]
+    assert not any("reference fit" in each for each in planned["commands"])
+    assert len(ask(client, "example", **choice).json()["examples"]) == 2
+    for other in ("nobody", "../letters", str(home / "references" / "letters")):  # a name, never a path
+        found = fault(ask(client, "plan", preserve="topic", reference=other))
+        assert found[:2] == (400, 2)
+        assert other not in found[2]
 
 
 def test_without_public_texts_a_release_says_that_nothing_was_measured(client, ready):

@@ -270,16 +270,29 @@ def _kept(choices: Choices, older: Older | None, ask: _Asking) -> Choices:
         if not ask.yes:
             for name, means in _KEPT.items():
                 typer.echo(f"   {name}: {means}")
-        proposed = "topic" if older is None or older.topics else "meaning"
+        proposed = _proposed(choices, older)
         kept: Any = ask("What to keep: topic, meaning or words", proposed).strip().lower()
         check(StartSettings, preserve=kept)
         choices = replace(choices, preserve=kept)
-    if choices.preserve == "topic" and older is not None and older.topics is None:
+    if (
+        choices.preserve == "topic"
+        and older is not None
+        and older.topics is None
+        and choices.reference is None
+    ):
         raise UsageError(
             "the public texts have no column of topics: name it with --topic-field, or keep the meaning "
             "(--preserve meaning)"
         )
     return choices
+
+
+def _proposed(choices: Choices, older: Older | None) -> str:
+    if choices.reference is None:
+        return "topic" if older is None or older.topics else "meaning"
+    from publius.vectors.learning.reference import Reference
+
+    return "topic" if "topic" in Reference.load(choices.reference).aspects else "meaning"
 
 
 # 2 to 4. Learn, show, how strongly ------------------------------------------------------------------------
@@ -292,6 +305,8 @@ def _learn(walk: Walk, folder: Path) -> Walk:
         typer.echo(f"   Each bag gets {walk.size:,} words, as the lengths of the public texts suggest.")
     elif walk.reference == "themes":
         typer.echo("   The themes that are made from public word vectors.")
+    elif walk.choices.reference is not None:
+        typer.echo(f"   The stored reference {printable(walk.choices.reference)}, as you chose.")
     elif walk.learned_before:
         typer.echo("   Learned from the same public texts before.")
     else:
@@ -350,8 +365,7 @@ def _strength_in_words(walk: Walk) -> str:
 
     if walk.keeps_words:
         return f"epsilon {walk.strength:g}, per word and unit of distance; nothing bounds any two documents"
-    topics = len(walk.older.topic_names) if walk.older and walk.choices.preserve == "topic" else None
-    return f"bound {bound_in_words(walk.strength, topics)}"
+    return f"bound {bound_in_words(walk.strength, walk.topics)}"
 
 
 def _number(answer: str) -> float:

@@ -39,7 +39,8 @@ class Older:
     """The public or older texts: rows in two halves, one to learn from and one to attack.
 
     A row has id and text, and author and topic where there is a column of them. ``packaged`` says that they are the
-    samples that come with the package: to try, and of another kind than anybody's texts.
+    samples that come with the package: to try, and of another kind than anybody's texts. ``sha256`` is that of the
+    files, which says whether a stored reference was learned from them.
     """
 
     learned: tuple[Row, ...] = field(repr=False)
@@ -47,6 +48,7 @@ class Older:
     authors: str | None
     topics: str | None
     packaged: bool = False
+    sha256: str | None = None
 
     @classmethod
     def read(cls, choices: Choices) -> Older:
@@ -57,12 +59,14 @@ class Older:
             rows = _different(labelled_passages())
             authors: str | None = "author"
             topics: str | None = "topic"
+            sha256 = None
         else:
             path, found = Path(choices.public or ""), _found(choices)
             authors = _column(found, choices.author_field, AUTHORS)
             topics = _column(found, choices.topic_field, TOPICS)
             rows = _different(_rows(path, found, authors, topics))
-        if choices.preserve == "topic" and topics is None:
+            sha256 = _sha256(path, found)
+        if choices.preserve == "topic" and topics is None and choices.reference is None:
             raise UsageError(
                 "the public texts have no column of topics: name it with --topic-field, or keep the meaning "
                 "(--preserve meaning)"
@@ -72,7 +76,7 @@ class Older:
                 f"{len(rows)} public texts that differ can be used, too few to learn from: at least {FEWEST} are "
                 "needed, or --public samples to try with the packaged ones"
             )
-        return cls(*_halves(rows), authors, topics, choices.public == SAMPLES)
+        return cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256)
 
     @property
     def count(self) -> int:
@@ -144,6 +148,15 @@ def _found(choices: Choices) -> Inspection:
             "call it as in the file to be released"
         )
     return found
+
+
+def _sha256(path: Path, found: Inspection) -> str:
+    """As a reference that was learned from the same files keeps it."""
+    from publius.documents.corpus import open_corpus
+    from publius.vectors.learning.topic_metric import files_sha256
+
+    corpus = open_corpus(path, number=True, delimiter=found.delimiter, encoding=found.encoding)
+    return files_sha256(str(each) for each in corpus.paths)
 
 
 def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:

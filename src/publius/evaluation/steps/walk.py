@@ -131,6 +131,41 @@ class Walk:
                 f"--{'length' if choices.epsilon is None else 'epsilon'} belongs to --preserve words: topic and "
                 "meaning take --bound"
             )
+        self._check_reference()
+
+    def _check_reference(self) -> None:
+        """`UsageError` where the reference that was chosen is none, or saw the texts that are to be attacked."""
+        from publius.vectors.learning.reference_store import (
+            read_reference_record,
+            references_root,
+            stored_reference_names,
+        )
+        from publius.vectors.learning.themes import NAME
+
+        chosen = self.choices.reference
+        if chosen is None:
+            return
+        if self.keeps_words:
+            raise UsageError("--reference belongs to --preserve topic or meaning: words are kept without one")
+        known = [NAME, *stored_reference_names()]
+        if chosen not in known:
+            raise UsageError(
+                f"no reference of this name is stored: known are {', '.join(known)}; leave it out to learn one from "
+                "half of the public texts"
+            )
+        if chosen == NAME:
+            return
+        record = read_reference_record(references_root() / chosen)
+        kept = [str(aspect["name"]) for aspect in record["aspects"]]
+        if self.choices.preserve not in kept:
+            raise UsageError(
+                f"this reference keeps {' and '.join(kept)}, not {self.choices.preserve}: choose another"
+            )
+        if self.older is not None and self.older.sha256 == record["source"].get("corpus_sha256", ""):
+            raise UsageError(
+                "this reference was learned from all of these public texts, so none is left that can be attacked "
+                "fairly: leave out --reference, and one half teaches and the other is attacked"
+            )
 
     @property
     def keeps_words(self) -> bool:
@@ -158,16 +193,32 @@ class Walk:
     @property
     def reference(self) -> str | None:
         """The name of the public reference; None where words are kept."""
+        from publius.vectors.learning.themes import NAME
+
         if self.keeps_words:
             return None
-        return "themes" if self.older is None else f"start-{self.older.digest[:12]}"
+        if self.choices.reference is not None:
+            return self.choices.reference
+        return NAME if self.older is None else f"start-{self.older.digest[:12]}"
+
+    @property
+    def topics(self) -> int | None:
+        """How many topics a text can become; None where none is kept, or the reference knows no topics."""
+        if self.choices.preserve != "topic":
+            return None
+        if self.choices.reference is None:
+            return None if self.older is None else len(self.older.topic_names) or None
+        from publius.vectors.learning.reference import Reference
+
+        return len(Reference.load(self.choices.reference).source.get("topics") or ()) or None
 
     @property
     def learned_before(self) -> bool:
         """Whether nothing has to be learned from the public texts."""
         from publius.vectors.learning.reference_store import stored_reference_names
+        from publius.vectors.learning.themes import NAME
 
-        return self.reference in (None, "themes", *stored_reference_names())
+        return self.choices.reference is not None or self.reference in (None, NAME, *stored_reference_names())
 
     def learn(self, folder: Path, progress: Progress = lambda part, done, total: None) -> None:
         """Learn the reference from the first half of the public texts, which are in ``folder``, and store it."""
@@ -263,7 +314,7 @@ class Walk:
         learned, attacked = (str(folder / PUBLIC / f"{half}.jsonl") for half in ("learned", "attacked"))
         release, evaluation = str(folder / RELEASE), str(folder / EVALUATION)
         steps = []
-        if self.older is not None and self.reference is not None:
+        if self.older is not None and self.reference is not None and self.choices.reference is None:
             label = ["--label", "topic"] if self.older.topics else []
             steps.append(["reference", "fit", learned, "--name", self.reference, *label])
         judged = []

@@ -14,6 +14,9 @@ let loading = null;
 /** What the service says of the reference that is chosen. */
 export const referenceChosen = () => references?.find((each) => each.name === chosen("reference"));
 
+/** The names of the references that can keep this; none before they were asked for. */
+export const keeping = (preserve) => (references ?? []).filter(({ keeps, fault }) => fault === null && preserve in keeps).map(({ name }) => name);
+
 /** Keep the controls and the choice together; `open(preserve)` opens the view that what is to be kept belongs to. */
 export function setUpKept(open) {
   byId("preserve").addEventListener("change", (event) => open(event.target.value));

@@ -5,8 +5,8 @@ import { Card, announce } from "./card.js";
 import { choose, chosen } from "./choice.js";
 import { byId, el, pairs, put, table, typed } from "./dom.js";
 import { integer, number, percent, plural } from "./format.js";
-import { Intake } from "./intake.js";
-import { reloadReferences } from "./kept.js";
+import { Intake, select } from "./intake.js";
+import { keeping, loadReferences, reloadReferences } from "./kept.js";
 import { Runs, putOnce, stageList } from "./stages.js";
 
 const STRENGTHS = [[1, "strong"], [10, "moderate"], [20, "weak"], [Infinity, "empty"]]; // as privacy/document_guarantee.py
@@ -18,7 +18,7 @@ export const strength = (bound) => STRENGTHS.find(([limit]) => bound <= limit)[1
 export class StartView {
   #plan = null;
   #loaded = false;
-  #own = { text_field: null, author_field: null, topic_field: null, publish_ids: false, without_evidence: false, allow_padding: false };
+  #own = { reference: null, text_field: null, author_field: null, topic_field: null, publish_ids: false, without_evidence: false, allow_padding: false };
   #channel = new Channel("/v1/start/example");
   #later = 0;
   #planned = "";
@@ -59,7 +59,7 @@ export class StartView {
     const found = await call("/v1/start");
     this.releases = found.releases;
     if (found.run) this.#adopt(found.run.facts);
-    await Promise.all([this.texts.show(found.texts, found.kinds), this.older.show(found.older, found.kinds)]);
+    await Promise.all([this.texts.show(found.texts, found.kinds), this.older.show(found.older, found.kinds), loadReferences().catch(() => null)]);
     this.#showKeep();
     if (found.run) this.runs.take(found.run);
     await this.#ask();
@@ -67,7 +67,7 @@ export class StartView {
 
   /** After the page was opened anew: the answers that the run was started with. */
   #adopt(facts) {
-    for (const name of Object.keys(this.#own)) this.#own[name] = facts[name];
+    for (const name of Object.keys(this.#own)) this.#own[name] = facts[name === "reference" ? "chosen" : name];
     choose({ preserve: facts.preserve, [facts.preserve === "words" ? "epsilon" : "bound"]: facts.strength });
   }
 
@@ -79,9 +79,14 @@ export class StartView {
   }
 
   get answers() {
-    const own = Object.fromEntries(Object.entries(this.#own).filter(([, value]) => value));
+    const own = Object.fromEntries(Object.entries({ ...this.#own, reference: this.reference }).filter(([, value]) => value));
     const strong = chosen("preserve") === "words" ? { epsilon: chosen("epsilon") } : { bound: chosen("bound") };
     return { preserve: chosen("preserve"), ...strong, ...own };
+  }
+
+  /** The stored reference that was chosen, where it can keep what is to be kept. */
+  get reference() {
+    return keeping(chosen("preserve")).find((name) => name === this.#own.reference) ?? null;
   }
 
   #olderColumns({ found }) {
@@ -143,6 +148,7 @@ export class StartView {
   // Step 2: what is learned.
 
   #showLearn() {
+    this.#showReferences();
     const node = byId("start-learn");
     const { run } = this.runs;
     const mine = run?.kind === "learn" ? run : null;
@@ -157,11 +163,26 @@ export class StartView {
     const { learned, reference, silent } = this.#plan;
     const who = [older.topic_field && `Topics stand in the column ${older.topic_field}`, older.author_field && `authors in ${older.author_field}`].filter(Boolean).join(", ");
     put(node,
-      el("p", {}, `${plural(older.texts, "text", "texts")} can be used${older.topics ? `, on ${plural(older.topics, "topic", "topics")}` : ""}${older.authors ? `, by ${plural(older.authors, "author", "authors")}` : ""}: half to learn from, ${integer(older.attacked)} to attack.${who && !older.packaged ? ` ${who}.` : ""}`),
+      el("p", {}, `${plural(older.texts, "text", "texts")} can be used${older.topics ? `, on ${plural(older.topics, "topic", "topics")}` : ""}${older.authors ? `, by ${plural(older.authors, "author", "authors")}` : ""}: ${this.reference ? "" : "half to learn from, "}${integer(older.attacked)} to attack.${who && !older.packaged ? ` ${who}.` : ""}`),
       older.packaged ? el("p", { class: "caution" }, "Packaged passages of old books and papers, to try with. They say nothing about your texts.") : null,
       silent ? el("p", { class: "caution" }, `${silent[0].toUpperCase()}${silent.slice(1)}: there will be no evidence that authors are hidden.`) : null,
       reference === null ? el("p", { class: "good" }, "Where words are kept nothing has to be learned.")
+        : this.reference ? el("p", { class: "good" }, `The stored reference ${reference} is used; nothing is learned.`)
         : learned ? el("p", { class: "good" }, `Learned, and kept as the reference ${reference}.`) : this.#learnButton("Learn what is public"));
+  }
+
+  /** What is public is learned from half of the texts, unless a stored reference is chosen. */
+  #showReferences() {
+    const { reference: learned } = this.#plan ?? {};
+    const names = keeping(chosen("preserve")).filter((name) => name === this.reference || name !== (this.older.given ? learned : "themes"));
+    const node = byId("start-reference");
+    node.hidden = !this.texts.found || !names.length;
+    const otherwise = this.older.given ? "learned from half of these texts" : "themes of public word vectors";
+    const options = [["", otherwise], ...names.map((name) => [name, `the stored reference ${name}`])];
+    putOnce(node, JSON.stringify([options, this.reference]), () => select("start-stored", "What is public", options, this.reference, (name) => {
+      this.#own.reference = name || null;
+      this.#ask();
+    }));
   }
 
   #learnButton(title) {

@@ -97,7 +97,6 @@ def example(state: State, asked: requests.Start) -> dict[str, Any]:
     """Before and after on public texts, the strength in words, and what to know of the texts to be released."""
     walk = walk_of(state.workplace, asked)
     made = plan_of(state.workplace, walk)
-    topics = walk.older.topic_names if walk.older and walk.choices.preserve == "topic" else ()
     return {
         "examples": [
             {
@@ -109,7 +108,7 @@ def example(state: State, asked: requests.Start) -> dict[str, Any]:
             }
             for each in examples(walk, made, _EXAMPLES)
         ],
-        "means": None if walk.keeps_words else bound_in_words(walk.strength, len(topics)),
+        "means": None if walk.keeps_words else bound_in_words(walk.strength, walk.topics),
         "warnings": list(look_at(walk.corpus, made).warnings()),
     }
 
@@ -313,7 +312,12 @@ def _begin(
     stages = [
         Stage(TITLES.get(step[0], step[0]), _shown(place, step), rows.get(step[0], 0)) for step in steps
     ]
-    facts = {**asdict(_as_named(place, walk)), "reference": walk.reference, "strength": walk.strength}
+    facts = {
+        **asdict(_as_named(place, walk)),
+        "chosen": walk.choices.reference,
+        "reference": walk.reference,
+        "strength": walk.strength,
+    }
     place.begin(kind, stages, facts, work)
     return {"run": _run(place)}
 
