@@ -202,7 +202,7 @@ def test_hostile_text_is_normalized_in_pieces_without_long_runs(kind, monkeypatc
 
     monkeypatch.setattr(module.unicodedata, "normalize", watched)
     text = "x" + HOSTILE[kind] * (200_000 // len(HOSTILE[kind]))
-    assert longest_run(normalize(text)) <= 60  # thirty that come apart into two
+    assert longest_run(normalize(text)) <= 30
     assert all(longest_run(piece) <= 30 for piece in given)
     if kind != "vowel jamo":  # nowhere to cut it, and quick
         assert all(len(piece) <= 2**16 + 31 for piece in given)
@@ -249,6 +249,36 @@ def test_a_run_of_marks_is_broken_as_unicode_says():
         "\u034f" + "\u0323" * 30 + "\u034f" + "\u0323"
     )
     assert len(words("é" + "\u0323" * 1000)) == 1
+    assert list(map(longest_run, normalize("\u0344" * 31).split("\u034f"))) == [30, 30, 2]  # each comes apart
+
+
+RUNS = st.builds(
+    lambda character, times: character * times,
+    st.sampled_from(sorted({*"aΣİé \u0323\u034f\u0378", *"".join(HOSTILE.values())})),
+    st.integers(1, 70),
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.one_of(RUNS, st.text(max_size=3)), max_size=8).map("".join))
+def test_a_normal_form_is_its_own_normal_form(text):
+    once = normalize(text)
+    assert normalize(once) == once
+    assert words(once) == words(text)
+
+
+def test_a_normal_form_is_its_own_normal_form_beside_every_mark():
+    """Marks, and letters with another form, where a run has its 30 marks already: what comes apart makes it longer."""
+    run = "\u0323" * 15 + "\u0301" * 15
+    kinds = [chr(code) for code in range(0x110000)]
+    kinds = [
+        kind
+        for kind in kinds
+        if unicodedata.category(kind)[0] == "M" or NORMALIZE("NFD", kind) != kind or kind.lower() != kind
+    ]
+    assert len(kinds) > 10_000
+    forms = [normalize(text) for kind in kinds for text in (kind + run, run + kind, "aΣ" + kind * 31)]
+    assert [form for form in forms if normalize(form) != form] == []
 
 
 @pytest.mark.parametrize(

@@ -59,10 +59,11 @@ _CHUNK = 8192  # characters prepared at once: the first N words of a long text c
 
 # Sorting a run of combining marks takes a time that grows with its square, so a run is broken after 30 of them, as the
 # Stream-Safe Text Format of Unicode (UAX 15) has it: no orthography comes near. What `regex` does not know yet counts
-# as a mark. A run of 31 shows as 10 in every third character, which is quicker to look for.
+# as a mark; what breaks a run ends it. A run of 31 shows as 10 in every third character, which is quicker to look for.
 _BREAK = "\u034f"
 _LONGEST_RUN = 30
-_LONG_RUN = regex.compile(r"(?<![\p{M}\p{Cn}])[\p{M}\p{Cn}]{31,}+")
+_MARK = rf"[[\p{{M}}\p{{Cn}}]--{_BREAK}]"
+_LONG_RUN = regex.compile(rf"(?V1)(?<!{_MARK}){_MARK}{{31,}}+")
 _TRACE_OF_ONE = regex.compile(r"[\p{M}\p{Cn}]{10}")
 # What joins no character before it under NFC, so that a text can be cut there.
 _STARTER = regex.compile(
@@ -222,6 +223,7 @@ def normalize(text: str) -> str:
     """``text`` in NFC and lower case, with one apostrophe and one hyphen and without soft hyphens.
 
     Takes a time linear in its length: after every 30 combining marks in a row stands a combining grapheme joiner.
+    What is in this form already stays as it is.
     """
     if text.isascii():
         return text.lower()
@@ -240,12 +242,18 @@ def may_have_long_run(text: str) -> bool:
 
 def _composed(text: str) -> str:
     """``text`` in NFC, its runs of combining marks broken."""
-    if may_have_long_run(text):
-        text = _LONG_RUN.sub(_broken, text)
-    return "".join(unicodedata.normalize("NFC", piece) for piece in _cut(text, _PIECE, _STARTER))
+    text = _broken(text)
+    composed = "".join(unicodedata.normalize("NFC", piece) for piece in _cut(text, _PIECE, _STARTER))
+    # NFC also takes characters apart, a mark into two: a run can have grown.
+    return text if composed == text else _broken(composed)
 
 
-def _broken(run: regex.Match[str]) -> str:
+def _broken(text: str) -> str:
+    """``text`` with a break after every 30 combining marks in a row."""
+    return _LONG_RUN.sub(_break, text) if may_have_long_run(text) else text
+
+
+def _break(run: regex.Match[str]) -> str:
     marks = run.group()
     return _BREAK.join(marks[start : start + _LONGEST_RUN] for start in range(0, len(marks), _LONGEST_RUN))
 

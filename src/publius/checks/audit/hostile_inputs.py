@@ -14,7 +14,7 @@ from publius.checks.audit.outcomes import Check, violations
 from publius.errors import DocumentError
 
 _LENGTH: Final = 3000
-_LONGEST_RUN: Final = 60  # thirty marks, each of which may come apart into two
+_LONGEST_RUN: Final = 30
 _HOSTILE: Final = (
     "\u0301\u0323",
     "\u0301",
