@@ -2,8 +2,12 @@
 
 import csv
 import json
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from letters import AUTHORS, rows, text, write
 from publius.errors import DocumentError
@@ -109,6 +113,54 @@ def test_without_authors_but_with_topics(tmp_path):
     topics = table(tmp_path / "topics.csv", records)
     data = open_dataset(path, topics)
     assert (len(data.unknown), len(data.topics)) == (16, 16)
+
+
+def of_topics(path, *counts):
+    """A table of texts without authors, so many on each topic."""
+    return table(path, [{"text": text("ada", 10 * topic + n, 60), "topic": f"topic {topic}"}
+                        for topic, count in enumerate(counts) for n in range(count)])  # fmt: skip
+
+
+def test_texts_alone_on_their_topic_are_left_out_and_counted(tmp_path):
+    """No text could teach their topic; where that leaves fewer than two topics, nothing is guessed."""
+    data = open_dataset(of_topics(tmp_path / "a.csv", 4, 1, 3, 1))
+    assert "; 2 texts that are alone on their topic (2 of 4 topics) are left out" in data.split
+    assert (len(data.unknown), len(data.topics)) == (4, 3)
+    assert {t.topic for t in data.unknown} == {t.topic for t in data.topics} == {"topic 0", "topic 2"}
+    assert data.tasks == ("author", "topic")
+    for counts in ((4, 1), (1, 1, 1)):
+        with pytest.raises(DocumentError, match=r"have one text only.*--topics"):
+            open_dataset(of_topics(tmp_path / "b.csv", *counts))
+    assert "left out" not in open_dataset(of_topics(tmp_path / "c.csv", 4)).split
+
+
+def test_texts_alone_on_their_topic_are_refused_where_roles_or_teachers_are_given(tmp_path):
+    found = rows()
+    found[-1] = {**found[-1], "role": "unknown", "topic": "moon"}
+    with pytest.raises(DocumentError, match="no text teaches the topic 'moon'"):
+        open_dataset(write(tmp_path / "rows.jsonl", found))
+    with pytest.raises(DocumentError, match="no text teaches the topic 'topic 1'"):
+        open_dataset(of_topics(tmp_path / "a.csv", 2, 1), of_topics(tmp_path / "topics.csv", 2))
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcd"), st.sampled_from(["sea", "court", "moon"])), min_size=4, max_size=9
+    ),
+    st.booleans(),
+)
+def test_a_split_of_ours_never_lacks_a_teacher(labels, authors):
+    with tempfile.TemporaryDirectory() as folder:
+        records = [{"text": text("ada", at, 90), "topic": topic} | ({"author": author} if authors else {})
+                   for at, (author, topic) in enumerate(labels)]  # fmt: skip
+        try:
+            data = open_dataset(table(Path(folder) / "a.csv", records))
+        except DocumentError as error:  # too few to split, never a topic without a teacher
+            if "teaches the topic" in str(error):
+                raise
+        else:
+            assert {t.topic for t in data.unknown} <= {t.topic for t in data.topic_training}
 
 
 def test_roles_without_authors(tmp_path):

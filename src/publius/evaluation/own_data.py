@@ -3,7 +3,8 @@
 Where there is a role for each text, it decides. Otherwise, in this order:
 
 - no author: every text is its own candidate, and all that can be asked is which text a release is of, and its topic;
-  where some have one, the texts that have none are left out of what is known and attacked, and counted;
+  where some have one, the texts that have none are left out of what is known and attacked, and counted. Every second
+  text of a topic teaches it; a text that is alone on its topic is left out and counted;
 - texts of 3,000 words or more, all of them: the paper's way, the first 2,000 words known, the last 1,000 attacked;
 - authors with several texts (on one topic, where there are topics): every second text of theirs is attacked, the
   others are known. Texts of other authors teach topics where they teach all of them, and are left out otherwise;
@@ -210,12 +211,21 @@ def _alone(texts: Sequence[LabeledText], *, taught: bool) -> OwnRows:
     labeled = all(text.topic is not None for text in texts)
     if not labeled or taught:
         return OwnRows(tuple(_own_candidates(texts)), _ALONE, alone=True)
+    topics = _groups(texts, lambda text: (text.topic,))
+    several = [group for group in topics.values() if len(group) > 1]
+    single = len(topics) - len(several)
+    if single and len(several) < 2:
+        raise DocumentError(
+            f"{single:,} of {len(topics):,} topics have one text only, and of each topic one text must teach it and "
+            "another be attacked: give more texts, texts that teach topics (--topics), or rows without a topic"
+        )
     halves = [
         replace(text, role="topic" if place % 2 else "unknown")
-        for group in _groups(texts, lambda text: (text.topic,)).values()
+        for group in several
         for place, text in enumerate(group)
     ]
-    said = f"every second text of a topic teaches topics, the others are attacked; {_ALONE}"
+    left = _left_out(single, f"that are alone on their topic ({single:,} of {len(topics):,} topics)")
+    said = f"every second text of a topic teaches topics, the others are attacked{left}; {_ALONE}"
     return OwnRows(tuple(_own_candidates(halves)), said, alone=True)
 
 
