@@ -4,7 +4,8 @@
 
     PubliusError            70  a bug in Publius when nothing below fits
     |- UsageError            2  the call is wrong: an option, an argument, a combination
-    |  `- MissingExtraError  2  an optional dependency is not installed
+    |  |- MissingExtraError  2  an optional dependency is not installed
+    |  `- CancelledError     2  whoever waited for long work has stopped it
     |- DataError            65  an input cannot be accepted
     |  |- EmbeddingError    65  a file or store of word vectors
     |  |- DocumentError     65  a corpus or a document
@@ -46,6 +47,10 @@ class MissingExtraError(UsageError):
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         """A worker's error reaches the parent process by pickle, with both arguments."""
         return type(self), self._arguments
+
+
+class CancelledError(UsageError):
+    """Whoever waited for long work has stopped it; nothing half-made is kept."""
 
 
 class DataError(PubliusError, ValueError):

@@ -19,6 +19,7 @@ from publius.documents.seen_ids import IdSet
 from publius.documents.table_form import TableForm
 from publius.errors import DocumentError, MissingExtraError
 from publius.files import shown
+from publius.files.progress import advance, counted, is_watched, stage
 from publius.text.tokenizer import found_words, normalize
 
 TEXT_NAMES: Final = (
@@ -118,8 +119,9 @@ def inspect(
             f"{shown(path)} has no column {chosen!r}: found {', '.join(map(repr, names)) or 'none'}"
         )
     notes, tallies = _Notes(), {name: _Column() for name in names}
-    for row in _rows(reading, names):
-        _note(notes, row, chosen, tallies)
+    with stage("Reading the rows"):
+        for row in counted(_rows(reading, names), _count(reading, names)):
+            _note(notes, row, chosen, tallies)
     if not notes.rows:
         raise DocumentError(f"{shown(path)} holds no row: check that it is the right file")
     if chosen is None:
@@ -198,6 +200,19 @@ def _rows(corpus: Corpus, names: Iterable[str]) -> Iterator[Row]:
         part = f"file {number + 1}" if len(corpus.paths) > 1 else ""
         for row in corpus.reader_at(number)(path, tuple(names)):
             yield Row(", ".join(filter(None, (part, row.place))) or "the file", row.fields, row.problem)
+
+
+def _count(corpus: Corpus, names: list[str]) -> int:
+    """How many rows there are, for whoever waits: reading them takes little of the time that looking into them does."""
+    if not is_watched():
+        return 0
+    count = corpus.count_hint
+    if count is None:
+        count = 0
+        for _ in _rows(corpus, names):
+            advance(0, 0)
+            count += 1
+    return count
 
 
 def _text_column(corpus: Corpus, names: list[str]) -> str | None:

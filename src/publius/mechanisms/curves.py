@@ -10,6 +10,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError
+from publius.files.progress import counted, stage
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.comparison import useful_range
 from publius.mechanisms.finite.base import AbstractFinite
@@ -85,10 +86,11 @@ def kept_range(name: str, embeddings: Embeddings, metric: str) -> tuple[float, f
 def ladder(name: str, embeddings: Embeddings, metric: str, low: float, high: float) -> list[AbstractFinite]:
     """A finite mechanism certified at scales from ``low`` to ``high``; where it is refused there is a gap."""
     rungs = []
-    for scale in np.geomspace(low, high, _RUNGS).tolist():
-        with suppress(PolicyError):
-            made = make_mechanism(name, embeddings, scale=float(f"{scale:.3g}"), metric=metric)
-            rungs.append(cast("AbstractFinite", made))
+    with stage(f"Certifying the mechanism {name} at {_RUNGS} strengths"):
+        for scale in counted(np.geomspace(low, high, _RUNGS).tolist(), _RUNGS):
+            with suppress(PolicyError):
+                made = make_mechanism(name, embeddings, scale=float(f"{scale:.3g}"), metric=metric)
+                rungs.append(cast("AbstractFinite", made))
     return rungs
 
 

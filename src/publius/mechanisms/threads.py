@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import TypeVar
@@ -25,7 +25,12 @@ def one_blas_thread() -> AbstractContextManager[object]:
     return limited
 
 
-def in_threads(work: Callable[[int], _Result], items: range, threads: int | None = None) -> Iterator[_Result]:
-    """``work(item)`` for each item, in order, on ``threads`` Python threads with one BLAS thread each."""
+def in_threads(
+    work: Callable[[int], _Result], items: range, threads: int | None = None
+) -> Generator[_Result]:
+    """``work(item)`` for each item, in order, on ``threads`` Python threads with one BLAS thread each.
+
+    When it is closed before its end, the items that nobody has begun are left.
+    """
     with one_blas_thread(), ThreadPoolExecutor(threads or processors()) as pool:
         yield from pool.map(work, items)

@@ -34,6 +34,20 @@ class Health(Answer):
     version: str
 
 
+class Progress(Answer):
+    """How far a request is that is being answered; none where there is none of this id (any more).
+
+    Of the stage: so many of its parts are done, seconds since it began, seconds left: null while nobody can tell.
+    """
+
+    state: Literal["none", "waiting", "running"]
+    stage: str | None
+    done: int
+    total: int
+    seconds: float
+    left: float | None
+
+
 class Mechanism(Answer):
     """A mechanism on the vectors in use. Epsilons are null where it is not available."""
 

@@ -19,6 +19,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
+from publius.errors import CancelledError
+from publius.files.progress import Watch
 from publius.releases.plan import publius_version
 from publius.web import answers, document_answers, requests, start_answers
 from publius.web.errors import Json, answer_to, invalid, refused
@@ -43,6 +45,7 @@ from publius.web.views import (
     stream,
     words,
 )
+from publius.web.watches import Watches
 from publius.web.workplace import Role
 
 STATIC: Final = Path(__file__).parent / "static"
@@ -91,6 +94,7 @@ class _Service:
             Lane(n, limits) for n in (_QUICK, _LONG, _LONG, _LONG)
         )
         self._streams = asyncio.Semaphore(limits.streams)
+        self._watches = Watches()
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
@@ -106,19 +110,29 @@ class _Service:
             await self._quick.run(document.prepare, self._state)
             await self._long.run(public.mechanisms, self._state)
 
-    async def _answer(self, view: Callable[..., dict[str, Any]], *arguments: Any) -> Response:
-        """What the view says, or its error."""
-        running = asyncio.create_task(self._lane(view, *arguments).run(view, self._state, *arguments))
-        self._work.add(running, must_end=view in (release.obfuscate, release.release))
+    async def _answer(
+        self, view: Callable[..., dict[str, Any]], *arguments: Any, watch: str | None = None
+    ) -> Response:
+        """What the view says, or its error; it can be followed and stopped under the name ``watch``."""
+        finished = view in (release.obfuscate, release.release)
+        lane, watched = self._lane(view, *arguments), Watch()
+        work = (view,) if finished else (watched.run, view)
+        running = asyncio.create_task(lane.run(*work, self._state, *arguments))
+        self._work.add(running, must_end=finished)
         try:
-            return Json(await asyncio.shield(running))
+            with self._watches.known(None if finished else watch, watched, running):
+                return Json(await asyncio.shield(running))
         except asyncio.CancelledError:
+            if watched.cancelled:
+                return answer_to(CancelledError("stopped as you said, before it had begun"))
             return refused(503, 74, "StorageError", "the explorer is ending: start it again")
         except Exception as error:
             return answer_to(error)
 
     def _lane(self, view: Callable[..., Any], asked: object = None) -> Lane:
         """The long one where something is certified first or much is asked for; references wait for none of that."""
+        if view is document.tokens:
+            return self._quick  # a text is read without any mechanism
         if isinstance(asked, requests.Chosen) and not self._state.is_ready(asked):
             return self._long if asked.settings.level == "word" else self._opening
         if view in _ON_FILES:
@@ -137,6 +151,17 @@ class _Service:
         async def health() -> Response:
             """Whether the service runs."""
             return Json({"status": "ok", "version": publius_version()})
+
+        @router.get("/v1/progress/{id}", responses=_form(answers.Progress))
+        async def progress(id: requests.WatchId) -> Response:
+            """How far a request is that was sent with this id in the header Publius-Watch, while it is answered."""
+            return Json(self._watches.record(id))
+
+        @router.post("/v1/progress/{id}/cancel", responses=_form(answers.Progress))
+        async def cancel(id: requests.WatchId) -> Response:
+            """Stop it: at once while it waits for its turn, else where it next says how far it is."""
+            self._watches.cancel(id)
+            return Json(self._watches.record(id))
 
         @router.get("/v1/session")
         async def session() -> Response:
@@ -216,14 +241,15 @@ class _Service:
     def _endpoint(self, route: _Route) -> Callable[..., Awaitable[Response]]:
         """A function with the one parameter that the route takes, for the framework to read."""
 
-        async def endpoint(**asked: Any) -> Response:
-            return await self._answer(route.view, *asked.values())
+        async def endpoint(*, watch: str | None, **asked: Any) -> Response:
+            return await self._answer(route.view, *asked.values(), watch=watch)
 
         kind, default = inspect.Parameter.KEYWORD_ONLY, None if route.optional else inspect.Parameter.empty
         taken = {} if route.takes is None else {route.parameter: route.takes}
         parameters = [
             inspect.Parameter(name, kind, annotation=each, default=default) for name, each in taken.items()
         ]
+        parameters.append(inspect.Parameter("watch", kind, annotation=requests.Watched, default=None))
         endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return endpoint
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar, cast, final
 
 from publius.errors import UsageError
+from publius.files.progress import advance, stage
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.curves import kept_range, ladder
 from publius.mechanisms.finite.base import AbstractFinite
@@ -17,6 +19,7 @@ from publius.settings import EUCLIDEAN, VectorSettings
 from publius.vectors.embeddings import Embeddings
 
 T = TypeVar("T")
+_PATIENCE: Final = 0.2  # seconds after which who waits looks whether to go on
 _PAIRS: Final = 10**10
 """Pairs of words times dimensions / 50 that are certified while somebody waits: 100,000 words of 50 dimensions."""
 _SOLVED: Final = 4 * 10**8
@@ -122,14 +125,29 @@ class Kept:
             return key in self._found
 
     def get(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """What was made for ``key`` before, or is made now."""
+        """What was made for ``key`` before, or is made now.
+
+        Who stops making it stops nobody else: the next who waits makes it.
+        """
         found = self._look(key)
         if found is None:
-            with self._making:
+            with self._turn():
                 found = self._look(key)
                 if found is None:
                     found = self._keep(key, make())
         return cast("T", found)
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """While nobody else makes anything; the wait for that can be stopped."""
+        if not self._making.acquire(blocking=False):
+            with stage("Waiting for what is being prepared already"):
+                while not self._making.acquire(timeout=_PATIENCE):
+                    advance(0, 0)
+        try:
+            yield
+        finally:
+            self._making.release()
 
     def _look(self, key: tuple[object, ...]) -> object | None:
         with self._lock:

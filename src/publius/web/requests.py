@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
+from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
@@ -57,6 +58,11 @@ Count = Annotated[int, Field(ge=1, le=LARGEST_LENGTH)]
 Role = Literal["texts", "older"]
 FileName = Annotated[str, Field(min_length=1, max_length=255)]
 Column = Annotated[str, Field(min_length=1, max_length=1000)]
+WatchId = Annotated[str, Field(pattern=r"^[A-Za-z0-9-]{8,64}$", description="Chosen at random by who asks.")]
+Watched = Annotated[
+    WatchId | None,
+    Header(alias="Publius-Watch", description="Follow and stop this request under /v1/progress."),
+]
 
 
 class Strict(BaseModel):

@@ -17,6 +17,7 @@ from tempfile import TemporaryFile
 from typing import Any, Final, Literal, final
 
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
+from publius.files.progress import Pace
 from publius.web.errors import fault_of
 
 _PART: Final = re.compile(r"(\d+)/(\d+) ")
@@ -49,10 +50,7 @@ class Stage:
     state: State = "waiting"
     began: float = 0.0
     seconds: float = 0.0
-    done: int = 0
-    total: int = 0
-    first: tuple[float, int] = (0.0, 0)
-    last: float = 0.0
+    pace: Pace = field(default_factory=Pace)
     notes: list[str] = field(default_factory=list)
     said: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,33 +58,16 @@ class Stage:
         """For the page."""
         running = self.state == "running"
         elapsed = time.monotonic() - self.began if running else self.seconds
-        left = self._left() if running else None
+        left = self.pace.left() if running else None
         return {
             "title": self.title, "command": self.command, "state": self.state, "seconds": round(elapsed, 1),
-            "done": self.done, "total": self.total, "left": None if left is None else round(left, 1),
+            "done": self.pace.done, "total": self.pace.total, "left": None if left is None else round(left, 1),
             "notes": self.notes,
         }  # fmt: skip
 
     def advance(self, done: int, total: int) -> None:
-        """It is so far now; with fewer parts than before, or another total, something else has begun."""
-        self.last = time.monotonic()
-        total = total or self.expected
-        if done < self.done or total != self.total:
-            self.first = (self.last, done)
-        self.done, self.total = min(done, total), total
-
-    def _left(self) -> float | None:
-        """Seconds for what is missing, at the speed of the parts done.
-
-        None before the first and after the last, and when the next takes longer than all that were missing.
-        """
-        at, before = self.first
-        fresh = self.done - before
-        if fresh <= 0 or self.done >= self.total:
-            return None
-        needed = (self.last - at) / fresh * (self.total - self.done)
-        left = needed - (time.monotonic() - self.last)
-        return left if left > 0 else None
+        """It is so far now."""
+        self.pace.advance(done, total or self.expected)
 
 
 @final
@@ -145,7 +126,7 @@ class Run:
             if code not in codes:
                 message = stage.notes.pop() if stage.notes else f"a command ended with {code}"
                 raise _ERRORS.get(code, PubliusError)(self._named(message))
-            stage.state, stage.done = "done", stage.total
+            stage.state, stage.pace.done = "done", stage.pace.total
             if not watched:
                 said.seek(0)
                 stage.said = json.loads(said.read())
@@ -185,7 +166,7 @@ class Run:
             if self._cancelled:
                 raise _Stopped
             self._process = subprocess.Popen(  # noqa: S603  # ourselves, without a shell
-                call, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.PIPE, encoding="utf-8",
+                call, stdin=subprocess.PIPE, stdout=said, stderr=subprocess.PIPE, encoding="utf-8",
                 errors="replace", start_new_session=True, env=_environment(),
             )  # fmt: skip
             return self._process
@@ -203,10 +184,13 @@ class Run:
 
 
 def _environment() -> dict[str, str]:
-    """Ours, without options of commands: what is shown is all that is said. Progress is told line by line."""
+    """Ours, without options of commands: what is shown is all that is said.
+
+    Progress is told line by line, and a command whose explorer was killed ends in order: see `publius.cli.held`.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PUBLIUS_")}
     home = {name: value for name, value in os.environ.items() if name == "PUBLIUS_HOME"}
-    return {**kept, **home, "PYTHONIOENCODING": "utf-8", "PUBLIUS_WATCHED": "1"}
+    return {**kept, **home, "PYTHONIOENCODING": "utf-8", "PUBLIUS_WATCHED": "1", "PUBLIUS_HELD": "1"}
 
 
 def _send(process: subprocess.Popen[str], name: str) -> None:

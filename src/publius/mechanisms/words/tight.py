@@ -8,6 +8,7 @@ with products by Phi that are made tile by tile. In one dimension there is a clo
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any, final
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.distances.metrics import AbstractMetric
 from publius.errors import PolicyError
+from publius.files.progress import stage
 from publius.mechanisms.finite.base import AbstractFinite, certificate
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
@@ -153,8 +155,11 @@ def tight_weights(
     """
     ones = np.ones(distances.size)
 
+    steps = count(1)
+
     def product(weights: Float64Array) -> Float64Array:
-        return sweep.weighted_sums(distances, scale, weights, threads=threads)
+        with stage(f"Solving for the weights of all words, step {next(steps)}"):
+            return sweep.weighted_sums(distances, scale, weights, threads=threads)
 
     weights = 1 / product(ones)
     rest = ones - product(weights)

@@ -9,6 +9,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError
+from publius.files.progress import counted, stage
 
 _ROUNDS: Final = 40
 
@@ -28,16 +29,17 @@ def clusters(points: Float64Array, count: int) -> IndexArray:
     units = directions(points)
     centres = _first_centres(units, count)
     members = np.full(len(units), -1)
-    for _ in range(_ROUNDS):
-        nearness = units @ centres.T
-        found = nearness.argmax(axis=1)
-        _fill_empty(found, nearness, count)
-        if (found == members).all():
-            break
-        members = found
-        sums = np.zeros_like(centres)
-        np.add.at(sums, members, units)
-        centres = directions(sums)
+    with stage("Grouping by direction"):
+        for _ in counted(range(_ROUNDS), _ROUNDS):
+            nearness = units @ centres.T
+            found = nearness.argmax(axis=1)
+            _fill_empty(found, nearness, count)
+            if (found == members).all():
+                break
+            members = found
+            sums = np.zeros_like(centres)
+            np.add.at(sums, members, units)
+            centres = directions(sums)
     return members
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.errors import StorageError, UsageError
+from publius.files.progress import counted, stage
 from publius.settings import StopWordSettings
 from publius.text.tokenizer import StopWords
 from publius.vectors.catalogue import store_root
@@ -68,7 +69,10 @@ def make_themes(embeddings: Embeddings) -> Reference:
     background /= background.sum()
     vectors = np.asarray(embeddings.vectors[places], np.float64)
     features = on_grid(_weighted(vectors, rank, background))
-    aspects = {name: _aspect(name, features, background, vocabulary, sizes) for name, sizes in SIZES.items()}
+    aspects = {}
+    for name, sizes in SIZES.items():
+        with stage(f"Making the reference {NAME}: what keeps the {name}"):
+            aspects[name] = _aspect(name, features, background, vocabulary, sizes)
     source = {"format": "themes", "embeddings": embeddings.sha256, "words": len(places), "version": _VERSION}
     return Reference(
         NAME,
@@ -98,7 +102,7 @@ def _aspect(
     clustered = features[:_PROTOTYPE_WORDS]
     units = directions(clustered)
     sets = []
-    for size in sizes:
+    for size in counted(sizes, len(sizes)):
         size = min(size, len(clustered))
         members = clusters(clustered, size)
         points = np.zeros((size, features.shape[1]))

@@ -24,18 +24,65 @@ export class ServiceError extends Error {
   }
 }
 
+/** A request that can be followed and stopped while it is answered: also before it is sent. */
+export class Watch {
+  #id = crypto.randomUUID();
+  cancelled = false;
+
+  get headers() {
+    return { "Publius-Watch": this.#id };
+  }
+
+  /** How far it is, in the service's words. Who cancelled goes on to say so: the request may have come later. */
+  async look() {
+    const path = `/v1/progress/${this.#id}`;
+    const response = await (this.cancelled ? send(`${path}/cancel`, {}) : send(path));
+    return response.json();
+  }
+
+  cancel() {
+    this.cancelled = true;
+    return this.look();
+  }
+
+  check() {
+    if (this.cancelled) throw new ServiceError("stopped as you said, before it had begun", STOPPED, 2, 0);
+  }
+}
+
+export const STOPPED = "CancelledError";
+const MOST = 4; // of the six connections that a browser opens; the others ask how far these are
+let open = 0;
+const queue = [];
+
+async function inTurn(work) {
+  if (open < MOST) open += 1;
+  else await new Promise((begin) => queue.push(begin));
+  try {
+    return await work();
+  } finally {
+    if (queue.length) queue.shift()();
+    else open -= 1;
+  }
+}
+
 /** The answer to a request: GET without a body, POST with one; a file is sent as it is. Raises `ServiceError`, or AbortError when overtaken. */
-export async function call(path, body, signal) {
-  const response = await send(path, body, signal);
-  const answer = await response.json().catch(() => null);
+export function call(path, body, signal, watch = new Watch()) {
+  return Object.assign(inTurn(() => answer(path, body, signal, watch)), { watch });
+}
+
+async function answer(path, body, signal, watch) {
+  watch.check();
+  const response = await send(path, body, signal, watch.headers);
+  const found = await response.json().catch(() => null);
   if (signal?.aborted) throw new DOMException("overtaken", "AbortError");
-  if (response.ok && answer !== null) return answer;
-  const error = answer?.error ?? {};
+  if (response.ok && found !== null) return found;
+  const error = found?.error ?? {};
   throw new ServiceError(error.message ?? `The service answered ${response.status}.`, error.type ?? "", error.code ?? null, response.status);
 }
 
-async function send(path, body, signal) {
-  const headers = { Authorization: `Bearer ${token}` };
+async function send(path, body, signal, more = {}) {
+  const headers = { Authorization: `Bearer ${token}`, ...more };
   const request = { method: "GET", headers, signal, cache: "no-store", credentials: "omit", redirect: "error" };
   if (body instanceof Blob) {
     headers["Content-Type"] = "application/octet-stream";
@@ -69,11 +116,13 @@ export class Channel {
 
   ask(body, key = "") {
     this.#waiting?.resolve(undefined);
-    return new Promise((resolve, reject) => {
-      this.#waiting = { body, key, resolve, reject };
+    const watch = new Watch();
+    const asked = new Promise((resolve, reject) => {
+      this.#waiting = { body, key, watch, resolve, reject };
       if (this.#running === null) this.#start();
       else if (this.#running.key !== key) this.#running.controller.abort();
     });
+    return Object.assign(asked, { watch });
   }
 
   /** Forget what is under way and what waits. */
@@ -83,13 +132,18 @@ export class Channel {
     this.#running?.controller.abort();
   }
 
+  /** Stop what is under way and what waits. */
+  cancel() {
+    for (const asked of [this.#waiting, this.#running]) asked?.watch.cancel().catch(() => {});
+  }
+
   async #start() {
-    const { body, key, resolve, reject } = this.#waiting;
+    const { body, key, watch, resolve, reject } = this.#waiting;
     const controller = new AbortController();
     this.#waiting = null;
-    this.#running = { key, controller };
+    this.#running = { key, watch, controller };
     try {
-      resolve(await call(this.path, body, controller.signal));
+      resolve(await call(this.path, body, controller.signal, watch));
     } catch (error) {
       if (controller.signal.aborted) resolve(undefined);
       else reject(error);

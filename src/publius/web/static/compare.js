@@ -18,6 +18,10 @@ export class CompareView {
   #all = false;
   #later = 0;
 
+  constructor() {
+    this.#card.again = () => this.#ask();
+  }
+
   /** Opened, or a choice changed. */
   refresh(changed) {
     clearTimeout(this.#later);

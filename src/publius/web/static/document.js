@@ -29,6 +29,11 @@ export class DocumentView {
     this.session = session;
     this.release = release;
     byId("redraw").addEventListener("click", () => this.#ask());
+    this.#card.alsoStop = () => release.stop();
+    this.#card.again = () => {
+      this.#ask();
+      release.refresh();
+    };
   }
 
   /** Show what is chosen; `changed` are the names that changed, or undefined when the view is opened. */

@@ -1,6 +1,6 @@
 // The view of epsilon: curves of what it does to this document, for each mechanism that is ticked.
 
-import { Channel } from "./api.js";
+import { Channel, STOPPED } from "./api.js";
 import { Card } from "./card.js";
 import { COLORS, legend, lines, valueAt } from "./charts.js";
 import { choice, chosen } from "./choice.js";
@@ -75,10 +75,11 @@ export class EpsilonView {
     const key = this.#key;
     if (!this.#channels.has(name)) this.#channels.set(name, new Channel("/v1/curve"));
     const body = { text: chosen("text"), ...(chosen("other") ? { other: chosen("other") } : {}), ...choice("mechanism"), mechanism: name, mechanisms: [name] };
-    const answer = this.#channels.get(name).ask(body, key).catch((error) => {
+    const asked = this.#channels.get(name).ask(body, key);
+    const answer = asked.catch((error) => {
       if (this.#key === key) this.#failed.set(name, error);
     });
-    const found = await this.#card.wait(answer);
+    const found = await this.#card.wait(Object.assign(answer, { watch: asked.watch }));
     if (this.#key !== key) return;
     if (found !== undefined) this.#found.set(name, found);
     this.#show();
@@ -94,7 +95,8 @@ export class EpsilonView {
     const failed = [...this.#failed].filter(([name]) => this.#ticked.has(name));
     const pending = [...this.#ticked].filter((name) => !this.#found.has(name) && !this.#failed.has(name));
     put(this.#problems,
-      failed.map(([name, error]) => el("p", { class: "error", role: "alert" }, `${name}: ${error.message}`)),
+      failed.filter(([, error]) => error.type !== STOPPED).map(([name, error]) => el("p", { class: "error", role: "alert" }, `${name}: ${error.message}`)),
+      this.#stopped([...this.#ticked].filter((name) => this.#failed.get(name)?.type === STOPPED)),
       pending.length ? el("p", { class: "note" }, `Still drawing ${pending.join(", ")}. Mechanisms with exact probabilities are certified first.`) : null);
     if (this.#ticked.size === 0) return this.#card.empty("Tick a mechanism to see its curve.");
     this.#card.clear();
@@ -102,6 +104,17 @@ export class EpsilonView {
     const charts = [this.#unchanged(shown), this.#distance(shown), this.#utility(shown), this.#exponent(shown)].filter(Boolean);
     if (shown.length) put(this.#grid, charts);
     return charts.forEach((chart) => chart.paint());
+  }
+
+  #stopped(names) {
+    if (names.length === 0) return null;
+    const again = () => {
+      names.forEach((name) => this.#failed.delete(name));
+      this.refresh();
+    };
+    return el("div", { class: "caution", role: "alert" },
+      el("p", {}, `Stopped as you said: ${names.join(", ")}. Nothing half-made is kept.`),
+      el("div", { class: "buttons" }, el("button", { type: "button", class: "again", click: again }, "Start again")));
   }
 
   #unchanged(shown) {

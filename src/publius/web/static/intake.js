@@ -59,6 +59,7 @@ export class Intake {
   }
 
   async #look(form) {
+    this.card.again = () => this.#look(form);
     const found = await this.card.wait(call("/v1/start/look", { role: this.role, ...form }));
     if (found === undefined) return this.#again();
     this.given = found;

@@ -30,6 +30,11 @@ export class OutcomesView {
   constructor(release) {
     this.release = release;
     byId("outcomes-redraw").addEventListener("click", () => this.#ask());
+    this.#card.alsoStop = () => release.stop();
+    this.#card.again = () => {
+      this.#ask();
+      release.refresh();
+    };
   }
 
   /** Opened, or a choice changed. */

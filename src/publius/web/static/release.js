@@ -45,6 +45,12 @@ export class Release {
     if (this.session.ledger && known && byId("release-id").value) this.#later = setTimeout(() => this.#ask(), PAUSE);
   }
 
+  /** What it would cost is not asked on: that would prepare what was just stopped. */
+  stop() {
+    clearTimeout(this.#later);
+    this.#channel.cancel();
+  }
+
   #allow() {
     const reason = this.#refusal();
     byId("release-open").disabled = this.#busy || reason !== null;

@@ -44,13 +44,14 @@ export class Runs {
 export function stageList(run, cancel) {
   const running = run.state === "running";
   return el("div", { class: "stages" },
-    el("ol", {}, run.stages.map(stage)),
+    el("ol", {}, run.stages.map(stageItem)),
     running ? el("div", { class: "buttons" }, el("button", { type: "button", class: "cancel", click: cancel }, "Cancel")) : null,
     run.state === "stopped" ? el("p", { class: "note" }, "Stopped as you said. Nothing was released, and nothing half-made is left.") : null,
     run.error ? el("div", { class: "error", role: "alert" }, el("p", {}, run.error.message)) : null);
 }
 
-function stage({ title, state, seconds, done, total, left, notes }) {
+/** A stage in words, with a bar of its parts, the time it took, takes or still needs. */
+export function stageItem({ title, state, seconds, done, total, left, notes = [] }) {
   const parts = state === "running" && total ? el("progress", { max: total, value: done, "aria-label": title }) : null;
   return el("li", { class: `stage ${state}` },
     el("span", { class: "sign", "aria-hidden": "true" }),

@@ -21,6 +21,7 @@ export class WordsView {
   #later = 0;
 
   constructor() {
+    this.#card.again = () => this.#ask();
     byId("word-show").addEventListener("click", () => this.#ask());
     byId("word").addEventListener("keydown", (event) => event.key === "Enter" && this.#ask());
     byId("word-count").addEventListener("change", () => this.#ask());

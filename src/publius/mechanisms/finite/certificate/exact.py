@@ -24,6 +24,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PolicyError
+from publius.files.progress import stage
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
 
@@ -109,11 +110,13 @@ def certify(law: Law, scale: float, *, threads: int | None = None) -> Constant:
     return _certify(law, scale, threads)[0]
 
 
-def _certify(law: Law, scale: float, threads: int | None) -> tuple[Constant, Pairs]:
+def _certify(law: Law, scale: float, threads: int | None, which: str = "") -> tuple[Constant, Pairs]:
     if law.outer.size < 2:
         raise DataError("a vocabulary needs at least two distinct points: with one, every word is the same")
-    normalizers = law.normalizers(scale, threads)
-    slopes = sweep.steepest_pairs(law.outer, law.inner, _bounds(law, scale, normalizers), threads=threads)
+    with stage(f"Certifying the mechanism{which}: sums over all words"):
+        normalizers = law.normalizers(scale, threads)
+    with stage(f"Certifying the mechanism{which}: all pairs of words"):
+        slopes = sweep.steepest_pairs(law.outer, law.inner, _bounds(law, scale, normalizers), threads=threads)
     pairs = Pairs(law, slopes.pairs, normalizers)
     values = pairs.slopes(scale)
     place = int(values.argmax())
@@ -311,7 +314,7 @@ def calibrate(
     seen: list[Pairs] = []
     best: Constant | None = None
     for sweeps in range(1, _ROUNDS + 1):
-        constant, pairs = _certify(law, scale, threads)
+        constant, pairs = _certify(law, scale, threads, f", pass {sweeps} (two or three are usual)")
         seen.append(pairs)
         if constant.epsilon <= epsilon and (best is None or constant.scale > best.scale):
             best = replace(constant, sweeps=sweeps)

@@ -7,15 +7,18 @@ its own, with one BLAS thread, and partial results are added in a fixed order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from typing import final
+from typing import TypeVar, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
+from publius.files.progress import advance
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
 from publius.mechanisms.threads import in_threads
 
+_Result = TypeVar("_Result")
 _ROWS = 128
 _COLUMNS = 4096
 _KEPT = 64  # steepest pairs handed on
@@ -28,6 +31,14 @@ def _panels(start: int, size: int) -> Iterator[slice]:
     yield slice(start, diagonal)
     for left in range(diagonal, size, _COLUMNS):
         yield slice(left, min(left + _COLUMNS, size))
+
+
+def _tile_rows(work: Callable[[int], _Result], size: int, threads: int | None) -> Iterator[_Result]:
+    """``work`` for each row of tiles, on threads; whoever waits is told how many of the pairs are done."""
+    with closing(in_threads(work, range(0, size, _ROWS), threads)) as rows:
+        for start, found in zip(range(0, size, _ROWS), rows, strict=True):
+            advance(size**2 - max(0, size - start - _ROWS) ** 2, size**2)
+            yield found
 
 
 def weighted_sums(
@@ -57,7 +68,7 @@ def weighted_sums(
         return start, sums
 
     total = np.zeros(weights.shape)
-    for start, sums in in_threads(tile_row, range(0, size, _ROWS), threads):
+    for start, sums in _tile_rows(tile_row, size, threads):
         total[start:] += sums
     return total
 
@@ -131,7 +142,7 @@ def steepest_pairs(
             found.append(_top(bounds, best[0] * (1 - _WINDOW), rows.start, columns.start, nearest))
         return _merged(found)
 
-    return _merged(list(in_threads(tile_row, range(0, size, _ROWS), threads)))
+    return _merged(list(_tile_rows(tile_row, size, threads)))
 
 
 def _top(bounds: Float64Array, threshold: float, row: int, column: int, nearest: float) -> Slopes:
