@@ -1,16 +1,25 @@
-"""The form of the answers, for the OpenAPI document; a test holds the views to it."""
+"""The answers: what the views return, and the OpenAPI document describes."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
 
 class Answer(BaseModel):
-    """Exactly these fields."""
+    """Exactly these fields; one with a default is left out of the JSON where it is not given."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @classmethod
+    def of(cls, **facts: Any) -> Self:
+        """Made of ``facts`` by the names that the JSON has; records may stand for what lies deeper."""
+        return cls.model_validate(facts)
+
+    def content(self) -> dict[str, Any]:
+        """For the JSON."""
+        return self.model_dump(by_alias=True, exclude_unset=True)
 
 
 class Fault(Answer):

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, final, get_args
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
@@ -22,7 +22,7 @@ from starlette.types import ASGIApp
 from publius.errors import CancelledError
 from publius.files.progress import Watch
 from publius.releases.plan import publius_version
-from publius.web import answers, document_answers, requests, start_answers
+from publius.web import answers, requests, start_answers
 from publius.web.errors import Json, answer_to, invalid, refused
 from publius.web.guards.body import LINES, OCTETS, LimitedBody, file_too_large
 from publius.web.guards.limits import STREAM, UPLOAD, Limits
@@ -110,9 +110,7 @@ class _Service:
             await self._quick.run(document.prepare, self._state)
             await self._long.run(public.mechanisms, self._state)
 
-    async def _answer(
-        self, view: Callable[..., dict[str, Any]], *arguments: Any, watch: str | None = None
-    ) -> Response:
+    async def _answer(self, view: Callable[..., Any], *arguments: Any, watch: str | None = None) -> Response:
         """What the view says, or its error; it can be followed and stopped under the name ``watch``."""
         finished = view in (release.obfuscate, release.release)
         lane, watched = self._lane(view, *arguments), Watch()
@@ -203,7 +201,7 @@ class _Service:
                 methods=[route.method],
                 name=route.name,
                 description=(route.view.__doc__ or "").strip(),
-                responses=None if route.answer is None else _form(route.answer),
+                responses=_form(route.answer),
             )
         return router
 
@@ -225,10 +223,9 @@ class _Service:
                             return file_too_large(limits.upload_bytes)
                         await asyncio.to_thread(file.write, chunk)
             kept = await self._files.run(partial(place.keep, role, name, path, more=more))
+            names, size = len(kept.names), kept.size
             return Json(
-                start_answers.Given(
-                    name=kept.name, files=len(kept.names), size=kept.size, found=None
-                ).model_dump()
+                start_answers.Given(name=kept.name, files=names, size=size, packaged=False, found=None)
             )
         except TimeoutError:
             message = f"the file took more than {limits.upload_seconds:g} s to arrive"
@@ -239,17 +236,14 @@ class _Service:
             path.unlink(missing_ok=True)  # it was moved where it was taken
 
     def _endpoint(self, route: _Route) -> Callable[..., Awaitable[Response]]:
-        """A function with the one parameter that the route takes, for the framework to read."""
+        """A function with the parameters of the view beside the state, for the framework to read."""
 
         async def endpoint(*, watch: str | None, **asked: Any) -> Response:
             return await self._answer(route.view, *asked.values(), watch=watch)
 
-        kind, default = inspect.Parameter.KEYWORD_ONLY, None if route.optional else inspect.Parameter.empty
-        taken = {} if route.takes is None else {route.parameter: route.takes}
-        parameters = [
-            inspect.Parameter(name, kind, annotation=each, default=default) for name, each in taken.items()
-        ]
-        parameters.append(inspect.Parameter("watch", kind, annotation=requests.Watched, default=None))
+        kept = inspect.Parameter.KEYWORD_ONLY
+        parameters = [each.replace(kind=kept) for each in route.parameters]
+        parameters.append(inspect.Parameter("watch", kept, annotation=requests.Watched, default=None))
         endpoint.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         return endpoint
 
@@ -257,15 +251,27 @@ class _Service:
 @final
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """An address: the view that answers, the form of the answer, and what the view takes beside the state."""
+    """An address, and the view that answers: what it takes and gives is what the view's annotations say."""
 
     method: str
     path: str
-    view: Callable[..., dict[str, Any]]
-    answer: Any = None
-    takes: Any = None
-    parameter: str = "asked"
-    optional: bool = False
+    view: Callable[..., Any]
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """What the view takes beside the state."""
+        return list(inspect.signature(self.view, eval_str=True).parameters.values())[1:]
+
+    @property
+    def answer(self) -> Any:
+        """The form of the answer; None where it is no model."""
+        found = inspect.signature(self.view, eval_str=True).return_annotation
+        forms = get_args(found) or (found,)
+        return (
+            found
+            if all(isinstance(each, type) and issubclass(each, answers.Answer) for each in forms)
+            else None
+        )
 
     @property
     def name(self) -> str:
@@ -274,45 +280,37 @@ class _Route:
 
 
 _ROUTES: Final = (
-    _Route(
-        "GET",
-        "/v1/mechanisms",
-        public.mechanisms,
-        answers.Mechanisms,
-        requests.MechanismName | None,
-        "name",
-        True,
-    ),
-    _Route("GET", "/v1/embeddings", public.embeddings, answers.Embeddings),
-    _Route("GET", "/v1/samples/{id}", public.sample, None, str, "id"),
-    _Route("GET", "/v1/reports/{id}", public.report, None, str, "id"),
-    _Route("POST", "/v1/reports/{id}/ticket", public.ticket, None, str, "id"),
-    _Route("GET", "/v1/references", outcomes.references, document_answers.References),
-    _Route("POST", "/v1/guarantee", public.guarantee, document_answers.AnyGuarantee, requests.Guarantee),
-    _Route("POST", "/v1/outcomes", outcomes.outcomes, document_answers.Outcomes, requests.Outcomes),
-    _Route("POST", "/v1/exemplar", exemplar.exemplar, document_answers.Exemplar, requests.Exemplar),
-    _Route("POST", "/v1/tokens", document.tokens, answers.Tokens, requests.Tokens),
-    _Route("POST", "/v1/draw", document.draw, answers.Draw, requests.Draw),
-    _Route("POST", "/v1/curve", curve.curve, answers.Curves, requests.Curve),
-    _Route("POST", "/v1/words", words.words, answers.Words, requests.Words),
-    _Route("POST", "/v1/distance", compare.distance, answers.Distance, requests.Pair),
-    _Route("POST", "/v1/obfuscate", release.obfuscate, answers.Releases, requests.Obfuscate),
-    _Route("POST", "/v1/release", release.release, answers.Released, requests.Release),
-    _Route("POST", "/v1/account", release.account, answers.Account, requests.Account),
-    _Route("GET", "/v1/start", start.start, start_answers.Started),
-    _Route("POST", "/v1/start/look", start.look, start_answers.Looked, requests.Look),
-    _Route("POST", "/v1/start/forget", start.forget, start_answers.Started, requests.Given),
-    _Route("POST", "/v1/start/plan", start.plan, start_answers.Plan, requests.Start),
-    _Route("POST", "/v1/start/learn", start.learn, start_answers.Running, requests.Start),
-    _Route("POST", "/v1/start/release", start.release, start_answers.Running, requests.Start),
-    _Route("POST", "/v1/start/instead", start.instead, start_answers.Running, requests.Start),
-    _Route("GET", "/v1/start/run", start.run, start_answers.Running),
-    _Route("POST", "/v1/start/cancel", start.cancel, start_answers.Running),
-    _Route("POST", "/v1/start/samples", start.samples, start_answers.Started),
-    _Route("POST", "/v1/start/example", start.example, start_answers.Examples, requests.Start),
-    _Route("POST", "/v1/start/corpus", corpus.corpus, start_answers.Corpus, requests.Part),
-    _Route("POST", "/v1/start/map", corpus.corpus_map, start_answers.Map, requests.Start),
-    _Route("POST", "/v1/start/ticket", start.ticket, start_answers.Ticket, requests.Page),
+    _Route("GET", "/v1/mechanisms", public.mechanisms),
+    _Route("GET", "/v1/embeddings", public.embeddings),
+    _Route("GET", "/v1/samples/{id}", public.sample),
+    _Route("GET", "/v1/reports/{id}", public.report),
+    _Route("POST", "/v1/reports/{id}/ticket", public.ticket),
+    _Route("GET", "/v1/references", outcomes.references),
+    _Route("POST", "/v1/guarantee", public.guarantee),
+    _Route("POST", "/v1/outcomes", outcomes.outcomes),
+    _Route("POST", "/v1/exemplar", exemplar.exemplar),
+    _Route("POST", "/v1/tokens", document.tokens),
+    _Route("POST", "/v1/draw", document.draw),
+    _Route("POST", "/v1/curve", curve.curve),
+    _Route("POST", "/v1/words", words.words),
+    _Route("POST", "/v1/distance", compare.distance),
+    _Route("POST", "/v1/obfuscate", release.obfuscate),
+    _Route("POST", "/v1/release", release.release),
+    _Route("POST", "/v1/account", release.account),
+    _Route("GET", "/v1/start", start.start),
+    _Route("POST", "/v1/start/look", start.look),
+    _Route("POST", "/v1/start/forget", start.forget),
+    _Route("POST", "/v1/start/plan", start.plan),
+    _Route("POST", "/v1/start/learn", start.learn),
+    _Route("POST", "/v1/start/release", start.release),
+    _Route("POST", "/v1/start/instead", start.instead),
+    _Route("GET", "/v1/start/run", start.run),
+    _Route("POST", "/v1/start/cancel", start.cancel),
+    _Route("POST", "/v1/start/samples", start.samples),
+    _Route("POST", "/v1/start/example", start.example),
+    _Route("POST", "/v1/start/corpus", corpus.corpus),
+    _Route("POST", "/v1/start/map", corpus.corpus_map),
+    _Route("POST", "/v1/start/ticket", start.ticket),
 )
 _ON_FILES: Final = (
     start.look, start.forget, start.samples, start.plan, start.example, start.learn, start.release,
@@ -333,9 +331,9 @@ _DOCUMENTS: Final = {
 }
 
 
-def _form(model: Any) -> dict[int | str, dict[str, Any]]:
+def _form(model: Any) -> dict[int | str, dict[str, Any]] | None:
     """What the OpenAPI document says of an answer; the views make it themselves."""
-    return {200: {"model": model}, "4XX": {"model": answers.Error}}
+    return None if model is None else {200: {"model": model}, "4XX": {"model": answers.Error}}
 
 
 def _pages(state: State) -> APIRouter:

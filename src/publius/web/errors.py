@@ -11,6 +11,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from publius.errors import PubliusError, StorageError, place_of
+from publius.web.answers import Answer
 
 STATUS: Final = {2: 400, 65: 422, 70: 500, 74: 503, 77: 403}
 
@@ -22,6 +23,8 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:
         """See `Response.render`."""
+        if isinstance(content, Answer):
+            content = content.content()
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 

@@ -9,8 +9,9 @@ from typing import Any, Final, final
 
 from publius.errors import UsageError
 from publius.files.progress import Watch
+from publius.web.answers import Progress
 
-_NOTHING: Final = {"stage": None, "done": 0, "total": 0, "seconds": 0.0, "left": None}
+_NOTHING: Final = Progress(state="none", stage=None, done=0, total=0, seconds=0.0, left=None)
 
 
 @final
@@ -36,12 +37,12 @@ class Watches:
         finally:
             del self._known[id]
 
-    def record(self, id: str) -> dict[str, Any]:
+    def record(self, id: str) -> Progress:
         """How far it is."""
         if id not in self._known:
-            return {"state": "none", **_NOTHING}
+            return _NOTHING
         watch = self._known[id][0]
-        return {"state": "running" if watch.began else "waiting", **watch.record()}
+        return Progress.of(state="running" if watch.began else "waiting", **watch.record())
 
     def cancel(self, id: str) -> None:
         """Stop it: a request that waits for its turn leaves the queue, work ends where it next says how far it is."""

@@ -59,7 +59,7 @@ export class StartView {
     const found = await call("/v1/start");
     this.releases = found.releases;
     if (found.run) this.#adopt(found.run.facts);
-    await Promise.all([this.texts.show(found.texts, found.kinds), this.older.show(found.older, found.kinds), loadReferences().catch(() => null)]);
+    await Promise.all([this.texts.show(found.texts, found.kinds), this.older.show(found.older, found.kinds)]);
     this.#showKeep();
     if (found.run) this.runs.take(found.run);
     await this.#ask();
@@ -110,6 +110,7 @@ export class StartView {
 
   /** Ask what would be done with these answers, and show it. */
   async #ask() {
+    if (this.texts.found) await loadReferences().catch(() => null); // where there is none to choose, one is learned
     const asked = JSON.stringify(this.answers);
     this.#planned = asked;
     let plan = null;

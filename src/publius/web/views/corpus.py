@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from publius.documents.corpus import BadDocument, Document
 from publius.documents.languages import language_of
@@ -24,6 +24,7 @@ from publius.releases.release import Release
 from publius.settings import TextSettings
 from publius.text.bag import words_of
 from publius.web import requests
+from publius.web import start_answers as answers
 from publius.web.state import State
 from publius.web.views.outcomes import axes_of, flat
 from publius.web.views.start import plan_of, walk_of
@@ -36,7 +37,7 @@ _ON_MAP: Final = 1_000
 """Texts on the map."""
 
 
-def corpus(state: State, asked: requests.Part) -> dict[str, Any]:
+def corpus(state: State, asked: requests.Part) -> answers.Corpus:
     """Some of the texts with what a release makes of them; the released bags, where these answers were released."""
     walk = walk_of(state.workplace, asked)
     plan = plan_of(state.workplace, walk)
@@ -46,14 +47,11 @@ def corpus(state: State, asked: requests.Part) -> dict[str, Any]:
     good = [item for item in part if isinstance(item, Document)]
     folder = _released_folder(state, walk)
     after = _drawn(good, plan) if folder is None else dict(_released(folder, {item.id for item in good}))
-    return {
-        "rows": walk.found.rows,
-        "released": folder is not None,
-        "documents": [_record(item, plan, after) for item in part],
-    }
+    documents = [_one(item, plan, after) for item in part]
+    return answers.Corpus(rows=walk.found.rows, released=folder is not None, documents=documents)
 
 
-def corpus_map(state: State, asked: requests.Start) -> dict[str, Any]:
+def corpus_map(state: State, asked: requests.Start) -> answers.Map:
     """Where the first thousand texts lie among the public prototypes, and which each most likely becomes."""
     walk = walk_of(state.workplace, asked)
     plan = plan_of(state.workplace, walk)
@@ -66,42 +64,42 @@ def corpus_map(state: State, asked: requests.Start) -> dict[str, Any]:
     likeliest = mechanism.law(read).argmax(axis=1).tolist()
     places = flat(mechanism.positions(read), axes)
     labels, points = mechanism.prototypes.labels, flat(mechanism.prototypes.points, axes)
-    return {
-        "rows": walk.found.rows,
-        "prototypes": [{"label": label, **at} for label, at in zip(labels, points, strict=True)],
-        "documents": [
-            {"number": item.position, "prototype": found, **at}
+    return answers.Map(
+        rows=walk.found.rows,
+        prototypes=[answers.PrototypeAt(label=label, **at) for label, at in zip(labels, points, strict=True)],
+        documents=[
+            answers.TextAt(number=item.position, prototype=found, **at)
             for item, found, at in zip(good, likeliest, places, strict=True)
         ],
-        "dimension": mechanism.aspect.dimension,
-    }
+        dimension=mechanism.aspect.dimension,
+    )
 
 
-def _record(item: Document | BadDocument, plan: Plan, after: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _one(item: Document | BadDocument, plan: Plan, after: dict[str, answers.After]) -> answers.OneText:
     if isinstance(item, BadDocument):
-        return {"number": item.position, "problem": item.reason}
+        return answers.OneText(number=item.position, problem=item.reason)
     whole = replace(plan.encoding, length=None, unknown=TextSettings.unknown)
     found = words_of(item.text, plan.vocabulary, whole)
     words = found.seen - found.unknown if plan.encoding.unknown == "drop" else found.seen
     size = plan.size if plan.level == "word" else words
     padding, longer = max(0, size - words), max(0, words - size)
-    record: dict[str, Any] = {
-        "number": item.position,
-        "problem": None,
-        "text": item.text[:_LONGEST],
-        "words": words,
-        "unknown": found.unknown,
-        "padding": padding,
-        "beyond": longer,
-        "language": _language(item.text),
-        "warnings": list(_warnings(found.seen, found.unknown, padding, longer, plan)),
-        "after": after.get(item.id),
-        "outcomes": [],
-    }
+    outcomes: list[answers.Likely] = []
     if isinstance(plan.mechanism, AbstractDocumentMechanism) and plan.names_prototypes:
         likely = outcomes_at(places_of(item.text, plan)[1], plan)["outcomes"][:_OUTCOMES]
-        record["outcomes"] = [{"label": each["label"], "probability": each["probability"]} for each in likely]
-    return record
+        outcomes = [answers.Likely(label=each["label"], probability=each["probability"]) for each in likely]
+    return answers.OneText(
+        number=item.position,
+        problem=None,
+        text=item.text[:_LONGEST],
+        words=words,
+        unknown=found.unknown,
+        padding=padding,
+        beyond=longer,
+        language=_language(item.text),
+        warnings=list(_warnings(found.seen, found.unknown, padding, longer, plan)),
+        after=after.get(item.id),
+        outcomes=outcomes,
+    )
 
 
 def _warnings(seen: int, unknown: int, padding: int, longer: int, plan: Plan) -> Iterator[str]:
@@ -122,7 +120,7 @@ def _language(text: str) -> str | None:
         return None
 
 
-def _drawn(good: Sequence[Document], plan: Plan) -> dict[str, dict[str, Any]]:
+def _drawn(good: Sequence[Document], plan: Plan) -> dict[str, answers.After]:
     """One draw of each, to look at."""
     if not good:
         return {}
@@ -142,13 +140,13 @@ def _released_folder(state: State, walk: Walk) -> Path | None:
     return Path((run.result or {})["folder"]) / RELEASE
 
 
-def _released(folder: Path, ids: set[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _released(folder: Path, ids: set[str]) -> Iterator[tuple[str, answers.After]]:
     with (folder / "bags.jsonl").open(encoding="utf-8") as lines:
         for record in map(json.loads, lines):
             if record["id"] in ids:
                 yield record["id"], _after(record["bag"], record.get("label"))
 
 
-def _after(counts: Any, label: str | None) -> dict[str, Any]:
+def _after(counts: Mapping[str, int], label: str | None) -> answers.After:
     bag = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return {"label": label, "bag": [[word, count] for word, count in bag]}
+    return answers.After(label=label, bag=bag)

@@ -10,24 +10,24 @@ from publius.mechanisms import curves
 from publius.mechanisms.base import word_indices
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.registry import mechanism_class
-from publius.web import requests
+from publius.web import answers, requests
 from publius.web.state import State
 
 
-def curve(state: State, asked: requests.Curve) -> dict[str, Any]:
+def curve(state: State, asked: requests.Curve) -> answers.Curves:
     """A curve for each mechanism; epsilons are those of the mechanism's useful range on the vocabulary."""
     indices = word_indices(curves.real_words(state.encoded(asked.text, asked)), state.embeddings)
     found = [_curve(state, name, asked.metric, indices) for name in dict.fromkeys(asked.mechanisms)]
     apart = _distance(state, asked) if asked.other is not None else None
     grid = curves.epsilons(state.mechanisms, asked.mechanism, asked.metric)
     quick = state.mechanisms.is_quick(asked.mechanism)
-    return {
-        "size": asked.length,
-        "curves": found,
-        "utility": curves.utility(state.mechanism(asked), asked.length, grid, apart) if quick else None,
-        "exponent": None if apart is None else curves.exponents(asked.metric, asked.length, grid, apart),
-        "distance_to_other": apart,
-    }
+    return answers.Curves.of(
+        size=asked.length,
+        curves=found,
+        utility=curves.utility(state.mechanism(asked), asked.length, grid, apart) if quick else None,
+        exponent=None if apart is None else curves.exponents(asked.metric, asked.length, grid, apart),
+        distance_to_other=apart,
+    )
 
 
 def _curve(state: State, name: str, metric: str, indices: IndexArray) -> dict[str, Any]:

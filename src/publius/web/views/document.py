@@ -17,7 +17,7 @@ from publius.text.bag import Bag, Encoding, words_of
 from publius.text.marked_text import Token, count_words, tokens_of
 from publius.text.pads import BYTES, drawn_pads
 from publius.text.tokenizer import Unknown
-from publius.web import requests
+from publius.web import answers, requests
 from publius.web.guards.limits import LONGEST_COMPARED
 from publius.web.state import State
 from publius.web.views.public import stated
@@ -29,31 +29,30 @@ WARNING: Final = (
 _BINS: Final = 24
 
 
-def tokens(state: State, asked: requests.Tokens) -> dict[str, Any]:
+def tokens(state: State, asked: requests.Tokens) -> answers.Tokens:
     """The text cut into tokens, and how many words of each kind a release would meet."""
     encoding = state.encoding(asked)
     found = list(tokens_of(asked.text, state.embeddings, encoding))
     encoded = words_of(asked.text, state.embeddings, encoding)
-    counts = {
-        "words": len(encoded.words) - encoded.padding,
-        "unknown": encoded.unknown,
-        "stop": sum(token.kind == "stop" for token in found),
-        "padding": encoded.padding,
-        "beyond": sum(count_words(token.text) for token in found if token.kind == "beyond"),
-    }
-    return {"tokens": [_record(token, encoding) for token in found], "counts": counts}
+    counts = answers.Counts(
+        words=len(encoded.words) - encoded.padding,
+        unknown=encoded.unknown,
+        stop=sum(token.kind == "stop" for token in found),
+        padding=encoded.padding,
+        beyond=sum(count_words(token.text) for token in found if token.kind == "beyond"),
+    )
+    return answers.Tokens(tokens=[_marked(token, encoding) for token in found], counts=counts)
 
 
-def _record(token: Token, encoding: Encoding) -> dict[str, Any]:
+def _marked(token: Token, encoding: Encoding) -> answers.Token:
     """Its text and kind; of words also how many places of the bag they take, so that a draw can be laid beside."""
-    record: dict[str, Any] = {"text": token.text, "kind": token.kind}
-    if token.kind in ("word", "unknown"):
-        taken = [word for word in token.words if type(word) is not Unknown or encoding.unknown != "drop"]
-        record["words"] = len(taken)
-    return record
+    if token.kind not in ("word", "unknown"):
+        return answers.Token(text=token.text, kind=token.kind)
+    taken = [word for word in token.words if type(word) is not Unknown or encoding.unknown != "drop"]
+    return answers.Token(text=token.text, kind=token.kind, words=len(taken))
 
 
-def draw(state: State, asked: requests.Draw) -> dict[str, Any]:
+def draw(state: State, asked: requests.Draw) -> answers.Draw:
     """A bag drawn from the text with fresh randomness, word by word beside it.
 
     For the curator's eyes alone: the numbers are made from the document and carry no guarantee.
@@ -70,13 +69,9 @@ def draw(state: State, asked: requests.Draw) -> dict[str, Any]:
     kernel_started = time.perf_counter()
     after = mechanism.draw([before], [rng])[0]
     kernel = time.perf_counter() - kernel_started
-    record = _drawn(mechanism, words, before, after)
-    return {
-        "warning": WARNING,
-        **record,
-        **stated(mechanism, asked.length),
-        "seconds": {"kernel": kernel, "total": time.perf_counter() - started},
-    }
+    found = _drawn(mechanism, words, before, after) | stated(mechanism, asked.length)
+    seconds = answers.Seconds(kernel=kernel, total=time.perf_counter() - started)
+    return answers.Draw.of(warning=WARNING, **found, seconds=seconds)
 
 
 def prepare(state: State) -> None:
@@ -105,7 +100,7 @@ def _drawn(
             {"in": word, "out": other, "distance": distance}
             for word, other, distance in zip(words, drawn, distances.tolist(), strict=True)
         ],
-        "bag": [[word, count] for word, count in bag.counts.items()],
+        "bag": list(bag.counts.items()),
         "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
         "mean_distance": float(distances.mean()) if real else 0.0,
         "distance": moved_distance(mechanism, [vocabulary[at] for at in before], bag) if near else None,

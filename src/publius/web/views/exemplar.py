@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from publius.errors import UsageError
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.mechanisms.documents.prototype import Prototype
@@ -15,11 +13,12 @@ from publius.releases.writing.writer import Seen
 from publius.settings import WritingSettings
 from publius.text.bag import Bag
 from publius.vectors.learning.reference import Reference
+from publius.web import document_answers as answers
 from publius.web import requests
 from publius.web.state import State
 
 
-def exemplar(state: State, asked: requests.Exemplar) -> dict[str, Any]:
+def exemplar(state: State, asked: requests.Exemplar) -> answers.Exemplar:
     """The passage of the reference's own public texts that is nearest to a bag, quoted with its place."""
     plan = state.plan(asked)
     mechanism = plan.mechanism
@@ -30,13 +29,9 @@ def exemplar(state: State, asked: requests.Exemplar) -> dict[str, Any]:
     writer = state.exemplars.get(key, lambda: _made(plan, mechanism.reference))
     found = writer.write(ReleasedBag("", Bag.from_counts(asked.bag), prototype=asked.prototype))
     place = found.source
-    return {
-        "text": found.text,
-        "fault": found.fault,
-        "corpus": place["corpus"],
-        "row": place.get("row"),
-        "note": writer.note,
-    }
+    return answers.Exemplar(
+        text=found.text, fault=found.fault, corpus=place["corpus"], row=place.get("row"), note=writer.note
+    )
 
 
 def _made(plan: Plan, reference: Reference) -> Exemplar:

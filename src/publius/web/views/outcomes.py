@@ -13,6 +13,7 @@ from publius.mechanisms.documents.prototype import Prototype
 from publius.noise.randomness import system_rng
 from publius.privacy.promise import promise
 from publius.releases.document_outcomes import outcomes_at, places_of
+from publius.web import document_answers as answers
 from publius.web import requests
 from publius.web.state import State
 
@@ -26,12 +27,12 @@ _NO_WORD: Final = (
 )
 
 
-def references(state: State) -> dict[str, Any]:
+def references(state: State) -> answers.References:
     """The public references that are stored, what each can keep, and whether it is made and open."""
-    return {"references": state.references.listing()}
+    return answers.References.of(references=state.references.listing())
 
 
-def outcomes(state: State, asked: requests.Outcomes) -> dict[str, Any]:
+def outcomes(state: State, asked: requests.Outcomes) -> answers.Outcomes:
     """What a document may become and how probable each of it is, where it lies, and a fresh draw.
 
     For the curator's eyes alone: all of it but the prototypes is made from the document and carries no guarantee.
@@ -46,19 +47,23 @@ def outcomes(state: State, asked: requests.Outcomes) -> dict[str, Any]:
     known = int(np.count_nonzero(places != mechanism.reference.unknown_index))
     drawn = mechanism.draw([places], [system_rng()])[0]
     found = outcomes_at(places, plan) if plan.names_prototypes else {"outcomes": [], **_constants(mechanism)}
-    return {
-        "warning": WARNING,
+    promised = mechanism.guarantee
+    return answers.Outcomes.of(
+        warning=WARNING,
         **found,
-        **_guarantee(mechanism),
-        "words": {"known": known, "unknown": encoded.unknown, "counted": len(places)},
-        "document_warning": None if known else _NO_WORD,
-        "picture": _picture(mechanism, places),
-        "draw": {
-            "prototype": drawn.prototype,
-            "label": drawn.label,
-            "bag": [[word, count] for word, count in drawn.bag.counts.items()],
-        },
-    }
+        mechanism=mechanism.name,
+        parameters=mechanism.parameters,
+        size=promised.size,
+        evidence=promised.evidence,
+        strength=promised.strength,
+        promise=promise(promised, private=True),
+        words=answers.KnownWords(known=known, unknown=encoded.unknown, counted=len(places)),
+        document_warning=None if known else _NO_WORD,
+        picture=_picture(mechanism, places),
+        draw=answers.DocumentDraw(
+            prototype=drawn.prototype, label=drawn.label, bag=list(drawn.bag.counts.items())
+        ),
+    )
 
 
 def _constants(mechanism: AbstractDocumentMechanism) -> dict[str, Any]:
@@ -71,35 +76,23 @@ def _constants(mechanism: AbstractDocumentMechanism) -> dict[str, Any]:
     }
 
 
-def _guarantee(mechanism: AbstractDocumentMechanism) -> dict[str, Any]:
-    promised = mechanism.guarantee
-    return {
-        "mechanism": mechanism.name,
-        "parameters": mechanism.parameters,
-        "size": promised.size,
-        "evidence": promised.evidence,
-        "strength": promised.strength,
-        "promise": promise(promised, private=True),
-    }
-
-
-def _picture(mechanism: AbstractDocumentMechanism, document: IndexArray) -> dict[str, Any]:
+def _picture(mechanism: AbstractDocumentMechanism, document: IndexArray) -> answers.Picture:
     """The document, public prototypes and the box a position is clipped to, in two of the reference's coordinates."""
     aspect = mechanism.aspect
     shown = mechanism.prototypes if isinstance(mechanism, Prototype) else aspect.sets[0]
     axes = axes_of(shown.points)
     place = mechanism.positions([document])
-    return {
-        "dimension": aspect.dimension,
-        "coordinates": [axis + 1 for axis in axes],
-        "document": flat(place, axes)[0],
-        "clipped": flat(aspect.saturated(place), axes)[0],
-        "box": flat(np.stack([aspect.low, aspect.high]), axes),
-        "prototypes": [
+    return answers.Picture.of(
+        dimension=aspect.dimension,
+        coordinates=[axis + 1 for axis in axes],
+        document=flat(place, axes)[0],
+        clipped=flat(aspect.saturated(place), axes)[0],
+        box=flat(np.stack([aspect.low, aspect.high]), axes),
+        prototypes=[
             {"prototype": k, "label": label, **at}
             for k, (label, at) in enumerate(zip(shown.labels, flat(shown.points, axes), strict=True))
         ],
-    }
+    )
 
 
 def axes_of(points: Float64Array) -> list[int]:

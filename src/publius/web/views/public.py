@@ -15,8 +15,9 @@ from publius.releases.plan import publius_version
 from publius.releases.stated import named
 from publius.settings import EUCLIDEAN
 from publius.vectors.catalogue import PACKAGED, package_installed, stored_folder, stored_names
-from publius.vectors.store import read_record
-from publius.web import requests
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.store import Record, read_record
+from publius.web import answers, document_answers, requests, start_answers
 from publius.web.guards.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_TEXT, MOST_DOCUMENTS, Limits
 from publius.web.state import State
 
@@ -26,59 +27,60 @@ NOTE = (
 )
 
 
-def mechanisms(state: State, name: str | None = None) -> dict[str, Any]:
+def mechanisms(state: State, name: requests.MechanismName | None = None) -> answers.Mechanisms:
     """Every mechanism, whether it can be used on these vectors, and a range of epsilons to look at.
 
     Or only the one of this name: a page can begin with it while the others are certified.
     """
-    return {"mechanisms": [_mechanism(state, each) for each in ([name] if name else available())]}
+    names = [name] if name else available()
+    return answers.Mechanisms(mechanisms=[_mechanism(state, each) for each in names])
 
 
-def _mechanism(state: State, name: str) -> dict[str, Any]:
+def _mechanism(state: State, name: str) -> answers.Mechanism:
     kind = mechanism_class(name)
     reason = state.mechanisms.unsuitable(name)
     found = None if reason else state.mechanisms.range(name)
-    return {
-        "name": name,
-        "summary": summary(kind),
-        "evidence": kind.evidence,
-        "exact": issubclass(kind, AbstractExact),
-        "quick": state.mechanisms.is_quick(name),
-        "releasable": reason is None,
-        "available": reason is None,
-        "reason": reason,
-        "metrics": list(kind.metrics) or [EUCLIDEAN],
-        "epsilon_low": found and found.low,
-        "epsilon_high": found and found.high,
-        "epsilon_default": found and found.middle,
-    }
+    return answers.Mechanism(
+        name=name,
+        summary=summary(kind),
+        evidence=kind.evidence,
+        exact=issubclass(kind, AbstractExact),
+        quick=state.mechanisms.is_quick(name),
+        releasable=reason is None,
+        available=reason is None,
+        reason=reason,
+        metrics=list(kind.metrics) or [EUCLIDEAN],
+        epsilon_low=found and found.low,
+        epsilon_high=found and found.high,
+        epsilon_default=found and found.middle,
+    )
 
 
-def embeddings(state: State) -> dict[str, Any]:
+def embeddings(state: State) -> answers.Embeddings:
     """The vectors in use, and those that another start could use."""
     current = state.embeddings
-    first = {"size": current.size, "dimension": current.dimension, "sha256": current.sha256}
-    entries = [{"name": current.name, **first, "tokenizer": current.tokenizer, "current": True}]
     names = [*(PACKAGED if package_installed() else ()), *stored_names()]
-    others = [_entry(name) for name in names if name != current.name]
-    return {"embeddings": entries + [entry for entry in others if entry is not None]}
+    others = (_stored(name) for name in names if name != current.name)
+    found = [_vectors(current.name, current, current=True), *(each for each in others if each is not None)]
+    return answers.Embeddings(embeddings=found)
 
 
-def _entry(name: str) -> dict[str, Any] | None:
+def _stored(name: str) -> answers.Vectors | None:
     if name in PACKAGED:
-        facts: dict[str, Any] = {
-            "size": PACKAGED[name],
-            "dimension": 50,
-            "sha256": None,
-            "tokenizer": "glove",
-        }
-        return {"name": name, **facts, "current": False}
+        return answers.Vectors(
+            name=name, size=PACKAGED[name], dimension=50, sha256=None, tokenizer="glove", current=False
+        )
     try:
-        record = read_record(stored_folder(name))
+        return _vectors(name, read_record(stored_folder(name)), current=False)
     except PubliusError:
         return None
-    facts = {key: getattr(record, key) for key in ("size", "dimension", "sha256", "tokenizer")}
-    return {"name": name, **facts, "current": False}
+
+
+def _vectors(name: str, found: Embeddings | Record, *, current: bool) -> answers.Vectors:
+    return answers.Vectors(
+        name=name, size=found.size, dimension=found.dimension, sha256=found.sha256, tokenizer=found.tokenizer,
+        current=current,
+    )  # fmt: skip
 
 
 def session(state: State, limits: Limits) -> dict[str, Any]:
@@ -111,9 +113,9 @@ def report(state: State, id: str) -> dict[str, Any]:
     return state.reports.one(id)
 
 
-def ticket(state: State, id: str) -> dict[str, Any]:
+def ticket(state: State, id: str) -> start_answers.Ticket:
     """An address at which the page of an evaluation can be read once."""
-    return {"address": state.reports.ticket(id)}
+    return start_answers.Ticket(address=state.reports.ticket(id))
 
 
 def _ledger(state: State) -> dict[str, Any] | None:
@@ -130,7 +132,9 @@ def _ledger(state: State) -> dict[str, Any] | None:
     }
 
 
-def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
+def guarantee(
+    state: State, asked: requests.Guarantee
+) -> answers.Guarantee | document_answers.DocumentGuarantee:
     """What ``publius guarantee --json`` prints, and the promise in words; without a distance, no exponent.
 
     Where a topic or meaning is kept there always is one: that between any two documents, if no distance is given.
@@ -155,11 +159,11 @@ def guarantee(state: State, asked: requests.Guarantee) -> dict[str, Any]:
         if not math.isfinite(facts["exponent"]):
             raise UsageError("the exponent is beyond all numbers: give a smaller distance")
         facts |= named(mechanism.name, promised.evidence, facts["exponent"])
-    text = promise(promised, private=True)
-    return {**facts, "epsilon_total": promised.epsilon_total, "evidence": promised.evidence, "promise": text}
+    facts |= {"epsilon_total": promised.epsilon_total, "evidence": promised.evidence}
+    return answers.Guarantee.of(**facts, promise=promise(promised, private=True))
 
 
-def _of_documents(state: State, asked: requests.Guarantee) -> dict[str, Any]:
+def _of_documents(state: State, asked: requests.Guarantee) -> document_answers.DocumentGuarantee:
     """The guarantee of whole documents: its constants, and the exponent at a distance or between any two."""
     plan = state.plan(asked)
     promised = plan.guarantee
@@ -174,21 +178,21 @@ def _of_documents(state: State, asked: requests.Guarantee) -> dict[str, Any]:
     if asked.candidates is not None:
         facts["prior"] = 1 / asked.candidates
         facts["posterior_at_most"] = posterior_at_most(total.exponent, asked.candidates)
-    return {
+    return document_answers.DocumentGuarantee.of(
         **facts,
-        "mechanism": plan.mechanism.name,
-        "mechanism_parameters": plan.mechanism.parameters,
-        "reference": asked.reference,
-        "evidence": promised.evidence,
-        "strength": promised.strength,
-        "distance": asked.distance,
-        "releases": asked.releases,
-        "exponent": total.exponent,
-        "factor": factor(total.exponent),
-        "log10_factor": log10_factor(total.exponent),
-        "delta": total.delta,
-        "promise": promise(promised, private=True),
-    }
+        mechanism=plan.mechanism.name,
+        mechanism_parameters=plan.mechanism.parameters,
+        reference=asked.reference,
+        evidence=promised.evidence,
+        strength=promised.strength,
+        distance=asked.distance,
+        releases=asked.releases,
+        exponent=total.exponent,
+        factor=factor(total.exponent),
+        log10_factor=log10_factor(total.exponent),
+        delta=total.delta,
+        promise=promise(promised, private=True),
+    )
 
 
 def stated(mechanism: AbstractMechanism, size: int) -> dict[str, Any]:

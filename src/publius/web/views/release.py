@@ -16,12 +16,12 @@ from publius.releases.protect import protect
 from publius.releases.release import Release as Released
 from publius.releases.release import Tally
 from publius.releases.writers import JsonLines, Layout
-from publius.web import requests
+from publius.web import answers, requests
 from publius.web.guards.limits import MOST_WORDS
 from publius.web.state import State, read
 
 
-def obfuscate(state: State, asked: requests.Obfuscate) -> dict[str, Any]:
+def obfuscate(state: State, asked: requests.Obfuscate) -> answers.Releases:
     """Release documents to the caller; with a ledger, debited before anything is drawn."""
     plan = state.plan(asked)
     if len(asked.documents) * plan.size > MOST_WORDS:
@@ -30,29 +30,33 @@ def obfuscate(state: State, asked: requests.Obfuscate) -> dict[str, Any]:
     releases, tally = _released(state, plan, given)
     layout = Layout.of(plan)
     bags = [
-        {"id": each.id, "size": each.bag.size, "bag": layout.counts(each), **_named(plan, each)}
+        answers.ReleasedBag(id=each.id, size=each.bag.size, bag=layout.counts(each), **_named(plan, each))
         for each in releases
     ]
-    return {"releases": bags, "manifest": plan.manifest(tally.documents)}
+    return answers.Releases(releases=bags, manifest=plan.manifest(tally.documents))
 
 
-def release(state: State, asked: requests.Release) -> dict[str, Any]:
+def release(state: State, asked: requests.Release) -> answers.Released:
     """Release one document into a new folder with a random name."""
     plan = state.plan(asked)
     folder = state.releases / f"release-{entropy(8).hex()}"
     check_new_folder(folder)
     releases, tally = _released(state, plan, [(asked.id, asked.text, asked.subject)])
     manifest = _write(folder, plan, releases, tally)
-    bag = Layout.of(plan).counts(releases[0])
-    answer = {"folder": str(folder), "bag": [[word, count] for word, count in sorted(bag.items())]}
-    return {**answer, **_named(plan, releases[0]), "manifest": manifest, "account": _account(state, asked.id)}
+    return answers.Released(
+        folder=str(folder),
+        bag=sorted(Layout.of(plan).counts(releases[0]).items()),
+        manifest=manifest,
+        account=_account(state, asked.id),
+        **_named(plan, releases[0]),
+    )
 
 
-def account(state: State, asked: requests.Account) -> dict[str, Any]:
+def account(state: State, asked: requests.Account) -> answers.Account:
     """What was spent on a document, what is left, and what a release with this choice would cost."""
     plan = state.plan(asked)
     price = None if state.ledger is None else float(state.ledger.price(plan.guarantee))
-    return {"account": _account(state, asked.id), "price": price}
+    return answers.Account(account=_account(state, asked.id), price=price)
 
 
 def _named(plan: Plan, found: Released) -> dict[str, Any]:
@@ -90,14 +94,14 @@ def _write(folder: Path, plan: Plan, releases: Sequence[Released], tally: Tally)
         return finish_folder(made, plan, tally.documents)
 
 
-def _account(state: State, id: str) -> dict[str, Any] | None:
+def _account(state: State, id: str) -> answers.Balance | None:
     if state.ledger is None:
         return None
     found = state.ledger.document(id)
-    return {
-        "unit": state.ledger.unit,
-        "budget": float(state.ledger.budget),
-        "spent": float(found.spent),
-        "remaining": float(found.remaining),
-        "releases": found.releases,
-    }
+    return answers.Balance(
+        unit=state.ledger.unit,
+        budget=float(state.ledger.budget),
+        spent=float(found.spent),
+        remaining=float(found.remaining),
+        releases=found.releases,
+    )

@@ -25,6 +25,7 @@ from publius.releases.plan import Plan
 from publius.releases.preflight import look as look_at
 from publius.releases.signoff import Measured, read_manifest_of
 from publius.web import requests
+from publius.web import start_answers as answers
 from publius.web.run import Run, Stage
 from publius.web.state import State
 from publius.web.workplace import Given, Workplace
@@ -48,72 +49,71 @@ class _Failed(Exception):
         self.result = result
 
 
-def start(state: State) -> dict[str, Any]:
+def start(state: State) -> answers.Started:
     """What was given, what was found in it, and what is being made of it."""
     place = state.workplace
-    roles = {role: _given(place.given(role)) for role in ("texts", "older")}
-    return {**roles, "run": _run(place), "kinds": sorted(READERS), "releases": str(state.releases.resolve())}
+    return answers.Started.of(
+        texts=_given(place.given("texts")),
+        older=_given(place.given("older")),
+        run=_run(place),
+        kinds=sorted(READERS),
+        releases=str(state.releases.resolve()),
+    )
 
 
-def look(state: State, asked: requests.Look) -> dict[str, Any]:
+def look(state: State, asked: requests.Look) -> answers.Looked:
     """What is in the files that were given; read anew where another form is named."""
     place = state.workplace
     form = {"text_field": asked.text_field, "delimiter": asked.delimiter, "encoding": asked.encoding}
     found = place.look(asked.role, **form)
     corpus = place.needed(asked.role)
-    return {**(_given(corpus) or {}), "excerpt": place.named(lambda: _excerpt(corpus, found))}
+    return answers.Looked.of(**(_given(corpus) or {}), excerpt=place.named(lambda: _excerpt(corpus, found)))
 
 
-def samples(state: State) -> dict[str, Any]:
+def samples(state: State) -> answers.Started:
     """Let the packaged texts be the public ones: to try with, and of another kind than anybody's."""
     state.workplace.take_samples()
     return start(state)
 
 
-def forget(state: State, asked: requests.Given) -> dict[str, Any]:
+def forget(state: State, asked: requests.Given) -> answers.Started:
     """Remove the files of a role from this machine's temporary folder."""
     state.workplace.forget(asked.role)
     return start(state)
 
 
-def plan(state: State, asked: requests.Start) -> dict[str, Any]:
+def plan(state: State, asked: requests.Start) -> answers.Plan:
     """What would be done with these answers: the commands, what the public texts are, what evidence there can be."""
     place = state.workplace
     walk = walk_of(place, asked)
     output = state.releases / "release-NEW"
-    return {
-        "start": _start_command(place, walk, asked, output),
-        "commands": [_shown(place, step) for step in walk.commands(output)],
-        "reference": walk.reference,
-        "learned": walk.learned_before,
-        "older": None if walk.older is None else _older(walk.older),
-        "silent": _silent(walk),
-        "strength": walk.strength,
-        "length": walk.size,
-    }
+    return answers.Plan(
+        start=_start_command(place, walk, asked, output),
+        commands=[_shown(place, step) for step in walk.commands(output)],
+        reference=walk.reference,
+        learned=walk.learned_before,
+        older=None if walk.older is None else _older(walk.older),
+        silent=_silent(walk),
+        strength=walk.strength,
+        length=walk.size,
+    )
 
 
-def example(state: State, asked: requests.Start) -> dict[str, Any]:
+def example(state: State, asked: requests.Start) -> answers.Examples:
     """Before and after on public texts, the strength in words, and what to know of the texts to be released."""
     walk = walk_of(state.workplace, asked)
     made = plan_of(state.workplace, walk)
-    return {
-        "examples": [
-            {
-                "before": each.before,
-                "words": each.words,
-                "after": each.after,
-                "size": each.size,
-                "label": each.label,
-            }
+    return answers.Examples(
+        examples=[
+            answers.Example.of(**{**asdict(each), "after": list(each.after)})
             for each in examples(walk, made, _EXAMPLES)
         ],
-        "means": None if walk.keeps_words else bound_in_words(walk.strength, walk.topics),
-        "warnings": list(look_at(walk.corpus, made).warnings()),
-    }
+        means=None if walk.keeps_words else bound_in_words(walk.strength, walk.topics),
+        warnings=list(look_at(walk.corpus, made).warnings()),
+    )
 
 
-def learn(state: State, asked: requests.Start) -> dict[str, Any]:
+def learn(state: State, asked: requests.Start) -> answers.Running:
     """Begin to learn what is public; nothing of the texts to be released is read."""
     place = state.workplace
     walk = walk_of(place, asked)
@@ -130,7 +130,7 @@ def learn(state: State, asked: requests.Start) -> dict[str, Any]:
     return _begin(place, "learn", steps, walk, work)
 
 
-def release(state: State, asked: requests.Start) -> dict[str, Any]:
+def release(state: State, asked: requests.Start) -> answers.Running:
     """Begin to measure, to release and to write the page; a folder appears when all of it is done.
 
     After a FAIL nothing is drawn and no folder appears, unless that was asked for.
@@ -172,7 +172,7 @@ def release(state: State, asked: requests.Start) -> dict[str, Any]:
     return _begin(place, "release", steps, walk, judged)
 
 
-def instead(state: State, asked: requests.Start) -> dict[str, Any]:
+def instead(state: State, asked: requests.Start) -> answers.Running:
     """Begin to look for what could be had instead, after a FAIL; the texts to be released are not read."""
     place = state.workplace
     walk = walk_of(place, asked)
@@ -197,19 +197,19 @@ def instead(state: State, asked: requests.Start) -> dict[str, Any]:
     return _begin(place, "instead", steps, walk, work)
 
 
-def run(state: State) -> dict[str, Any]:
+def run(state: State) -> answers.Running:
     """How far the run is."""
-    return {"run": _run(state.workplace)}
+    return answers.Running.of(run=_run(state.workplace))
 
 
-def cancel(state: State) -> dict[str, Any]:
+def cancel(state: State) -> answers.Running:
     """Stop the run; nothing half-made stays."""
     if state.workplace.run is not None:
         state.workplace.run.cancel()
     return run(state)
 
 
-def ticket(state: State, asked: requests.Page) -> dict[str, Any]:
+def ticket(state: State, asked: requests.Page) -> answers.Ticket:
     """An address at which a page or the release of the finished run can be read once."""
     made = state.workplace.run
     if made is None or not (made.result or {}).get("folder"):
@@ -217,9 +217,9 @@ def ticket(state: State, asked: requests.Page) -> dict[str, Any]:
     folder = Path((made.result or {})["folder"])
     if asked.what == "release":
         data = _zipped(folder / "release")
-        return {"address": state.reports.issue(lambda: data, f"{folder.name}.zip")}
+        return answers.Ticket(address=state.reports.issue(lambda: data, f"{folder.name}.zip"))
     page = folder / "signoff.html" if asked.what == "signoff" else folder / "evaluation" / "report.html"
-    return {"address": state.reports.issue_page(page)}
+    return answers.Ticket(address=state.reports.issue_page(page))
 
 
 def walk_of(place: Workplace, asked: requests.Start) -> Walk:
@@ -267,17 +267,17 @@ def _excerpt(corpus: Given, found: Inspection) -> str | None:
     return first if len(first) <= _EXCERPT else first[:_EXCERPT] + "…"
 
 
-def _older(older: Older) -> dict[str, Any]:
-    return {
-        "texts": older.count,
-        "attacked": len(older.attacked),
-        "author_field": older.authors,
-        "topic_field": older.topics,
-        "authors": len({row["author"] for row in (*older.learned, *older.attacked) if "author" in row}),
-        "topics": len(older.topic_names),
-        "floor": None if older.silent else older.floor,
-        "packaged": older.packaged,
-    }
+def _older(older: Older) -> answers.Older:
+    return answers.Older(
+        texts=older.count,
+        attacked=len(older.attacked),
+        author_field=older.authors,
+        topic_field=older.topics,
+        authors=len({row["author"] for row in (*older.learned, *older.attacked) if "author" in row}),
+        topics=len(older.topic_names),
+        floor=None if older.silent else older.floor,
+        packaged=older.packaged,
+    )
 
 
 def _silent(walk: Walk) -> str | None:
@@ -307,7 +307,7 @@ def _moved(steps: Sequence[Sequence[str]], shown: Path, real: Path) -> list[list
 
 def _begin(
     place: Workplace, kind: str, steps: Sequence[Sequence[str]], walk: Walk, work: Any
-) -> dict[str, Any]:
+) -> answers.Running:
     rows = {"obfuscate": walk.found.rows}
     stages = [
         Stage(TITLES.get(step[0], step[0]), _shown(place, step), rows.get(step[0], 0)) for step in steps
@@ -319,7 +319,7 @@ def _begin(
         "strength": walk.strength,
     }
     place.begin(kind, stages, facts, work)
-    return {"run": _run(place)}
+    return answers.Running.of(run=_run(place))
 
 
 def _run(place: Workplace) -> dict[str, Any] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from publius.arrays import Float64Array
 from publius.errors import UsageError
 from publius.mechanisms.word_outcomes import nearest_words, outcomes
 from publius.text.tokenizer import normalize
-from publius.web import requests
+from publius.web import answers, requests
 from publius.web.state import State
 
 _DRAWS: Final = 5000
 
 
-def words(state: State, asked: requests.Words) -> dict[str, Any]:
+def words(state: State, asked: requests.Words) -> answers.Words:
     """What becomes of a word, and what is near it; `UsageError`, without the word, when it is not known."""
     vectors = state.embeddings
     mechanism = state.mechanism(asked)
@@ -35,13 +35,13 @@ def words(state: State, asked: requests.Words) -> dict[str, Any]:
     at = [{"x": float(x), "y": float(y)} for x, y in places]
     record = {"stay_low": found.stay_low, "stay_high": found.stay_high, **found.record()}
     record["outputs"] = [
-        {**output, **place} for output, place in zip(record["outputs"], at[1:], strict=False)
+        answers.Output.of(**output, **place) for output, place in zip(record["outputs"], at[1:], strict=False)
     ]
     neighbors = [
-        {"word": vectors.word(i), "distance": d, **place}
+        answers.Neighbor(word=vectors.word(i), distance=d, **place)
         for i, d, place in zip(near.tolist(), distances.tolist(), at[1 + len(outputs) :], strict=True)
     ]
-    return {**record, **at[0], "neighbors": neighbors}
+    return answers.Words.of(**record, **at[0], neighbors=neighbors)
 
 
 def _plane(points: Float64Array) -> Float64Array:
