@@ -1,5 +1,6 @@
-"""Beside libraries that only `make ecosystem` installs: pandas, Hugging Face datasets, spaCy, nltk, gensim."""
+"""Beside libraries that only `make ecosystem` installs: pandas, Hugging Face datasets, Dagster, spaCy, nltk, gensim."""
 
+import json
 import warnings
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 from publius.errors import DocumentError, EmbeddingError, UsageError
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import seeded_rng
+from publius.privacy.ledger import Ledger
+from publius.releases.engines.run_folder import WorkingFolder
+from publius.releases.plugins.task import protect_files
 from publius.releases.reconstruction.language_model import NGramModel
 from publius.releases.reconstruction.likeliest_order import log_probability, order_words
 from publius.text.bag import Bag
@@ -110,6 +114,74 @@ def test_map_over_batches_and_processes_never_shares_noise(embeddings, tmp_path,
     assert made.column_names == ["id", "size", "words", "counts"]
     assert made["id"][:] == dataset["id"][:]
     assert len({str(row) for row in zip(made["words"], made["counts"], strict=True)}) == count
+
+
+# Dagster
+
+
+@pytest.fixture
+def materialize(stored, tmp_path, monkeypatch):
+    """Runs an asset that releases three texts at a cost of 40 each, in this process; what failed is tried once more."""
+    monkeypatch.setenv("DAGSTER_DISABLE_TELEMETRY", "1")
+    dagster = imported("dagster")
+    documents = tmp_path / "documents.jsonl"
+    documents.write_text(
+        "".join(json.dumps({"id": f"d{i}", "text": f"{sentence(i)} zzcanary"}) + "\n" for i in range(3))
+    )
+    settings = {"embeddings": stored, "epsilon": 2.0, "length": 20}
+
+    def run(ledger):
+        @dagster.asset(retry_policy=dagster.RetryPolicy(max_retries=1))
+        def bags():
+            return protect_files(
+                str(documents), str(tmp_path / "out"), settings=settings, ledger=str(ledger.path)
+            )
+
+        made = dagster.materialize([bags], raise_on_error=False)
+        assert "zzcanary" not in str(made.all_events)
+        return made, [event.event_type_value for event in made.all_events].count("STEP_RESTARTED")
+
+    return run
+
+
+def test_an_asset_of_dagster_releases_with_a_ledger(materialize, tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", budget=100)
+    made, restarts = materialize(ledger)
+    assert (made.success, restarts, made.output_for_node("bags")["documents"]) == (True, 0, 3)
+    bags = list(map(json.loads, (tmp_path / "out" / "bags.jsonl").read_text().splitlines()))
+    assert [sum(bag["bag"].values()) for bag in bags] == [20] * 3
+    assert [account.spent for account in ledger.accounts()] == [40] * 3
+
+
+def test_a_step_of_dagster_that_is_tried_again_pays_once(materialize, tmp_path, monkeypatch):
+    """It fails at the worst instant: debited, and the output not in its place."""
+    ledger, place, spent = Ledger.create(tmp_path / "ledger", budget=100), WorkingFolder.place, []
+
+    def failing(self, *arguments):
+        spent.append([account.spent for account in ledger.accounts()])
+        if len(spent) == 1:
+            raise OSError("the disk went away")
+        return place(self, *arguments)
+
+    monkeypatch.setattr(WorkingFolder, "place", failing)
+    made, restarts = materialize(ledger)
+    assert (made.success, restarts, spent) == (True, 1, [[40] * 3] * 2)
+    assert [(account.spent, account.releases) for account in ledger.accounts()] == [(40, 1)] * 3
+    again, _ = materialize(ledger)
+    assert not again.success
+    assert [account.releases for account in ledger.accounts()] == [1] * 3
+
+
+def test_a_step_of_dagster_is_refused_where_the_budget_ends(materialize, tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", budget=30)
+    made, restarts = materialize(ledger)
+    (failure,) = made.get_step_failure_events()
+    chain = [failure.step_failure_data.error]
+    while chain[-1].cause:
+        chain.append(chain[-1].cause)
+    assert (made.success, restarts, chain[-1].cls_name) == (False, 1, "BudgetError")
+    assert not (tmp_path / "out").exists()
+    assert not list(ledger.accounts())
 
 
 # spaCy and gensim
