@@ -28,7 +28,7 @@ from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import RunKey
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
-from publius.releases.engines.spark import SparkEngine, _settings
+from publius.releases.engines.spark import SparkEngine, _quiet_start, _settings
 from publius.releases.plan import Experiment, OrderedText, Plan
 from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
@@ -264,6 +264,43 @@ def test_a_bug_in_a_worker_shows_no_text(session, places, tmp_path):
     files = [path for path in places.rglob("*") if path.is_file()]
     assert any(b"internal error in a worker: KeyError" in path.read_bytes() for path in files)
     assert not any(b"zzcanary" in path.read_bytes() for path in files)
+
+
+@pytest.fixture
+def untouched(monkeypatch):
+    """An environment in which nobody has set Spark up."""
+    for name in ("SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS", "SPARK_LOCAL_IP"):
+        monkeypatch.delenv(name, raising=False)
+    return monkeypatch
+
+
+def test_a_first_run_on_this_machine_is_quiet(untouched, tmp_path):
+    """One line is Java's own, before Spark begins; everything else on standard error is ours."""
+    untouched.delenv("JDK_JAVA_OPTIONS", raising=False)
+    start = "from publius.releases.engines.spark import SparkEngine as S\nwith S(None, 1): print('started')"
+    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "started\n"), done.stderr
+    said = [
+        line
+        for line in done.stderr.splitlines()
+        if line != "WARNING: Using incubator modules: jdk.incubator.vector"
+    ]
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("master", "own"), [("spark://host:7077", None), ("yarn", None), ("local[2]", "SPARK_CONF_DIR"),
+                        ("local[2]", "SPARK_SUBMIT_OPTS")],
+)  # fmt: skip
+def test_a_cluster_and_a_spark_that_was_set_up_start_as_they_did(untouched, master, own):
+    if own:
+        untouched.setenv(own, "-Dmine=1")
+    before = dict(os.environ)
+    with _quiet_start(master):
+        assert dict(os.environ) == before
+    with _quiet_start("local[2]"):
+        assert (dict(os.environ) == before) == (own is not None)
+    assert dict(os.environ) == before
 
 
 def test_a_killed_worker_costs_time_only(tmp_path, embeddings):

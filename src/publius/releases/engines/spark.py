@@ -10,6 +10,7 @@ or recomputed writes the same bytes.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import os
 import shutil
@@ -18,6 +19,7 @@ import tarfile
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -152,11 +154,31 @@ def _session(master: str, workers: int | None) -> tuple[Any, bool]:
     for name, value in _settings(master, workers).items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate(), True
+        with _quiet_start(master):
+            return builder.getOrCreate(), True
     except Exception as error:
         raise UsageError(
             f"no Spark session with the master {master!r} ({type(error).__name__}): check its address and Java 17"
         ) from None
+
+
+@contextlib.contextmanager
+def _quiet_start(master: str) -> Iterator[None]:
+    """On this machine, Spark's warnings of its host name and of what it does without are no news to anybody.
+
+    A Spark that somebody has set up keeps its own way of logging. No address is changed: what is set in the JVM stays
+    there, and a later session may be one with a cluster.
+    """
+    chosen = {"SPARK_HOME", "SPARK_CONF_DIR", "SPARK_SUBMIT_OPTS"} & os.environ.keys()
+    if chosen or not master.startswith("local"):
+        yield
+        return
+    with resources.as_file(resources.files(__package__) / "log4j2.properties") as file:
+        os.environ["SPARK_SUBMIT_OPTS"] = f"-Dlog4j2.configurationFile={file.as_uri()}"
+        try:
+            yield
+        finally:
+            del os.environ["SPARK_SUBMIT_OPTS"]
 
 
 def _settings(master: str, workers: int | None) -> dict[str, str]:
