@@ -1,6 +1,8 @@
 """Releases whose promise is about whole documents: every way out, every size of document, both constants stated."""
 
 import json
+import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -232,6 +234,30 @@ def test_topics_that_are_all_one_are_refused():
         fit_reference([(text, topic) for text in texts for topic in "ab"], name="same")
 
 
+def test_a_batch_drawn_together_is_a_sequence_of_its_releases(reference):
+    plan = plan_of(reference)
+    documents = [
+        Document(str(number), text, {}, number + 1)
+        for number, text in enumerate(["ship", "", "cow hay"] * 60)
+    ]
+    together, _ = protect(documents, plan, RunKey.fresh())
+    every = list(together)
+    assert [together[place] for place in range(len(together))] == every
+    assert (together[-1], together[1:3]) == (every[-1], every[1:3])
+    assert pickle.loads(pickle.dumps(together)) == every
+    with pytest.raises(IndexError):
+        together[len(every)]
+    other = Layout(plan.vocabulary, labels=("topic",), prototypes=plan.names_prototypes)
+    with pytest.raises(UsageError, match="other labels"):
+        other.json_lines(together)
+
+
+def test_a_document_is_never_filled_up(reference):
+    plan = plan_of(reference)
+    with pytest.raises(UsageError, match="never filled up"):
+        replace(plan, encoding=replace(plan.encoding, length=5, padded=True))
+
+
 @pytest.mark.parametrize("choices", [{}, {"mechanism": "position"}, {"experiment": True, "seed": 3}])
 @pytest.mark.parametrize("labels", [(), ("topic",)])
 def test_lines_are_what_json_makes_of_the_releases(reference, choices, labels):
@@ -247,6 +273,7 @@ def test_lines_are_what_json_makes_of_the_releases(reference, choices, labels):
     ]
     results, _ = protect(documents, plan, plan.run_key())
     together = [layout.json_line(each) for each in results]
+    assert layout.json_lines(results) == b"".join(together)
     alone = []
     for each in results:
         plain = Bag(each.bag.counts)

@@ -278,8 +278,8 @@ def test_repeated_ids_are_found_across_the_interruption(corpus_file, plan, tmp_p
 
 def test_journal_keeps_whole_batches_only(tmp_path):
     with Journal(tmp_path) as journal:
-        journal.append(2, [b"one\n", b"two\n"], Tally(2, 40), [])
-        journal.append(1, [b"three\n"], Tally(1, 20), [])
+        journal.append(2, b"one\ntwo\n", Tally(2, 40), [])
+        journal.append(1, b"three\n", Tally(1, 20), [])
     progress = tmp_path / "progress.jsonl"
     progress.write_bytes(progress.read_bytes()[:-3])
     with Journal(tmp_path) as journal:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from publius.checks.audit.outcomes import failures
-from publius.errors import UnknownWordError
+from publius.errors import UnknownWordError, UsageError
 from publius.text import known_words as module
-from publius.text.bag import UNKNOWN, Encoding, words_of
+from publius.text.bag import UNKNOWN, Encoding, places_of_all, words_of
 from publius.text.known_words import KnownWords
 from publius.text.tokenizer import StopWords
 from torture.words import torture_words
@@ -103,6 +103,24 @@ def test_same_words_as_one_by_one(text, unknown, length, profile):
     assert (found.seen, found.unknown, found.padding) == (expected.seen, expected.unknown, expected.padding)
     names = [VOCABULARY.unknown_index if word == UNKNOWN else WORDS.index(word) for word in expected.words]
     assert found.places.tolist() == names
+
+
+@given(st.lists(TEXTS, max_size=5), st.sampled_from(["unk", "drop"]), st.sampled_from([None, 1, 2, 7]))
+def test_places_of_many_texts_are_those_of_each(texts, unknown, length):
+    encoding = Encoding(length, unknown, STOPS, "glove", padded=False)
+    each = [words_of(text, VOCABULARY, encoding) for text in texts]
+    together = places_of_all(texts, VOCABULARY, encoding)
+    assert [row.tolist() for row in together.places] == [found.places.tolist() for found in each]
+    assert together.seen == sum(found.seen for found in each)
+    assert together.unknown == sum(found.unknown for found in each)
+
+
+@pytest.mark.parametrize(
+    "refused", [Encoding(None, "reject", STOPS, "glove"), Encoding(3, "drop", STOPS, "glove")]
+)
+def test_what_needs_each_text_alone_is_not_done_together(refused):
+    with pytest.raises(UsageError, match="without padding"):
+        places_of_all(["tea"], VOCABULARY, refused)
 
 
 def test_a_full_table_is_begun_anew(monkeypatch):

@@ -120,6 +120,8 @@ class Plan:
                 f"unknown words cannot be {self.encoding.unknown!r} where whole documents are protected: choose drop, "
                 "which leaves them out, or unk, which puts them at a public point"
             )
+        if self.encoding.missing(0):
+            raise UsageError("a whole document is never filled up: make the encoding with padded=False")
 
     @classmethod
     def of(

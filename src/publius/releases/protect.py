@@ -17,19 +17,19 @@ from publius.arrays import IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
 from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import AbstractDocumentMechanism, DocumentOutcome
+from publius.mechanisms.documents.base import AbstractDocumentMechanism, Outcomes
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Experiment, OrderedText, Plan
-from publius.releases.release import Release, Tally
+from publius.releases.release import Release, ReleasedTogether, Tally
 from publius.settings import SHORTEST, ReleaseSettings, TextSettings, UnknownPolicy
-from publius.text.bag import UNKNOWN, Bag, Encoded, words_of, words_of_all
+from publius.text.bag import UNKNOWN, Bag, Encoded, places_of_all, words_of, words_of_all
 from publius.text.pads import BYTES, drawn_pads
 
 
 def protect(
     documents: Sequence[Document], plan: Plan, key: RunKey, *, threads: int | None = None
-) -> tuple[list[Release | BadDocument], Tally]:
+) -> tuple[Sequence[Release | BadDocument], Tally]:
     """A batch of documents through the mechanism, one search for all; in the documents' order.
 
     Each document's noise comes from a generator of its own, keyed with the run key and its id. A document without
@@ -45,6 +45,8 @@ def protect(
             "plan that is an experiment (NOT PRIVATE)"
         )
     key.claim([document.id for document in documents])
+    if isinstance(plan.mechanism, AbstractDocumentMechanism):
+        return _together(documents, plan, plan.mechanism, key)
     prepared = _prepared(documents, plan, key)
     good = [
         (document, ready)
@@ -52,12 +54,31 @@ def protect(
         if isinstance(ready, _Ready)
     ]
     words = [ready.indices if plan.ordered else without_order(ready.indices) for _, ready in good]
-    outputs = _drawn(words, [document.id for document, _ in good], plan, key, threads)
+    rngs = [key.rng(document.id) for document, _ in good]
+    outputs = plan.mechanism.draw(words, rngs, threads=threads)
     released = iter(
         [_release(document, ready, out, plan) for (document, ready), out in zip(good, outputs, strict=True)]
     )
     results = [ready if isinstance(ready, BadDocument) else next(released) for ready in prepared]
     return results, _tally([ready.encoded for _, ready in good], plan)
+
+
+def _together(
+    documents: Sequence[Document], plan: Plan, mechanism: AbstractDocumentMechanism, key: RunKey
+) -> tuple[Sequence[Release], Tally]:
+    """Documents through a mechanism on whole ones, in arrays: every one can be released, and none is filled up."""
+    ids = [document.id for document in documents]
+    found = places_of_all([document.text for document in documents], mechanism.vocabulary, plan.encoding)
+    drawn = mechanism.draw_keyed(found.places, ids, key)
+    labels = [document.labels for document in documents]
+    promised = plan.guarantee if plan.experiment is None else None
+    tally = Tally(len(ids), plan.size * len(ids), found.seen, found.unknown)
+    if isinstance(drawn, Outcomes):
+        return ReleasedTogether(ids, labels, drawn, promised, plan.warning), tally
+    return [
+        Release(id, bag, promised, kept, plan.warning, prototype=prototype, label=label)
+        for id, kept, (prototype, label, bag) in zip(ids, labels, drawn, strict=True)
+    ], tally
 
 
 def _tally(found: Sequence[Encoded], plan: Plan) -> Tally:
@@ -68,15 +89,6 @@ def _tally(found: Sequence[Encoded], plan: Plan) -> Tally:
         sum(each.unknown for each in found),
         sum(each.padding for each in found),
     )
-
-
-def _drawn(
-    words: Sequence[IndexArray], ids: Sequence[str], plan: Plan, key: RunKey, threads: int | None
-) -> Sequence[Any]:
-    """What the mechanism makes of each document, with noise of its own."""
-    if isinstance(plan.mechanism, AbstractDocumentMechanism):
-        return plan.mechanism.draw_keyed(words, ids, key)
-    return plan.mechanism.draw(words, map(key.rng, ids), threads=threads)
 
 
 def release(
@@ -212,11 +224,7 @@ def _interleaved(
     return (*merged, *words[done:]), tuple(places)
 
 
-def _release(document: Document, ready: _Ready, outputs: IndexArray | DocumentOutcome, plan: Plan) -> Release:
-    if isinstance(outputs, DocumentOutcome):
-        promised = plan.guarantee if plan.experiment is None else None
-        facts = (document.id, outputs.bag, promised, document.labels, plan.warning)
-        return Release(*facts, prototype=outputs.prototype, label=outputs.label)
+def _release(document: Document, ready: _Ready, outputs: IndexArray, plan: Plan) -> Release:
     if plan.experiment is None and plan.ordered is None:
         return Release(document.id, plan.word_mechanism.bag(outputs), plan.guarantee, document.labels)
     vocabulary = plan.vocabulary.vocabulary

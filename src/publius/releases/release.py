@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, final, overload
 
+from publius.mechanisms.documents.base import Outcomes
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import Bag
@@ -44,6 +45,57 @@ class Release:
         """A worker's releases go to the parent process by pickle."""
         facts = (self.id, self.bag, self.guarantee, dict(self.labels), self.warning)
         return Release, (*facts, self.words, self.kept, self.prototype, self.label)
+
+
+@final
+class ReleasedTogether(Sequence[Release]):
+    """Releases of documents that were drawn together, each made when it is asked for.
+
+    Attributes:
+        ids: of the documents.
+        labels: public labels kept with each.
+        outcomes: what is released instead of each.
+        guarantee: what holds for each; None for an experiment.
+        warning: NOT PRIVATE and why, for an experiment.
+
+    """
+
+    __slots__ = ("guarantee", "ids", "labels", "outcomes", "warning")
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        labels: Sequence[Mapping[str, Any]],
+        outcomes: Outcomes,
+        guarantee: Guarantee | DocumentGuarantee | None,
+        warning: str | None,
+    ) -> None:
+        self.ids, self.labels, self.outcomes = ids, labels, outcomes
+        self.guarantee, self.warning = guarantee, warning
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Release: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Release]: ...
+    def __getitem__(self, place: int | slice) -> Release | list[Release]:
+        if isinstance(place, slice):
+            return [self._release(each) for each in range(*place.indices(len(self)))]
+        return self._release(range(len(self))[place])
+
+    def __iter__(self) -> Iterator[Release]:
+        return map(self._release, range(len(self)))
+
+    def _release(self, row: int) -> Release:
+        prototype, label, bag = self.outcomes[row]
+        facts = (self.ids[row], bag, self.guarantee, self.labels[row], self.warning)
+        return Release(*facts, prototype=prototype, label=label)
+
+    def __reduce__(self) -> tuple[type[list[Release]], tuple[list[Release]]]:
+        """A worker's releases go to the parent process one by one: what they were drawn from stays."""
+        return list, (list(self),)
 
 
 @final

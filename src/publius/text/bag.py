@@ -16,7 +16,7 @@ from typing import NoReturn, Protocol, cast, final
 
 import numpy as np
 
-from publius.arrays import IndexArray
+from publius.arrays import IndexArray, Rows
 from publius.errors import UnknownWordError, UsageError
 from publius.settings import Between, TextSettings, UnknownPolicy, check
 from publius.text.drawn_bags import DrawnBags
@@ -131,16 +131,13 @@ class Bag:
         raise AttributeError("a Bag cannot be changed")
 
 
-def drawn_together(drawn: DrawnBags) -> list[Bag]:
-    """A bag for each of those that were drawn together; its words are named when they are asked for."""
-    bags = []
-    for row in range(len(drawn)):
-        bag = object.__new__(Bag)
-        object.__setattr__(bag, "_counts", None)
-        object.__setattr__(bag, "_drawn", (drawn, row))
-        object.__setattr__(bag, "_size", drawn.size)
-        bags.append(bag)
-    return bags
+def drawn_bag(drawn: DrawnBags, row: int) -> Bag:
+    """One of the bags that were drawn together; its words are named when they are asked for."""
+    bag = object.__new__(Bag)
+    object.__setattr__(bag, "_counts", None)
+    object.__setattr__(bag, "_drawn", (drawn, row))
+    object.__setattr__(bag, "_size", drawn.size)
+    return bag
 
 
 def drawn_json(bag: Bag, vocabulary: Sequence[str]) -> str | None:
@@ -148,7 +145,7 @@ def drawn_json(bag: Bag, vocabulary: Sequence[str]) -> str | None:
     if bag._drawn is None or bag._drawn[0].alphabet.vocabulary is not vocabulary:
         return None
     drawn, row = bag._drawn
-    return drawn.as_json(row)
+    return None if drawn.texts is None else drawn.texts[row]
 
 
 def _checked(counts: Mapping[str, int]) -> dict[str, int]:
@@ -285,6 +282,36 @@ def words_of_all(texts: Sequence[str], vocabulary: Vocabulary, encoding: Encodin
         found = known.places(texts, encoding.length, drop=encoding.unknown == "drop")
         return [_encoded(places, known.names, placed.unknown_index, encoding) for places in found]
     return [words_of(text, vocabulary, encoding) for text in texts]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EncodedRows:
+    """The words of many documents, of as many as each has; ``seen`` and ``unknown`` as in `Encoded`, of all together.
+
+    ``places`` are the words' places in the vocabulary, unknown ones at its ``unknown_index``.
+    """
+
+    places: Rows = field(repr=False)
+    seen: int
+    unknown: int
+
+
+def places_of_all(texts: Sequence[str], vocabulary: IndexedVocabulary, encoding: Encoding) -> EncodedRows:
+    """As `words_of_all`, without an object for each document; for unk and drop, where nothing is filled up."""
+    if encoding.unknown in ("reject", "keep") or (encoding.length is not None and encoding.padded):
+        raise UsageError("documents are encoded together under unk or drop, and without padding")
+    drop = encoding.unknown == "drop"
+    known = known_words(vocabulary, encoding.profile, encoding.stop_words)
+    rows = Rows.of(known.places(texts, encoding.length, drop=drop))
+    missing = rows.flat == NOWHERE
+    seen, unknown = len(missing), int(np.count_nonzero(missing))
+    if unknown and drop:
+        kept = np.concatenate([[0], np.cumsum(~missing)])
+        rows = Rows(rows.flat[~missing], kept[rows.starts])
+    elif unknown:
+        rows = Rows(np.where(missing, vocabulary.unknown_index, rows.flat), rows.starts)
+    return EncodedRows(rows, seen, unknown)
 
 
 def _encoded(places: IndexArray, names: Sequence[str], unknown_index: int, encoding: Encoding) -> Encoded:

@@ -25,18 +25,16 @@ class Alphabet:
 
     Attributes:
         vocabulary: the words by place.
-        names: the words by rank.
-        places: the place of each rank.
+        names: the same, in an array.
         ranks: the rank of each place.
     """
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         self.vocabulary = vocabulary
-        self.places: IndexArray = np.array(order, np.int64)
+        self.names = _objects(list(vocabulary))
         self.ranks: IndexArray = np.empty(len(order), np.int64)
-        self.ranks[self.places] = np.arange(len(order))
-        self.names = _objects([vocabulary[index] for index in order])
+        self.ranks[order] = np.arange(len(order))
 
     @functools.cached_property
     def pieces(self) -> np.ndarray[Any, np.dtype[np.object_]]:
@@ -46,43 +44,42 @@ class Alphabet:
 
 @final
 class DrawnBags:
-    """The words of many bags, as ascending ranks: nothing of the order of the draw is left."""
+    """The words of many bags, in the order of the vocabulary: nothing of the order of the draw is left."""
 
-    def __init__(self, alphabet: Alphabet, ranks: IndexArray) -> None:
-        """Take a row of ``ranks`` for each bag, ascending, all of one length."""
-        first = np.ones(ranks.shape, bool)  # of the runs of one word; a row starts one
-        np.not_equal(ranks[:, 1:], ranks[:, :-1], out=first[:, 1:])
-        starts = np.flatnonzero(first)
-        self.alphabet = alphabet
-        self.size = ranks.shape[1]
-        self._distinct: IndexArray = ranks.ravel().take(starts)
-        self._counts: IndexArray = np.diff(starts, append=ranks.size)
-        self._ends: list[int] = [0, *np.cumsum(first.sum(axis=1)).tolist()]
+    def __init__(self, alphabet: Alphabet, places: IndexArray) -> None:
+        """Take a row of ``places`` in the vocabulary for each bag, all of one length."""
+        count, self.size = places.shape
+        self.alphabet, self._words = alphabet, len(alphabet.vocabulary)
+        keys = np.sort(places + self._words * np.arange(count)[:, None], axis=1).ravel()
+        starts = np.flatnonzero(np.diff(keys, prepend=-1))  # of the runs of one word in one bag
+        self._keys: IndexArray = keys[starts]
+        self._counts: IndexArray = np.diff(starts, append=keys.size)
+        self._ends: list[int] = np.searchsorted(self._keys, self._words * np.arange(count + 1)).tolist()
 
     def __len__(self) -> int:
         return len(self._ends) - 1
 
     def counts(self, row: int) -> dict[str, int]:
         """How often each word of a bag occurs, sorted by word."""
+        places, counts = self._by_word
         own = slice(self._ends[row], self._ends[row + 1])
-        names = self.alphabet.names.take(self._distinct[own]).tolist()
-        return dict(zip(names, self._counts[own].tolist(), strict=True))
-
-    def as_json(self, row: int) -> str | None:
-        """A bag as JSON, its words in the order of the vocabulary; None where there are too few bags."""
-        return None if self._texts is None else self._texts[row]
+        return dict(zip(self.alphabet.names.take(places[own]).tolist(), counts[own].tolist(), strict=True))
 
     @functools.cached_property
-    def _texts(self) -> list[str] | None:
+    def _by_word(self) -> tuple[IndexArray, IndexArray]:
+        """Places and counts, those of each bag sorted by word."""
+        bags, places = np.divmod(self._keys, self._words)
+        order = np.argsort(bags * self._words + self.alphabet.ranks[places])
+        return places[order], self._counts[order]
+
+    @functools.cached_property
+    def texts(self) -> list[str] | None:
+        """Each bag as JSON, its words in the order of the vocabulary; None where there are too few bags."""
         if len(self) < _ENOUGH:
             return None
-        places = self.alphabet.places[self._distinct]
-        bag = np.repeat(np.arange(len(self)), np.diff(self._ends))
-        order = np.argsort(bag * len(self.alphabet.places) + places)
-        pieces = self.alphabet.pieces.take(places[order]).tolist()
-        counts = self._counts[order]
-        several = np.flatnonzero(counts > 1)
-        for at, count in zip(several.tolist(), counts[several].tolist(), strict=True):
+        pieces = self.alphabet.pieces.take(self._keys % self._words).tolist()
+        several = np.flatnonzero(self._counts > 1)
+        for at, count in zip(several.tolist(), self._counts[several].tolist(), strict=True):
             pieces[at] = f"{pieces[at][:-1]}{count}"
         return [f"{{{', '.join(pieces[start:end])}}}" for start, end in itertools.pairwise(self._ends)]
 

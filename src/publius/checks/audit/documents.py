@@ -159,7 +159,7 @@ def check_document_draws(subject: Subject, samples: int, key: RunKey) -> Finding
     for place, document in enumerate(documents):
         ids = [f"documents/{place}/{number}" for number in range(each)]
         keyed, others = ids[::2], ids[1::2]  # as a run draws, and with generators
-        drawn = mechanism.draw_keyed([document] * len(keyed), keyed, key)
+        drawn = list(mechanism.draw_keyed([document] * len(keyed), keyed, key))
         drawn += mechanism.draw([document] * len(others), [key.rng(name) for name in others])
         law = genuine.law([document])[0]
         counts = np.bincount([found.prototype or 0 for found in drawn], minlength=size)

@@ -33,7 +33,7 @@ from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 from publius.vectors.nearest import NearestWords
 
-Outcome = tuple[list[Release | BadDocument], Tally]
+Outcome = tuple[Sequence[Release | BadDocument], Tally]
 
 
 class Search(Protocol):

@@ -14,7 +14,7 @@ from publius.arrays import IndexArray
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import MissingExtraError, UsageError
 from publius.noise.randomness import seeded_rng
-from publius.text.bag import Encoding, words_of_all
+from publius.text.bag import Encoding, places_of_all, words_of_all
 from publius.text.known_words import known_words
 from publius.text.tokenizer import tokenize
 from publius.vectors.embeddings import Embeddings
@@ -64,10 +64,9 @@ def counts_of(
     texts: Sequence[str], embeddings: Embeddings, encoding: Encoding
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
     """How often each text has each word: where a text's row begins, the places of its words, their counts."""
-    found = words_of_all(texts, embeddings, encoding)
-    rows = [each.places for each in found if each.places is not None]
-    numbers = np.repeat(np.arange(len(rows)), [len(places) for places in rows])
-    keys = np.sort(numbers * embeddings.size + np.concatenate(rows))
+    rows = places_of_all(texts, embeddings, encoding).places
+    numbers = np.repeat(np.arange(len(rows)), np.diff(rows.starts))
+    keys = np.sort(numbers * embeddings.size + rows.flat)
     first = np.flatnonzero(np.diff(keys, prepend=-1))
     row, places = np.divmod(keys[first], embeddings.size)
     starts = np.searchsorted(row, np.arange(len(rows) + 1))

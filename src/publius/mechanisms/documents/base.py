@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final, overload
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from publius.errors import DataError, UsageError
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.settings import DOCUMENT_LENGTH, Settings
-from publius.text.bag import UNKNOWN, Bag, drawn_together
+from publius.text.bag import UNKNOWN, Bag, drawn_bag
 from publius.text.drawn_bags import Alphabet, DrawnBags
 from publius.vectors.learning.reference import Aspect, Reference
 
@@ -45,6 +45,39 @@ class DocumentOutcome(NamedTuple):
     prototype: int | None
     label: str | None
     bag: Bag
+
+
+@final
+class Outcomes(Sequence[DocumentOutcome]):
+    """What is released instead of many documents, each made when it is asked for.
+
+    Attributes:
+        bags: the bag of each.
+        named: the public prototype of each and what that is called; None twice where the mechanism names none.
+    """
+
+    __slots__ = ("bags", "named")
+
+    def __init__(self, bags: DrawnBags, named: Sequence[tuple[int | None, str | None]]) -> None:
+        self.bags, self.named = bags, named
+
+    def __len__(self) -> int:
+        return len(self.bags)
+
+    @overload
+    def __getitem__(self, place: int) -> DocumentOutcome: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[DocumentOutcome]: ...
+    def __getitem__(self, place: int | slice) -> DocumentOutcome | list[DocumentOutcome]:
+        if isinstance(place, slice):
+            return [self._outcome(each) for each in range(*place.indices(len(self)))]
+        return self._outcome(range(len(self))[place])
+
+    def __iter__(self) -> Iterator[DocumentOutcome]:
+        return map(self._outcome, range(len(self)))
+
+    def _outcome(self, row: int) -> DocumentOutcome:
+        return DocumentOutcome(*self.named[row], drawn_bag(self.bags, row))
 
 
 @final
@@ -170,13 +203,16 @@ class AbstractDocumentMechanism(ABC):
         """Randomness for one document; its size is public and it does not depend on the document."""
 
     @abstractmethod
-    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
-        """What is released for each document, given its noise. Deterministic, document by document."""
+    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Sequence[DocumentOutcome]:
+        """What is released for each document, given its noise. Deterministic, document by document.
+
+        The order of a document's words must not matter: a document is a bag, and comes in the order of its text.
+        """
 
     @final
     def draw(
         self, documents: Sequence[IndexArray], generators: Iterable[Generator], *, threads: int | None = None
-    ) -> list[DocumentOutcome]:
+    ) -> Sequence[DocumentOutcome]:
         """What is released for each document, with a generator of its own; the one way to noise.
 
         A document is an array of indices into the reference's vocabulary, its `Reference.unknown_index` for an
@@ -190,7 +226,7 @@ class AbstractDocumentMechanism(ABC):
     @final
     def draw_keyed(
         self, documents: Sequence[IndexArray], document_ids: Sequence[str], key: RunKey
-    ) -> list[DocumentOutcome]:
+    ) -> Sequence[DocumentOutcome]:
         """As `draw`, with randomness that belongs to the run key and a document's id, whatever the batch.
 
         That is `RunKey.bits` where bits are all that the mechanism needs, and the generator `RunKey.rng` otherwise.
@@ -246,11 +282,6 @@ class AbstractDocumentMechanism(ABC):
 
     def _exact_exponent(self, a: IndexArray, b: IndexArray) -> float | None:
         return None
-
-    @final
-    def _bags(self, ranks: IndexArray) -> list[Bag]:
-        """A bag for each row of words, given as ascending ranks: nothing of the order of the draw is left."""
-        return drawn_together(DrawnBags(self._alphabet, ranks))
 
     @functools.cached_property
     def _alphabet(self) -> Alphabet:

@@ -20,13 +20,14 @@ from publius.mechanisms.documents.base import (
     LENGTH,
     WORD_BYTES,
     AbstractDocumentMechanism,
-    DocumentOutcome,
     Noise,
+    Outcomes,
     random_bits,
 )
 from publius.noise.laplace import EuclideanLaplace, checked_epsilon
 from publius.noise.randomness import Generator
 from publius.privacy.document_guarantee import DocumentGuarantee
+from publius.text.drawn_bags import DrawnBags
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.typical_words import drawable, tilt
 
@@ -114,13 +115,13 @@ class Position(AbstractDocumentMechanism):
         """See `AbstractDocumentMechanism.noise`: a Laplace vector of m numbers and 32 bits for each word."""
         return Noise(self._noise.sample(rng, 1)[0], random_bits(rng, WORD_BYTES * self.length))
 
-    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
+    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Outcomes:
         """See `AbstractDocumentMechanism.apply`."""
         places = self.centres(documents)
-        ranks = np.empty((len(places), self.length), np.int64)
+        words = np.empty((len(places), self.length), np.int64)
         for row, (place, found) in enumerate(zip(places, noise, strict=True)):
-            ranks[row] = self._alphabet.ranks[self._words_near(place + found.values, found.bits)]
-        return [DocumentOutcome(None, None, bag) for bag in self._bags(np.sort(ranks, axis=1))]
+            words[row] = self._words_near(place + found.values, found.bits)
+        return Outcomes(DrawnBags(self._alphabet, words), [(None, None)] * len(words))
 
     def centres(self, documents: Sequence[IndexArray]) -> Float64Array:
         """Where the noise of each document is centred: its position, clipped to the box; shape (n, m). Private."""

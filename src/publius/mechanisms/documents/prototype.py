@@ -34,8 +34,8 @@ from publius.mechanisms.documents.base import (
     NUMBER_BYTES,
     WORD_BYTES,
     AbstractDocumentMechanism,
-    DocumentOutcome,
     Noise,
+    Outcomes,
     PublicOutcome,
     random_bits,
 )
@@ -43,6 +43,7 @@ from publius.noise.randomness import Generator
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import upward
 from publius.settings import PROTOTYPE, Settings, option
+from publius.text.drawn_bags import DrawnBags
 from publius.vectors.learning.reference import (
     WORD_DRAWS,
     Aspect,
@@ -202,29 +203,30 @@ class Prototype(AbstractDocumentMechanism):
         """See `AbstractDocumentMechanism.noise`."""
         return Noise(NO_VALUES, random_bits(rng, self.noise_bytes))
 
-    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
+    def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Outcomes:
         """See `AbstractDocumentMechanism.apply`."""
         bits = np.frombuffer(b"".join([found.bits for found in noise]), "<u4").astype(np.int64)
         held = bits.reshape(len(noise), 2 + self.length)
         numbers = (held[:, 0] >> 2) | (held[:, 1] << 30)
         chosen = self._drawn(self.positions(documents), numbers)
-        ranks, ends = self._drawable
+        words, ends = self._drawable
         draws = np.sort(held[:, 2:], axis=1) + WORD_DRAWS * chosen[:, None]
-        bags = self._bags(ranks[np.searchsorted(ends, draws, side="right")])
+        places = words[np.searchsorted(ends, draws, side="right")]
         labels = self.prototypes.labels
-        return [DocumentOutcome(k, labels[k], bag) for k, bag in zip(chosen.tolist(), bags, strict=True)]
+        return Outcomes(DrawnBags(self._alphabet, places), [(k, labels[k]) for k in chosen.tolist()])
 
     @functools.cached_property
     def _drawable(self) -> tuple[IndexArray, IndexArray]:
         """The words of all prototypes, one prototype behind the other, and where the draws of each word end.
 
-        The words are ascending ranks. A draw of prototype k is k 2^32 and a whole number below 2^32.
+        The words are places, each prototype's in alphabetical order. A draw of prototype k is k 2^32 and a whole
+        number below 2^32.
         """
-        ranks = self._alphabet.ranks[self.prototypes.words]
-        order = np.argsort(ranks, axis=1)
+        words = self.prototypes.words
+        order = np.argsort(self._alphabet.ranks[words], axis=1)
         ends = np.cumsum(np.take_along_axis(self.prototypes.weights, order, axis=1), axis=1)
         ends += WORD_DRAWS * np.arange(len(ends))[:, None]
-        return np.take_along_axis(ranks, order, axis=1).ravel(), ends.ravel()
+        return np.take_along_axis(words, order, axis=1).ravel(), ends.ravel()
 
     def _drawn(self, positions: Float64Array, numbers: IndexArray) -> IndexArray:
         """The prototype of each document for a whole number from 0 to 2^62 - 1."""

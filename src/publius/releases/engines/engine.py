@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, final
@@ -21,7 +21,7 @@ from publius.noise.randomness import RunKey
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import Found
 from publius.releases.plan import Plan
-from publius.releases.release import Tally
+from publius.releases.release import Release, ReleasedTogether, Tally
 from publius.text.bag import Encoding
 
 
@@ -102,8 +102,17 @@ class AbstractEngine(ABC):
         """
 
 
-def left_out(results: Iterable[object], job: Job) -> list[BadDocument]:
+def released(results: Sequence[Release | BadDocument]) -> Sequence[Release]:
+    """The releases among ``results``."""
+    if isinstance(results, ReleasedTogether):
+        return results
+    return [result for result in results if isinstance(result, Release)]
+
+
+def left_out(results: Sequence[Release | BadDocument], job: Job) -> list[BadDocument]:
     """The documents among ``results`` that cannot be released; `DocumentError` unless ``job`` skips them."""
+    if isinstance(results, ReleasedTogether):
+        return []
     bad = [result for result in results if isinstance(result, BadDocument)]
     if bad and not job.skip_bad:
         raise bad_document_error(bad[0], job.plan.encoding)

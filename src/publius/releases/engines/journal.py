@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self, final
@@ -61,9 +61,8 @@ class Journal:
         self.tally += Tally(*entry["tally"])
         self.bad += [BadDocument(*item) for item in entry["bad"]]
 
-    def append(self, items: int, lines: Iterable[bytes], tally: Tally, bad: Sequence[BadDocument]) -> None:
-        """Make a batch of ``items`` documents durable: its releases and what was left out."""
-        data = b"".join(lines)
+    def append(self, items: int, data: bytes, tally: Tally, bad: Sequence[BadDocument]) -> None:
+        """Make a batch of ``items`` documents durable: ``data``, the lines of its releases, and what was left out."""
         entry = {
             "items": items,
             "end": self._end + len(data),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,11 @@ from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
 from publius.files import read_lines
 from publius.noise.randomness import RunKey
-from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link
+from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link, released
 from publius.releases.engines.journal import BAGS, Journal
 from publius.releases.engines.run_folder import Found
 from publius.releases.engines.worker_pool import Batch, LocalRunner, Protected, batches_of, protect_batch
-from publius.releases.release import Release, Tally
+from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout, release_of
 
 
@@ -44,8 +44,7 @@ class LocalEngine(AbstractEngine):
             for results, batch_tally in outcomes:
                 tally += batch_tally
                 bad += left_out(results, job)
-                for release in _released(results):
-                    writer.write(release)
+                writer.write_all(released(results))
                 job.progress(len(results))
         return Outcome(tally, tuple(bad))
 
@@ -96,8 +95,7 @@ class LocalEngine(AbstractEngine):
         with closing(self._protected(job, batches_of(items, job.batch_size), key)) as outcomes:
             for results, tally in outcomes:
                 bad = left_out(results, job)
-                lines = map(layout.json_line, _released(results))
-                journal.append(len(results), lines, tally, bad)
+                journal.append(len(results), layout.json_lines(released(results)), tally, bad)
                 job.progress(len(results))
 
 
@@ -109,7 +107,3 @@ def _replay(job: Job, bags: Path, folder: Path) -> None:
     with WRITERS[job.format](folder, Layout.of(job.plan)) as writer:
         for _, line in read_lines(bags):
             writer.write(release_of(line, job.plan))
-
-
-def _released(results: Iterable[Release | BadDocument]) -> Iterator[Release]:
-    return (result for result in results if isinstance(result, Release))

@@ -12,7 +12,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
@@ -29,7 +29,7 @@ AT_ONCE: Final = 16 * 2**20
 """Characters of a batch, but for its last text: 512 texts may have gigabytes."""
 
 Batch = list[Document | BadDocument]
-Protected = tuple[list[Release | BadDocument], Tally]
+Protected = tuple[Sequence[Release | BadDocument], Tally]
 
 
 @final
@@ -123,6 +123,8 @@ def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None 
     own = RunKey(key.expose(), seeded_run=key.seeded_run)
     documents = [item for item in batch if isinstance(item, Document)]
     outcomes, tally = protect(documents, plan, own, threads=threads)
+    if len(documents) == len(batch):
+        return outcomes, tally
     released = iter(outcomes)
     return [item if isinstance(item, BadDocument) else next(released) for item in batch], tally
 

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import Float64Array, IndexArray, Rows
 from publius.errors import DataError, EmbeddingError, PolicyError, UsageError
 
 Rule = Literal["nearest", "cosine"]
@@ -162,14 +162,13 @@ class Aspect:
         """
         from scipy.sparse import csr_array
 
-        counts = np.array([len(document) for document in documents], np.int64)
+        rows = Rows.of(documents)
+        flat, counts = rows.flat, np.diff(rows.starts)
         if not len(counts):
             return np.zeros((0, self.dimension))
-        flat = np.concatenate([np.asarray(document, np.int64) for document in documents])
         if len(flat) and not (flat.min() >= 0 and flat.max() < len(self.features)):
             raise DataError("a document holds an index that is no word of the reference")
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        held = csr_array((np.ones(len(flat)), flat, starts), (len(counts), len(self.features)))
+        held = csr_array((np.ones(len(flat)), flat, rows.starts), (len(counts), len(self.features)))
         sums = held @ self.features
         sums[counts == 0] = self.empty
         return np.asarray(sums / np.maximum(counts, 1)[:, None])

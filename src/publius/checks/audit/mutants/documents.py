@@ -192,7 +192,9 @@ def _repeated_noise(genuine: Prototype) -> dict[str, Any]:
 def _repeated_bits(genuine: Prototype) -> dict[str, Any]:
     """The bits of one document for all."""
 
-    def draw_keyed(documents: Sequence[IndexArray], ids: Sequence[str], key: RunKey) -> list[DocumentOutcome]:
+    def draw_keyed(
+        documents: Sequence[IndexArray], ids: Sequence[str], key: RunKey
+    ) -> Sequence[DocumentOutcome]:
         bits = key.bits(["all"], genuine.noise_bytes)[0]
         return genuine.apply(documents, [Noise(np.zeros(0), bits)] * len(documents))
 
