@@ -144,7 +144,9 @@ def test_a_run_can_be_cancelled(page, running):
     page.click("#start-run")
     page.wait_for_selector("#start-release .stage.running")
     page.click("#start-release .body .cancel")
-    expect(page.locator("#start-release .body .stages")).to_contain_text("Stopped as you said", timeout=MINUTE)
+    expect(page.locator("#start-release .body .stages")).to_contain_text(
+        "Stopped as you said", timeout=MINUTE
+    )
     assert sorted(running.releases.iterdir()) == before
 
 

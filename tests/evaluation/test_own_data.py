@@ -124,7 +124,7 @@ def of_topics(path, *counts):
 def test_texts_alone_on_their_topic_are_left_out_and_counted(tmp_path):
     """No text could teach their topic; where that leaves fewer than two topics, nothing is guessed."""
     data = open_dataset(of_topics(tmp_path / "a.csv", 4, 1, 3, 1))
-    assert "; 2 texts that are alone on their topic (2 of 4 topics) are left out" in data.split
+    assert "; 2 texts with no other on the same topic (2 of 4 topics) are left out" in data.split
     assert (len(data.unknown), len(data.topics)) == (4, 3)
     assert {t.topic for t in data.unknown} == {t.topic for t in data.topics} == {"topic 0", "topic 2"}
     assert data.tasks == ("author", "topic")
@@ -192,13 +192,13 @@ def test_texts_without_an_author_are_counted_and_not_attacked(tmp_path, without,
     found[place] = without(found[place])
     data = open_dataset(write(tmp_path / "rows.jsonl", found))
     assert (
-        "1 of them without an author, teach topics" in data.split or "1 texts without an author" in data.split
+        "1 of them without an author, teach topics" in data.split or "1 text without an author" in data.split
     )
     assert all(text.author for text in (*data.known, *data.unknown))
     assert data.authors == AUTHORS
     plain = [{name: value for name, value in row.items() if name != "topic"} for row in found]
     data = open_dataset(write(tmp_path / "plain.jsonl", plain))
-    assert data.split.endswith("; 1 texts without an author are left out")
+    assert data.split.endswith("; 1 text without an author is left out")
     assert len(data.known) + len(data.unknown) == len(found) - 1
 
 
@@ -207,7 +207,7 @@ def test_texts_without_an_author_where_roles_are_given(tmp_path, without):
     found = rows()
     stray = {"id": "stray", "author": "ada", "topic": "sea", "role": "unknown", "text": text("ada", 9)}
     data = open_dataset(write(tmp_path / "rows.jsonl", [without(stray), *found]))
-    assert data.split == "the roles that the data give; 1 texts without an author are left out"
+    assert data.split == "the roles that the data give; 1 text without an author is left out"
     assert len(data.unknown) == len(data.known) == 4
 
 
@@ -215,7 +215,7 @@ def test_texts_without_a_value_to_infer_are_counted(tmp_path):
     found = [{**row, "mood": "calm"} for row in rows()]
     found += [{**found[1], "id": "b", "mood": None}]
     data = open_dataset(write(tmp_path / "rows.jsonl", found), columns=Columns(sensitive="mood"))
-    assert data.split.endswith("; 1 texts without a value to infer are left out")
+    assert data.split.endswith("; 1 text without a value to infer is left out")
     assert "sensitive" in data.tasks
     assert len(data.unknown) == 4
 

@@ -224,7 +224,7 @@ def _alone(texts: Sequence[LabeledText], *, taught: bool) -> OwnRows:
         for group in several
         for place, text in enumerate(group)
     ]
-    left = _left_out(single, f"that are alone on their topic ({single:,} of {len(topics):,} topics)")
+    left = _left_out(single, f"with no other on the same topic ({single:,} of {len(topics):,} topics)")
     said = f"every second text of a topic teaches topics, the others are attacked{left}; {_ALONE}"
     return OwnRows(tuple(_own_candidates(halves)), said, alone=True)
 
@@ -290,6 +290,8 @@ def _unsigned(texts: Iterable[LabeledText]) -> str:
 
 
 def _left_out(count: int, why: str) -> str:
+    if count == 1:
+        return f"; 1 text {why} is left out"
     return f"; {count:,} texts {why} are left out" if count else ""
 
 
