@@ -147,8 +147,8 @@ def test_a_server_that_gives_up_loses_nothing_that_was_done(place, tmp_path, fau
         return compare(number, request)
 
     with chat_server(answer) as server:
-        options = ("--i-own-these-texts", "--timeout", 0.3)
-        result = evaluate(place, tmp_path / "out", server, *options)
+        options = ("--i-own-these-texts",)
+        result = evaluate(place, tmp_path / "out", server, *options, "--timeout", 0.3)
         assert result.exit_code == 74 or result.exception.exit_code == 74
         assert "secretword" not in result.output
         assert CANARY not in result.output

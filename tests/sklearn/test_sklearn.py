@@ -395,7 +395,9 @@ def wide():
 
 def estimators(wide):
     return {
-        "BagPrivatizer": BagPrivatizer(wide, length=5, feature_names="vocabulary"),
+        "BagPrivatizer": BagPrivatizer(
+            wide, epsilon=0.5, length=5, feature_names="vocabulary"
+        ),  # never twice alike
         "BagClassifier": BagClassifier(embeddings=wide, feature_names="vocabulary"),
     }
 

