@@ -12,6 +12,7 @@ from publius.vectors.embeddings import Embeddings
 from toy import sentence
 
 WORDS = 14_000  # certified in many seconds on any machine, so that there is time to stop it
+ROWS = 40_000  # and read
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_curves_are_stopped_together(chromium_browser, running):
 
 
 def test_reading_a_file_is_shown_and_can_be_stopped_and_begun_again(chromium_browser, running, tmp_path):
-    (tmp_path / "many.csv").write_bytes(table(complaints(6000, 1, longest=200)))
+    (tmp_path / "many.csv").write_bytes(table(list(complaints(ROWS // 20, 1, longest=200)) * 20))
     with opened(chromium_browser, running, view="start") as page:
         page.set_input_files("#start-texts input[type=file]", str(tmp_path / "many.csv"))
         shown = page.locator("#start-texts .stages")
@@ -98,4 +99,4 @@ def test_reading_a_file_is_shown_and_can_be_stopped_and_begun_again(chromium_bro
         picture(page, "reading-stopped")
         said.get_by_role("button", name="Start again").click()
         page.wait_for_selector("#start-texts .given")
-        expect(page.locator("#start-texts .tiles")).to_contain_text("6,000")
+        expect(page.locator("#start-texts .tiles")).to_contain_text(f"{ROWS:,}")
