@@ -7,6 +7,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -325,6 +326,28 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number, code):
         said = run.communicate(timeout=60)[1]
     assert run.returncode == code
     assert "nothing was released" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
+
+
+def test_a_signal_while_the_workers_are_started_is_no_bug(tmp_path, monkeypatch, stored, capsys):
+    from concurrent.futures import ProcessPoolExecutor
+
+    from publius.cli import main
+
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("".join(json.dumps({"id": i, "text": sentence(i % 50)}) + "\n" for i in range(3_000)))
+
+    def submit(pool, *_):
+        pool._executor_manager_thread = threading.Thread()  # made, and about to be started
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit)
+    call = f"publius obfuscate {corpus} --epsilon 1 --embeddings {stored} --output {tmp_path / 'out'}"
+    monkeypatch.setattr(sys, "argv", [*call.split(), "--length", "20", "--workers", "2"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert capsys.readouterr().err.endswith("interrupted; nothing was released under the final name\n")
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
 
 

@@ -24,6 +24,7 @@ from publius.cli.log import Format, format_asked, say, set_up
 from publius.errors import PubliusError, StorageError, place_of
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
+_INTERRUPTED = "interrupted; nothing was released under the final name"
 _WrongUsage: Any = typer.BadParameter.__mro__[2]  # of the parser inside typer, which has no public name
 
 
@@ -160,20 +161,34 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except typer.Abort:
-        _fail("interrupted; nothing was released under the final name", 1)
+        _fail(_INTERRUPTED, 1)
     except PubliusError as error:
         _fail(str(error), error.exit_code)
     except _Stopped as stop:
-        _fail("interrupted; nothing was released under the final name", int(str(stop.code)))
-    except MemoryError:
-        _fail("out of memory: try a smaller --length or fewer --workers", StorageError.exit_code)
-    except OSError as error:
-        _fail(f"reading or writing failed ({os.strerror(error.errno or errno.EIO)})", StorageError.exit_code)
+        _fail(_INTERRUPTED, int(str(stop.code)))
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
-        _fail(
-            f"internal error: {place_of(error)}. Please report it; no document text is shown.",
-            PubliusError.exit_code,
-        )
+        _fail(*_told(error))
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """What ended the command, in one line, and its exit code."""
+    if (stop := _stop_before(error)) is not None:
+        return _INTERRUPTED, int(str(stop.code))
+    if isinstance(error, MemoryError):
+        return "out of memory: try a smaller --length or fewer --workers", StorageError.exit_code
+    if isinstance(error, OSError):
+        reason = os.strerror(error.errno or errno.EIO)
+        return f"reading or writing failed ({reason})", StorageError.exit_code
+    bug = f"internal error: {place_of(error)}. Please report it; no document text is shown."
+    return bug, PubliusError.exit_code
+
+
+def _stop_before(error: BaseException) -> _Stopped | None:
+    """The signal that made ``error`` come up: workers that were just about to start cannot be shut down."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, _Stopped):
+        seen = seen.__cause__ or seen.__context__
+    return seen
 
 
 def _in_a_line(error: Any) -> str:
