@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, final, overload
+from typing import Any, final
 
+from publius.arrays import AbstractMadeWhenAsked
 from publius.mechanisms.documents.base import Outcomes
 from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
@@ -48,7 +49,7 @@ class Release:
 
 
 @final
-class ReleasedTogether(Sequence[Release]):
+class ReleasedTogether(AbstractMadeWhenAsked[Release]):
     """Releases of documents that were drawn together, each made when it is asked for.
 
     Attributes:
@@ -76,21 +77,9 @@ class ReleasedTogether(Sequence[Release]):
     def __len__(self) -> int:
         return len(self.ids)
 
-    @overload
-    def __getitem__(self, place: int) -> Release: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Release]: ...
-    def __getitem__(self, place: int | slice) -> Release | list[Release]:
-        if isinstance(place, slice):
-            return [self._release(each) for each in range(*place.indices(len(self)))]
-        return self._release(range(len(self))[place])
-
-    def __iter__(self) -> Iterator[Release]:
-        return map(self._release, range(len(self)))
-
-    def _release(self, row: int) -> Release:
-        prototype, label, bag = self.outcomes[row]
-        facts = (self.ids[row], bag, self.guarantee, self.labels[row], self.warning)
+    def _item(self, place: int) -> Release:
+        prototype, label, bag = self.outcomes[place]
+        facts = (self.ids[place], bag, self.guarantee, self.labels[place], self.warning)
         return Release(*facts, prototype=prototype, label=label)
 
     def __reduce__(self) -> tuple[type[list[Release]], tuple[list[Release]]]:

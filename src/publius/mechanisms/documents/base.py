@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, final, overload
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import AbstractMadeWhenAsked, Float64Array, IndexArray
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.document_guarantee import DocumentGuarantee
@@ -48,7 +48,7 @@ class DocumentOutcome(NamedTuple):
 
 
 @final
-class Outcomes(Sequence[DocumentOutcome]):
+class Outcomes(AbstractMadeWhenAsked[DocumentOutcome]):
     """What is released instead of many documents, each made when it is asked for.
 
     Attributes:
@@ -64,20 +64,8 @@ class Outcomes(Sequence[DocumentOutcome]):
     def __len__(self) -> int:
         return len(self.bags)
 
-    @overload
-    def __getitem__(self, place: int) -> DocumentOutcome: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[DocumentOutcome]: ...
-    def __getitem__(self, place: int | slice) -> DocumentOutcome | list[DocumentOutcome]:
-        if isinstance(place, slice):
-            return [self._outcome(each) for each in range(*place.indices(len(self)))]
-        return self._outcome(range(len(self))[place])
-
-    def __iter__(self) -> Iterator[DocumentOutcome]:
-        return map(self._outcome, range(len(self)))
-
-    def _outcome(self, row: int) -> DocumentOutcome:
-        return DocumentOutcome(*self.named[row], drawn_bag(self.bags, row))
+    def _item(self, place: int) -> DocumentOutcome:
+        return DocumentOutcome(*self.named[place], drawn_bag(self.bags, place))
 
 
 @final
