@@ -251,6 +251,15 @@ def test_a_drawn_bag_is_the_bag_of_its_words(count):
         assert pickle.loads(pickle.dumps(pickled)) == plain
 
 
+def test_many_of_a_word_far_down_a_large_vocabulary():
+    """The place of a word times how often it occurs is beyond 32 bits."""
+    words = [f"w{place:05}" for place in range(40_000)]
+    places = np.full((150, 60_000), 39_999)
+    places[:, 0], places[:, 1] = np.arange(150), 39_998
+    texts = DrawnBags(Alphabet(words), places).texts
+    assert texts == [f'{{"{words[row]}": 1, "w39998": 1, "w39999": 59998}}' for row in range(150)]
+
+
 def test_a_drawn_bag_as_json_is_what_json_makes_of_it():
     for found in together(drawn(300)[0]):
         counts = {word: found.counts[word] for word in HARD if word in found.counts}

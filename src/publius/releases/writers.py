@@ -116,10 +116,9 @@ class Layout:
 
     def _lines_together(self, releases: ReleasedTogether, size: int, bags: Sequence[str]) -> bytes:
         named = releases.outcomes.named
-        kept = list(map(self._kept, releases.labels))
         marked = {each: self._marked(*each) for each in {*named}}
-        if self.labels:
-            pairs = zip(named, kept, strict=True)
+        if self.labels or any(releases.labels):
+            pairs = zip(named, map(self._kept, releases.labels), strict=True)
             ends = [_encoded({**marked[each], **own}) for each, own in pairs]
         else:
             tails = {each: _encoded(marks) for each, marks in marked.items()}

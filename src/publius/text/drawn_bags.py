@@ -48,13 +48,15 @@ class DrawnBags:
 
     def __init__(self, alphabet: Alphabet, places: IndexArray) -> None:
         """Take a row of ``places`` in the vocabulary for each bag, all of one length."""
-        count, self.size = places.shape
-        self.alphabet, self._words = alphabet, len(alphabet.vocabulary)
-        keys = np.sort(places + self._words * np.arange(count)[:, None], axis=1).ravel()
-        starts = np.flatnonzero(np.diff(keys, prepend=-1))  # of the runs of one word in one bag
-        self._keys: IndexArray = keys[starts]
-        self._counts: IndexArray = np.diff(starts, append=keys.size)
-        self._ends: list[int] = np.searchsorted(self._keys, self._words * np.arange(count + 1)).tolist()
+        self.size = places.shape[1]
+        self.alphabet = alphabet
+        ordered = np.sort(places.astype(np.int32), axis=1)  # a vocabulary has fewer than 2^31 words
+        first = np.ones(ordered.shape, np.bool_)  # of the run of one word in one bag
+        np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first[:, 1:])
+        starts = np.flatnonzero(first)
+        self._places = ordered.ravel()[starts]
+        self._counts: IndexArray = np.diff(starts, append=ordered.size)
+        self._ends: list[int] = [0, *np.cumsum(np.count_nonzero(first, axis=1)).tolist()]
 
     def __len__(self) -> int:
         return len(self._ends) - 1
@@ -66,22 +68,27 @@ class DrawnBags:
         return dict(zip(self.alphabet.names.take(places[own]).tolist(), counts[own].tolist(), strict=True))
 
     @functools.cached_property
-    def _by_word(self) -> tuple[IndexArray, IndexArray]:
+    def _by_word(self) -> tuple[np.ndarray[Any, np.dtype[np.int32]], IndexArray]:
         """Places and counts, those of each bag sorted by word."""
-        bags, places = np.divmod(self._keys, self._words)
-        order = np.argsort(bags * self._words + self.alphabet.ranks[places])
-        return places[order], self._counts[order]
+        bags = np.repeat(np.arange(len(self)), np.diff(self._ends))
+        order = np.lexsort((self.alphabet.ranks[self._places], bags))
+        return self._places[order], self._counts[order]
 
     @functools.cached_property
     def texts(self) -> list[str] | None:
         """Each bag as JSON, its words in the order of the vocabulary; None where there are too few bags."""
         if len(self) < _ENOUGH:
             return None
-        pieces = self.alphabet.pieces.take(self._keys % self._words).tolist()
+        pieces = self.alphabet.pieces.take(self._places)
         several = np.flatnonzero(self._counts > 1)
-        for at, count in zip(several.tolist(), self._counts[several].tolist(), strict=True):
-            pieces[at] = f"{pieces[at][:-1]}{count}"
-        return [f"{{{', '.join(pieces[start:end])}}}" for start, end in itertools.pairwise(self._ends)]
+        most = self.size + 1
+        codes = self._places[several].astype(np.int64) * most + self._counts[several]
+        pairs, which = np.unique(codes, return_inverse=True)
+        ones = self.alphabet.pieces.take(pairs // most).tolist()
+        named = [f"{one[:-1]}{count}" for one, count in zip(ones, (pairs % most).tolist(), strict=True)]
+        pieces[several] = _objects(named)[which]
+        found = pieces.tolist()
+        return [f"{{{', '.join(found[start:end])}}}" for start, end in itertools.pairwise(self._ends)]
 
 
 def _objects(words: list[str]) -> np.ndarray[Any, np.dtype[np.object_]]:

@@ -2,6 +2,7 @@
 
 import math
 import struct
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,10 +13,12 @@ from scipy.stats import chisquare
 
 from publius.distances.earth_mover import vector_transport
 from publius.errors import DataError, UsageError
+from publius.mechanisms.documents.base import Noise
 from publius.mechanisms.documents.prototype import TOTAL, Prototype, fidelity
 from publius.mechanisms.documents.registry import make_document_mechanism
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag
+from publius.vectors.learning.reference import WORD_DRAWS
 from references import fitted, made
 
 FEATURES = seeded_rng(3).normal(size=(6, 2))
@@ -223,6 +226,25 @@ def test_words_are_drawn_by_whole_number_weights(length):
                     break
         assert found.bag == Bag(words)
         assert list(found.bag.counts) == sorted(found.bag.counts)
+
+
+def test_a_draw_just_before_and_at_the_end_of_a_words_share():
+    """Shares from one part of 2^32 to half of all, so that many end between two neighbouring multiples of 2^20."""
+    shares = np.array([1, 1, 2**20 - 2, 2**20, 3, 2**31, *[5] * 400, 2**22 + 7])
+    weights = np.array([*shares, WORD_DRAWS - shares.sum()])
+    plain = made(seeded_rng(5).normal(size=(len(weights), 2)), [[0.0, 0.0]])
+    topic = plain.aspect("topic")
+    own = replace(topic.sets[0], words=np.arange(len(weights))[None], weights=weights[None])
+    reference = replace(plain, aspects={"topic": replace(topic, sets=(own,))})
+    by_name = sorted(range(len(weights)), key=reference.vocabulary.__getitem__)
+    ends = np.cumsum(weights[by_name])
+    for end, word, following in zip(ends.tolist(), by_name, [*by_name[1:], None], strict=True):
+        mechanism = Prototype(reference, bound=4.0, length=2)
+        draws = [end - 1, end if following is not None else end - 1]
+        noise = Noise(np.zeros(0), struct.pack("<QII", 0, *draws))
+        expected = [word, word if following is None else following]
+        bag = mechanism.apply([np.zeros(1, np.int64)], [noise])[0].bag
+        assert bag == Bag([reference.vocabulary[place] for place in expected])
 
 
 def test_the_choice_reaches_the_limit_of_any_mechanism():

@@ -65,6 +65,7 @@ SMALLEST_GAMMA: Final = 1e-6
 MARGIN_SHARE: Final = 0.25
 """Of the public margin: within it the choice of a prototype is soft. Costs a few thousandths of the topics."""
 
+_BUCKET_BITS: Final = 20
 _TYPICAL: Final = 8
 _SHARPEST: Final = 4.0
 _DIGITS: Final = 50
@@ -209,24 +210,32 @@ class Prototype(AbstractDocumentMechanism):
         held = bits.reshape(len(noise), 2 + self.length)
         numbers = (held[:, 0] >> 2) | (held[:, 1] << 30)
         chosen = self._drawn(self.positions(documents), numbers)
-        words, ends = self._drawable
-        draws = np.sort(held[:, 2:], axis=1) + WORD_DRAWS * chosen[:, None]
-        places = words[np.searchsorted(ends, draws, side="right")]
+        places = self._words(held[:, 2:] + WORD_DRAWS * chosen[:, None])
         labels = self.prototypes.labels
         return Outcomes(DrawnBags(self._alphabet, places), [(k, labels[k]) for k in chosen.tolist()])
 
+    def _words(self, draws: IndexArray) -> IndexArray:
+        """The place of the word of each draw: found from the first word of the draw's bucket, mostly that itself."""
+        words, ends, first = self._drawable
+        found = first[draws >> _BUCKET_BITS]
+        beyond = ends[found] <= draws
+        found[beyond] = np.searchsorted(ends, draws[beyond], side="right")
+        return np.asarray(words[found])
+
     @functools.cached_property
-    def _drawable(self) -> tuple[IndexArray, IndexArray]:
+    def _drawable(self) -> tuple[IndexArray, IndexArray, np.ndarray[Any, np.dtype[np.int32]]]:
         """The words of all prototypes, one prototype behind the other, and where the draws of each word end.
 
         The words are places, each prototype's in alphabetical order. A draw of prototype k is k 2^32 and a whole
-        number below 2^32.
+        number below 2^32. The last array has the word of the first draw of each bucket of 2^20.
         """
         words = self.prototypes.words
         order = np.argsort(self._alphabet.ranks[words], axis=1)
         ends = np.cumsum(np.take_along_axis(self.prototypes.weights, order, axis=1), axis=1)
         ends += WORD_DRAWS * np.arange(len(ends))[:, None]
-        return np.take_along_axis(words, order, axis=1).ravel(), ends.ravel()
+        buckets = np.arange(len(ends) * WORD_DRAWS >> _BUCKET_BITS) << _BUCKET_BITS
+        first = np.searchsorted(ends.ravel(), buckets, side="right").astype(np.int32)
+        return np.take_along_axis(words, order, axis=1).ravel(), ends.ravel(), first
 
     def _drawn(self, positions: Float64Array, numbers: IndexArray) -> IndexArray:
         """The prototype of each document for a whole number from 0 to 2^62 - 1."""

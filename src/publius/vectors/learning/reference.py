@@ -182,11 +182,13 @@ def distances_to(points: Float64Array, prototypes: Float64Array) -> Float64Array
     """Euclidean distances, shape (n, m) and (M, m) -> (n, M); a row depends on its point alone, bit by bit."""
     result = np.empty((len(points), len(prototypes)))
     for start in range(0, len(points), _BLOCK):
-        block = points[start : start + _BLOCK]
-        squares = np.zeros((len(block), len(prototypes)))
+        block = np.ascontiguousarray(points[start : start + _BLOCK].T)
+        squares = np.zeros((len(prototypes), block.shape[1]))  # a row for each prototype: few long ones
         for axis in range(points.shape[1]):
-            squares += (block[:, axis, None] - prototypes[None, :, axis]) ** 2
-        result[start : start + _BLOCK] = np.sqrt(squares)
+            gaps = block[axis] - prototypes[:, axis, None]
+            gaps *= gaps
+            squares += gaps
+        np.sqrt(squares.T, out=result[start : start + _BLOCK])
     return result
 
 
