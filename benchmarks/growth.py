@@ -4,10 +4,10 @@ Writes growth.json and growth.svg to FOLDER (docs/figures unless given), on a ma
 else to do. ``--engines`` adds Spark (where it is installed), in turn with local processes.
 """
 
+import argparse
 import json
 import os
 import platform
-import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -95,16 +95,18 @@ def draw(results, path: Path) -> None:
         figure.savefig(path, metadata={"Date": None, "Creator": None}, facecolor="white")
 
 
-def main(arguments: list[str]) -> None:
-    flags = {argument for argument in arguments if argument.startswith("--")}
-    places = [argument for argument in arguments if not argument.startswith("--")]
-    folder = Path(places[0] if places else "docs/figures")
-    results = measure(SMALL if "--small" in flags else FULL, engines="--engines" in flags)
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "growth.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/figures"))
+    parser.add_argument("--small", action="store_true", help="small sizes, to see whether it works")
+    parser.add_argument("--engines", action="store_true", help="Spark in turn with local processes")
+    asked = parser.parse_args()
+    results = measure(SMALL if asked.small else FULL, engines=asked.engines)
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    (asked.folder / "growth.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(table(results))
-    draw(results, folder / "growth.svg")
+    draw(results, asked.folder / "growth.svg")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
