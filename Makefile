@@ -87,7 +87,7 @@ spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine
 e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests to its service
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
-ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets, Dagster, spaCy, Presidio, gensim and scikit-learn
+ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets, Dagster, MCP, spaCy, Presidio, gensim and scikit-learn
 	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/releases/test_plugins.py tests/text/test_languages.py tests/sklearn/test_sklearn.py
 
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)

@@ -96,7 +96,9 @@ def draw(results, path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/figures"))
     parser.add_argument("--small", action="store_true", help="small sizes, to see whether it works")
     parser.add_argument("--engines", action="store_true", help="Spark in turn with local processes")

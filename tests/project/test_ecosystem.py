@@ -1,6 +1,9 @@
-"""Beside libraries that only `make ecosystem` installs: pandas, Hugging Face datasets, Dagster, spaCy, nltk, gensim."""
+"""Beside libraries that only `make ecosystem` installs: pandas, datasets, Dagster, MCP, spaCy, nltk, gensim."""
 
+import asyncio
 import json
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -182,6 +185,69 @@ def test_a_step_of_dagster_is_refused_where_the_budget_ends(materialize, tmp_pat
     assert (made.success, restarts, chain[-1].cls_name) == (False, 1, "BudgetError")
     assert not (tmp_path / "out").exists()
     assert not list(ledger.accounts())
+
+
+# The Model Context Protocol
+
+
+@pytest.fixture
+def asked(corpus_file, tmp_path, stored):
+    """Ask the server of a finished release, in this process or as a command of its own, with the real client."""
+    mcp = imported("mcp")
+    settings = {"embeddings": stored, "epsilon": 2.0, "length": 20}
+    protect_files(str(corpus_file), str(tmp_path / "out"), settings=settings)
+
+    def ask(arguments, *, apart=False):
+        from publius.releases.plugins.mcp import server
+
+        command = ["-m", "publius.releases.plugins.mcp", str(tmp_path / "out")]
+        place = mcp.StdioServerParameters(command=sys.executable, args=command)
+
+        async def said():
+            async with mcp.Client(place if apart else server(tmp_path / "out")) as client:
+                (tool,) = (await client.list_tools()).tools
+                return tool, await client.call_tool(tool.name, arguments)
+
+        return asyncio.run(said())
+
+    return ask
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_an_assistant_is_told_what_a_release_promises(asked, tmp_path, apart):
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    tool, said = asked({"distance": 0.5, "releases": 2}, apart=apart)
+    assert (tool.name, tool.annotations.read_only_hint) == ("what_is_promised", True)
+    manifest = json.loads(before["manifest.json"])
+    found = said.structured_content
+    assert found["promise"] == manifest["promise"]
+    assert found["exponent"] == pytest.approx(2 * 0.5 * manifest["epsilon_total"])
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"), [({"releases": 0}, "at least 1"), ({"distance": -1}, "distance")]
+)
+def test_an_assistant_is_told_what_was_wrong(asked, arguments, reason):
+    _, said = asked(arguments)
+    assert said.is_error
+    assert reason in said.content[0].text
+
+
+def test_an_experiment_promises_an_assistant_nothing(asked, tmp_path):
+    path = tmp_path / "out" / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "private": False}))
+    _, said = asked({})
+    assert said.is_error
+    assert "promises nothing" in said.content[0].text
+
+
+def test_a_folder_that_is_no_release_is_not_served(tmp_path):
+    imported("mcp")
+    call = [sys.executable, "-m", "publius.releases.plugins.mcp", str(tmp_path)]
+    run = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr.count("\n")) == (65, "", 1)
+    assert "manifest.json" in run.stderr
 
 
 # spaCy and gensim
