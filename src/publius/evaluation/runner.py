@@ -311,8 +311,9 @@ def _results(
     context = multiprocessing.get_context("spawn")
     steps: SimpleQueue[Cell | None] = context.SimpleQueue()
     with ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (setting, steps)) as pool:
-        running: dict[Future[dict[str, Any]], Cell | None] = {pool.submit(_work, job): job for job in jobs}
+        running: dict[Future[dict[str, Any]], Cell | None] = {}
         try:
+            running.update((pool.submit(_work, job), job) for job in jobs)
             while running:
                 ended = wait(running, _LOOK, return_when=FIRST_COMPLETED).done
                 while not steps.empty():

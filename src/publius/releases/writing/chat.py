@@ -149,6 +149,8 @@ class ChatModel:
         timer.start()
         try:
             connection.request("POST", parts.path.rstrip("/") + "/chat/completions", body, headers)
+            if late.is_set():  # before there was anything to cut
+                raise TimeoutError
             with connection.getresponse() as answer:
                 content = answer.read(LONGEST_ANSWER + 1)
                 if len(content) > LONGEST_ANSWER:
@@ -180,13 +182,13 @@ class _Connection(http.client.HTTPConnection):
         self._to, self._name, self._secure = address, host, secure
 
     def connect(self) -> None:
-        self.sock = socket.create_connection(self._to, self.timeout)
+        self.sock = self._wire = socket.create_connection(self._to, self.timeout)
         if self._secure:
             import ssl
 
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self._name)
-
-        self._wire = self.sock  # an answer that ends with the connection takes `sock` away while it is read
+            self._wire = self.sock
+        # `_wire`, for an answer that ends with the connection takes `sock` away while it is read.
 
     def cut(self) -> None:
         """End the exchange from another thread."""
