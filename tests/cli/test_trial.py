@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import complaints
-from guessed_length import CHANCE, PREDICTORS, SEEN, excess
+from guessed_length import PREDICTORS, SEEN, chance, excess
 
 pytest.importorskip("sklearn", reason="the evaluation needs the extra evaluation")
 
@@ -156,7 +156,8 @@ def lengths():
 
 @pytest.mark.parametrize(("predictor", "permutations"), PREDICTORS)
 def test_bags_that_keep_the_topic_tell_nothing_of_length(walked, predictor, permutations):
-    assert excess(counts(released(walked["output"] / "release")), lengths(), predictor, permutations) < CHANCE
+    table = counts(released(walked["output"] / "release"))
+    assert excess(table, lengths(), predictor, permutations) < chance(permutations)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +179,7 @@ def words(files):
 @pytest.mark.parametrize(("predictor", "permutations"), PREDICTORS)
 def test_bags_that_keep_words_tell_nothing_of_length(words, predictor, permutations):
     assert len({bag["size"] for bag in words}) == 1
-    assert excess(counts(words), lengths(), predictor, permutations) < CHANCE
+    assert excess(counts(words), lengths(), predictor, permutations) < chance(permutations)
 
 
 @pytest.mark.parametrize(("predictor", "permutations"), PREDICTORS)

@@ -30,8 +30,14 @@ def call(stored, tmp_path):
             "--output", str(tmp_path / "out")]  # fmt: skip
 
 
-def test_a_killed_run_leaves_nothing_to_read_and_the_next_removes_it(call, tmp_path):
-    os.umask(0o022)
+@pytest.fixture
+def usual_umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+def test_a_killed_run_leaves_nothing_to_read_and_the_next_removes_it(call, tmp_path, usual_umask):
     run = subprocess.Popen(call, stdout=subprocess.DEVNULL)
     while not leftovers(tmp_path) or not any(
         path.stat().st_size for path in leftovers(tmp_path)[0].iterdir()

@@ -5,7 +5,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -278,12 +277,10 @@ def test_a_signal_ends_it_in_order(stored, inbox, tmp_path, ledger):
             "--epsilon", "2", "--length", "20", "--embeddings", stored, "--settle", "0", "--pause", "0.05"]  # fmt: skip
     (inbox / "a.txt").write_text(sentence(1), encoding="utf-8")
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        end = time.monotonic() + 60
-        while not (tmp_path / "out" / "00000001").exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        time.sleep(0.2)
+        told = running.stdout.readline()
         running.send_signal(signal.SIGTERM)
-        out, err = running.communicate(timeout=30)
+        out, err = running.communicate(timeout=60)
+    assert told.startswith("file 1: ")
     assert running.returncode == 0
     assert "Files: 1 released" in out
     assert "goes on" in err

@@ -153,14 +153,14 @@ def torture_watch(files, kills, seed=9):
         began = time.perf_counter()
         place.watch()
         pace = (time.perf_counter() - began) / 10
-        landed, coming = 0, max(1, files // (2 * kills))  # not every kill comes before the end
+        landed, missed, coming = 0, False, max(1, files // (2 * kills))  # not every kill comes before the end
         while landed < kills and place.files + coming <= files:
             place.arrive(coming)
-            if landed % 2:
+            if landed % 2 or missed:  # a step comes however quick the machine has become
                 killed = place.watch(kill_at=int(rng.integers(1, 30 * coming)))
             else:
                 killed = place.watch(kill_after=float(rng.random()) * pace * coming)
-            landed += killed
+            landed, missed = landed + killed, not killed
             place.look(rng)
         place.arrive(files - place.files)
         place.watch()

@@ -352,7 +352,7 @@ def check_end(wire, process):
     *bags, last = map(json.loads, b"".join(wire.chunks()).splitlines())
     assert [each["id"] for each in bags] == ["d4", "d5"]
     assert (last["from"], last["charged"], last["error"]["code"]) == (8, 0, 74)
-    assert process.wait(30) == 0
+    assert process.wait(90) == 0
 
 
 def test_an_error_before_the_first_bag_can_be_read_by_who_sends_on(running):
