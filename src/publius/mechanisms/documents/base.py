@@ -115,6 +115,34 @@ class Noise(NamedTuple):
         return "Noise(sealed)"
 
 
+@final
+class ManyBits(AbstractMadeWhenAsked[Noise]):
+    """The randomness of documents for which bits are all; it shows none in a repr.
+
+    Attributes:
+        bits: of each document, all of one size.
+    """
+
+    __slots__ = ("bits",)
+
+    def __init__(self, bits: Sequence[bytes]) -> None:
+        self.bits = bits
+
+    @classmethod
+    def of(cls, noise: Sequence[Noise]) -> ManyBits:
+        """The bits of each of ``noise``; itself where it is nothing else."""
+        return noise if isinstance(noise, cls) else cls([each.bits for each in noise])
+
+    def __len__(self) -> int:
+        return len(self.bits)
+
+    def _item(self, place: int) -> Noise:
+        return Noise(NO_VALUES, self.bits[place])
+
+    def __repr__(self) -> str:
+        return f"ManyBits(count={len(self)})"
+
+
 class AbstractDocumentMechanism(ABC):
     """A randomized map from documents, as indices of words, to bags of public words.
 
@@ -222,7 +250,7 @@ class AbstractDocumentMechanism(ABC):
         size = self.noise_bytes
         if size is None:
             return self.draw(documents, [key.rng(document_id) for document_id in document_ids])
-        return self.apply(documents, [Noise(NO_VALUES, bits) for bits in key.bits(document_ids, size)])
+        return self.apply(documents, ManyBits(key.bits(document_ids, size)))
 
     @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> DocumentOutcome:

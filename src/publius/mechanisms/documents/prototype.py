@@ -34,6 +34,7 @@ from publius.mechanisms.documents.base import (
     NUMBER_BYTES,
     WORD_BYTES,
     AbstractDocumentMechanism,
+    ManyBits,
     Noise,
     Outcomes,
     PublicOutcome,
@@ -206,13 +207,13 @@ class Prototype(AbstractDocumentMechanism):
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Outcomes:
         """See `AbstractDocumentMechanism.apply`."""
-        bits = np.frombuffer(b"".join([found.bits for found in noise]), "<u4").astype(np.int64)
+        bits = np.frombuffer(b"".join(ManyBits.of(noise).bits), "<u4").astype(np.int64)
         held = bits.reshape(len(noise), 2 + self.length)
         numbers = (held[:, 0] >> 2) | (held[:, 1] << 30)
         chosen = self._drawn(self.positions(documents), numbers)
         places = self._words(held[:, 2:] + WORD_DRAWS * chosen[:, None])
-        labels = self.prototypes.labels
-        return Outcomes(DrawnBags(self._alphabet, places), [(k, labels[k]) for k in chosen.tolist()])
+        named = list(enumerate(self.prototypes.labels))
+        return Outcomes(DrawnBags(self._alphabet, places), [named[k] for k in chosen.tolist()])
 
     def _words(self, draws: IndexArray) -> IndexArray:
         """The place of the word of each draw: found from the first word of the draw's bucket, mostly that itself."""

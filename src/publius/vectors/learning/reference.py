@@ -184,9 +184,10 @@ def distances_to(points: Float64Array, prototypes: Float64Array) -> Float64Array
     for start in range(0, len(points), _BLOCK):
         block = np.ascontiguousarray(points[start : start + _BLOCK].T)
         squares = np.zeros((len(prototypes), block.shape[1]))  # a row for each prototype: few long ones
+        gaps = np.empty_like(squares)
         for axis in range(points.shape[1]):
-            gaps = block[axis] - prototypes[:, axis, None]
-            gaps *= gaps
+            np.subtract(block[axis], prototypes[:, axis, None], out=gaps)
+            np.multiply(gaps, gaps, out=gaps)
             squares += gaps
         np.sqrt(squares.T, out=result[start : start + _BLOCK])
     return result
