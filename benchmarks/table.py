@@ -133,9 +133,13 @@ _ROWS = {
 
 
 _KERNELS = """\
+<details><summary>More: products of 16-bit numbers</summary>
+
 With the extra `numkong` the search works with products of 16-bit numbers where the processor has units for them (AMX,
 AVX-512 BF16), a check of these products at start-up passes and a short timing finds them faster; the words are the
-same. `publius doctor` and `publius bench search` name the product in use and say why."""
+same. `publius doctor` and `publius bench search` name the product in use and say why.
+
+</details>"""
 _NOT_MEASURED = (
     "On the machine below sgemm was in use: **the speed with 16-bit units has not been measured here.**"
 )
@@ -144,14 +148,15 @@ _NOT_MEASURED = (
 def markdown(record: dict) -> str:
     lines = [
         "# Benchmarks", "",
-        "Made by `make bench`; nothing on this page is typed by hand. Every ratio is of two figures taken in turn in",
-        "one run: above 1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix",
-        "product (sgemm) of the same shapes, in the faster of its two forms. Speeds are those of the machine below.",
+        "Made by `make bench`; nothing is typed by hand. Every ratio is of two figures taken in turn in one run: above",
+        "1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix product (sgemm) of",
+        "the same shapes, in the faster of its two forms.",
         "",
-        _KERNELS, *(() if any(result.get("kernel", "sgemm") != "sgemm" for result in record["results"])
+        _KERNELS, "", *(() if any(result.get("kernel", "sgemm") != "sgemm" for result in record["results"])
                     else (_NOT_MEASURED,)), "",
         f"{record['machine']}, {record['cores']} processors, Python {record['python']}, numpy {record['numpy']}, "
-        f"{record['date']}; load before the run {record['load']:.1f}.", "",
+        f"{record['date']}; load before the run {record['load']:.1f}. Parts not run again keep their figures.",
+        "",
         "| what | shape | measured | beside | ratio | range |", "|---|---|---|---|---|---|",
     ]  # fmt: skip
     for row in rows_of(record["results"]):
