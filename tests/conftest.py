@@ -2,18 +2,21 @@
 
 import json
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
-from hypothesis import settings
 
 from publius.cli import main
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
 
-settings.register_profile("publius", deadline=None)  # a stall of a busy machine is no defect
-settings.load_profile("publius")
+with suppress(ImportError):  # Spark's environment and the notebook's are without it
+    from hypothesis import settings
+
+    settings.register_profile("publius", deadline=None)  # a stall of a busy machine is no defect
+    settings.load_profile("publius")
 
 
 @pytest.fixture(autouse=True)
