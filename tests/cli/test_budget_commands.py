@@ -155,8 +155,14 @@ def test_a_guarantee_beyond_float64():
 
 
 def test_no_word_moves_farther_than_the_vocabulary_is_wide():
-    assert run_json(*LONG)["delta"] == 1.0
+    assert run_json(*LONG, "--dimension", "50")["delta"] == 1.0
     assert run_json(*LONG, *TOY)["delta"] < 1e-100
+
+
+def test_a_dimension_is_for_vectors_that_are_not_at_hand():
+    code, _, message = run("guarantee", "--epsilon", "2", "--length", "4", "--dimension", "50")
+    assert code == 2
+    assert "--distance" in message
 
 
 @pytest.mark.parametrize(

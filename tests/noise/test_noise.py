@@ -175,3 +175,14 @@ def test_every_accepted_epsilon_gives_finite_float64_noise(epsilon, n, law):
 def test_dimension_must_be_positive():
     with pytest.raises(UsageError):
         EuclideanLaplace(0, 1.0)
+
+
+def test_the_delta_of_a_vocabulary_covers_the_worst_two_of_its_words():
+    # Exact: of a word at x the part of the noise that another word's cannot reach, coordinate by coordinate.
+    vectors = np.array([[0.0, 0.0, 3.0], [60.0, 1.0, 3.0], [30.0, -2.0, 2.5]])
+    noise = ManhattanLaplace(3, 10.0)
+    shifts = np.abs(vectors[:, None] - vectors[None, :]) * noise.epsilon
+    uncovered = np.exp(np.minimum(shifts - noise._gamma.reach, 0.0)).sum(axis=2) / 2
+    delta = noise.vocabulary_delta(vectors)
+    assert uncovered.max() <= delta <= 2.01 * uncovered.max()
+    assert delta < 1e-30 < noise.truncation_delta(float(shifts.sum(axis=2).max()) * 1.2)

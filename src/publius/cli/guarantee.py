@@ -16,7 +16,6 @@ from publius.errors import UsageError
 from publius.settings import MechanismSettings, ReleaseSettings
 
 if TYPE_CHECKING:
-    from publius.privacy.guarantee import Bound, Guarantee
     from publius.releases.plan import Plan
 
 _LOOSE = 10.0  # nats; a factor of 22,000
@@ -51,7 +50,7 @@ def guarantee(
     ] = None,
     dimension: Annotated[
         int | None,
-        typer.Option(min=1, help="Of the vectors, for delta. Default: that of --embeddings, or the worst."),
+        typer.Option(min=1, help="Of vectors that are not at hand, with laplace and --distance."),
     ] = None,
     text: Text = False,
     json: Json = False,
@@ -114,7 +113,7 @@ def _of_setting(
             raise UsageError(
                 "give --epsilon E and --length N, a --reference NAME with its --bound, or a --manifest"
             )
-        if distance is not None and settings.mechanism in (None, MechanismSettings.mechanism):
+        if dimension is not None:
             return _laplace(settings, distance, dimension, releases, candidates)
     return _of_plan(Plan.of(settings), distance, pair, public, (releases, candidates))
 
@@ -167,32 +166,22 @@ def _texts(public: Path) -> list[str]:
 
 
 def _laplace(
-    settings: ReleaseSettings, distance: float, dimension: int | None, releases: int, candidates: int | None
+    settings: ReleaseSettings, distance: float | None, dimension: int, releases: int, candidates: int | None
 ) -> dict[str, Any]:
-    """The paper's mechanism at a distance: known without its vectors, then for the worst of them."""
+    """The paper's mechanism at a distance, for any vectors of a dimension."""
     from publius.distances.metrics import metric_named
     from publius.noise.laplace import checked_epsilon
-    from publius.privacy.guarantee import Guarantee
+    from publius.privacy.guarantee import Guarantee, laplace_bound
     from publius.privacy.promise import statement
     from publius.releases.stated import named
 
+    if distance is None or settings.mechanism not in (None, MechanismSettings.mechanism):
+        raise UsageError("--dimension goes with --distance D and the mechanism laplace")
     name = metric_named(settings.metric).name
     promised = Guarantee(checked_epsilon(settings.epsilon), name, "proven").lifted(settings.size or 1)  # type: ignore[arg-type]
-    bound = _at(promised, distance, settings.embeddings, dimension)
+    bound = laplace_bound(promised, distance, dimension)
     facts = statement(promised, distance, bound, releases=releases, candidates=candidates)
     return {**facts, **named(MechanismSettings.mechanism, "proven", facts["exponent"])}
-
-
-def _at(promised: Guarantee, distance: float, embeddings: str | None, dimension: int | None) -> Bound:
-    from publius.distances.metrics import metric_named
-    from publius.privacy.guarantee import laplace_bound
-    from publius.vectors.embeddings import Embeddings
-
-    if embeddings is None:
-        return laplace_bound(promised, distance, dimension)
-    vectors = Embeddings.load(embeddings)
-    diameter = metric_named(promised.metric).diameter_bound(vectors.vectors)
-    return laplace_bound(promised, distance, vectors.dimension, diameter)
 
 
 def _scale() -> str:

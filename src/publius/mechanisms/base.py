@@ -6,6 +6,7 @@ N words (epsilon*N)*E_d-private when it is applied to each word independently.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, final
@@ -112,10 +113,14 @@ class AbstractMechanism(ABC):
     def bound(self, size: int, distance: float) -> Bound:
         """How much a release of ``size`` words tells of which of two documents ``distance`` apart it was made from.
 
-        A subclass may know a smaller delta for documents that are near. `UsageError` where the exponent is infinite.
+        Delta is the guarantee's own, whichever two documents. `UsageError` for a distance that is infinite, or has an
+        exponent beyond all numbers under a guarantee that states one.
         """
         promised = self.guarantee.lifted(size)
-        return Bound(promised.privacy_map(distance), promised.delta)
+        exponent = promised.privacy_map(distance)
+        if math.isinf(distance) or (math.isinf(exponent) and promised.evidence != "none"):
+            raise UsageError("the exponent is beyond all numbers: give a smaller distance")
+        return Bound(exponent, promised.delta)
 
     @property
     def utility_dimension(self) -> int | None:

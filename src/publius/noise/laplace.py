@@ -78,8 +78,12 @@ class AbstractNoise(ABC):
 
         For two vectors at distance d, ``epsilon_distance`` = epsilon*d. The sampler's radius ends at a finite value;
         of the noise round one vector, the part beyond that value less d round the other is at most this probable,
-        and elsewhere the pure bound holds. It counts the truncation, not the rounding of float64.
+        and elsewhere the pure bound holds. It counts the truncation, not the rounding of float64. Rounded up.
         """
+
+    @abstractmethod
+    def vocabulary_delta(self, vectors: FloatArray) -> float:
+        """`truncation_delta` for whichever two rows of ``vectors``, shape (V, n): the delta of a word."""
 
     @abstractmethod
     def _diagonal(self) -> float:
@@ -128,6 +132,10 @@ class EuclideanLaplace(AbstractNoise):
         """See `AbstractNoise.truncation_delta`; P(Gamma(n) > largest radius - epsilon*d)."""
         return self._gamma.beyond_reach(epsilon_distance)
 
+    def vocabulary_delta(self, vectors: FloatArray) -> float:
+        """See `AbstractNoise.vocabulary_delta`."""
+        return self.truncation_delta(self.epsilon * Euclidean().diameter_bound(vectors))
+
     def _diagonal(self) -> float:
         return math.sqrt(self.dimension)
 
@@ -156,6 +164,11 @@ class ManhattanLaplace(AbstractNoise):
     def truncation_delta(self, epsilon_distance: float) -> float:
         """See `AbstractNoise.truncation_delta`; a union over the n coordinates."""
         return min(1.0, self.dimension * self._gamma.beyond_reach(epsilon_distance))
+
+    def vocabulary_delta(self, vectors: FloatArray) -> float:
+        """See `AbstractNoise.vocabulary_delta`; no coordinate is shifted by more than its range."""
+        shifts = self.epsilon * np.ptp(vectors, axis=0).astype(np.float64) * (1 + 1e-6)  # of float32 vectors
+        return min(1.0, math.fsum(map(self._gamma.beyond_reach, shifts.tolist())) * (1 + 1e-12))
 
     def _diagonal(self) -> float:
         return float(self.dimension)

@@ -23,6 +23,8 @@ _SHALLOWEST: Final = 960
 DEEPEST: Final = BODY * 2.0**-_SHALLOWEST
 """The tail probability that the variates reach."""
 
+_INACCURACY: Final = 1 + 1e-9  # more than the incomplete gamma function's relative error
+
 _NORMAL_EDGE: Final = 6.2
 """Normals beyond this are drawn again; their probability is 5.6e-10."""
 
@@ -100,7 +102,7 @@ class StandardGamma:
         return np.asarray(gammaincinv(self.shape, BODY * deep_uniform(rng, count)))
 
     def beyond_reach(self, distance: float) -> float:
-        """P(variate > reach - distance): what one radius shifted by ``distance`` cannot reach of another."""
+        """P(variate > reach - distance), rounded up: what a radius shifted by ``distance`` cannot reach of another."""
         from scipy.special import gammaincc
 
-        return float(gammaincc(self.shape, max(self.reach - distance, 0.0)))
+        return min(1.0, float(gammaincc(self.shape, max(self.reach - distance, 0.0))) * _INACCURACY)

@@ -22,7 +22,6 @@ Evidence = Literal["proven", "certified", "none"]
 # d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
 _LARGER = {(EUCLIDEAN, MANHATTAN)}
 _DIMENSIONS = 1024
-_INACCURACY = 1 + 1e-9  # more than the incomplete gamma function's relative error
 
 
 @final
@@ -191,29 +190,20 @@ def laplace_delta(metric: str, dimension: int | None, words: Iterable[tuple[floa
     total = 0.0
     for count, epsilon_distance in words:
         total += count * max(NOISES[metric](n, 1.0).truncation_delta(epsilon_distance) for n in dimensions)
-    return min(1.0, total * _INACCURACY)
+    return min(1.0, total * (1 + 1e-12))
 
 
-def laplace_bound(
-    promised: Guarantee, distance: float, dimension: int | None, diameter: float = math.inf
-) -> Bound:
-    """The bound of a release by the Laplace mechanism between two documents that are ``distance`` apart.
+def laplace_bound(promised: Guarantee, distance: float, dimension: int | None) -> Bound:
+    """The bound of a release by the Laplace mechanism with vectors that are not at hand, between two documents.
 
-    ``promised`` is lifted to N words; ``dimension`` None takes the worst; ``diameter`` is at least the largest
-    distance of two words. Raises `UsageError` for a distance whose exponent is beyond all numbers.
+    ``promised`` is lifted to N words; ``dimension`` None takes the worst. One word may have moved the whole
+    ``distance``, so delta reaches 1 where the exponent is some 700 nats. Raises `UsageError` for a distance whose
+    exponent is beyond all numbers.
     """
     exponent = promised.privacy_map(distance)
     if math.isinf(exponent):
         raise UsageError("the exponent is beyond all numbers: give a smaller distance")
-    farthest = min(exponent, promised.epsilon * diameter)
-    return Bound(exponent, laplace_delta(promised.metric, dimension, [(promised.size or 1, farthest)]))
-
-
-def laplace_bound_between(promised: Guarantee, plan: TransportPlan, dimension: int) -> Bound:
-    """As `laplace_bound` for two documents whose transport was computed, so that each word's move is known."""
-    size = promised.size or 1
-    moved = [(size * move.mass, promised.epsilon * move.distance) for move in plan.moves]
-    return Bound(promised.between(plan), laplace_delta(promised.metric, dimension, moved))
+    return Bound(exponent, laplace_delta(promised.metric, dimension, [(promised.size or 1, exponent)]))
 
 
 def factor(exponent: float) -> float | None:

@@ -9,9 +9,8 @@ from typing import Any
 from publius.distances import transport_plan
 from publius.errors import DataError, DocumentError, PolicyError, UsageError
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.words.laplace import Laplace
 from publius.privacy.document_guarantee import DocumentGuarantee, strength_of
-from publius.privacy.guarantee import Bound, Guarantee, laplace_bound_between
+from publius.privacy.guarantee import Bound, Guarantee
 from publius.privacy.promise import promise, statement
 from publius.releases.document_outcomes import places_of
 from publius.releases.filled import filled_distance
@@ -76,15 +75,12 @@ def _encoded(text: str, plan: Plan) -> Encoded:
 
 def _between_words(a: Encoded, b: Encoded, plan: Plan) -> tuple[float, Bound]:
     """How far two documents are apart at most, filled up as they are, and what is stated between them."""
-    mechanism, lifted = plan.word_mechanism, plan.word_mechanism.guarantee.lifted(plan.size)
+    mechanism = plan.word_mechanism
     if a.padding or b.padding:
         distance = filled_distance(a, b, plan)
         return distance, mechanism.bound(plan.size, distance)
     moved = transport_plan(Bag(a.words), Bag(b.words), mechanism.embeddings, mechanism.metric)
-    distance = moved.distance_upper
-    if isinstance(mechanism, Laplace):  # its delta is smaller where it is known how far each word moves
-        return distance, laplace_bound_between(lifted, moved, mechanism.embeddings.dimension)
-    return distance, mechanism.bound(plan.size, distance)
+    return moved.distance_upper, mechanism.bound(plan.size, moved.distance_upper)
 
 
 def named(mechanism: str, evidence: str, exponent: float) -> dict[str, Any]:

@@ -38,7 +38,6 @@ _WORDS: Final = 3000
 """Words that may be drawn."""
 
 _APART: Final = 6.0
-_INACCURACY: Final = 1 + 1e-9
 
 
 @final
@@ -80,7 +79,7 @@ class Position(AbstractDocumentMechanism):
         self._prepare_words()
 
     def _stated(self, bound: float) -> DocumentGuarantee:
-        delta = min(1.0, self._noise.truncation_delta(bound) * _INACCURACY)
+        delta = self._noise.truncation_delta(bound)
         return DocumentGuarantee(self.epsilon, bound, "proven", delta, delta, self.length, self.preserve)
 
     def _prepare_words(self) -> None:

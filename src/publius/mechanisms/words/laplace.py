@@ -12,7 +12,7 @@ from publius.errors import DataError
 from publius.mechanisms.base import AbstractMechanism
 from publius.noise.laplace import NOISES, checked_epsilon
 from publius.noise.randomness import Generator, system_rng
-from publius.privacy.guarantee import Bound, Guarantee, laplace_bound, laplace_delta, total_exponent
+from publius.privacy.guarantee import Bound, Guarantee, laplace_delta, total_exponent
 from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
@@ -31,28 +31,23 @@ class Laplace(AbstractMechanism):
     def __init__(self, embeddings: Embeddings, *, epsilon: float, metric: str = EUCLIDEAN) -> None:
         """Take the public ``embeddings`` and ``epsilon`` per unit of ``metric``."""
         super().__init__(embeddings, epsilon=epsilon, metric=metric)
-        self._diameter = self.metric.diameter_bound(embeddings.vectors)
         self._search: NearestWords | None = None
         self._make_noise()
 
     def _make_noise(self) -> None:
         self._noise = NOISES[self.metric.name](self.embeddings.dimension, self.epsilon)
-        delta = self._noise.truncation_delta(self.epsilon * self._diameter)
+        delta = self._noise.vocabulary_delta(self.embeddings.vectors)
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
 
     def at(self, epsilon: float) -> Laplace:
         """See `AbstractMechanism.at`; with the same search."""
         other = object.__new__(Laplace)
-        kept = {"chosen", "embeddings", "metric", "_diameter"}
+        kept = {"chosen", "embeddings", "metric"}
         other.__dict__.update({key: value for key, value in self.__dict__.items() if key in kept})
         other._search = self.search
         other.epsilon = checked_epsilon(epsilon)
         other._make_noise()
         return other
-
-    def bound(self, size: int, distance: float) -> Bound:
-        """See `AbstractMechanism.bound`; delta counts only the noise that carries a word farther than it can move."""
-        return laplace_bound(self.guarantee.lifted(size), distance, self.embeddings.dimension, self._diameter)
 
     @property
     def utility_dimension(self) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.distances.metrics import AbstractMetric, Euclidean
+from publius.distances.metrics import AbstractMetric
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
@@ -76,8 +76,7 @@ class ProjectedLaplace(AbstractMechanism):
         facts = {"embeddings": embeddings.sha256, **self._shape.facts(), "ratio": 1}
         self.contraction = cached(facts, self._still_holds, lambda: self._contraction(threads))
         self._noise = EuclideanLaplace(self.dimension, self.epsilon / self.contraction.epsilon)
-        farthest = self._noise.epsilon * Euclidean().diameter_bound(self._vectors)
-        delta = self._noise.truncation_delta(farthest)
+        delta = self._noise.vocabulary_delta(self._vectors)
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: NearestWords | None = None
 

@@ -55,7 +55,7 @@ class Vickrey(AbstractMechanism):
         if embeddings.size < 2:
             raise DataError("a second-nearest word needs at least two words")
         self._noise = NOISES[self.metric.name](embeddings.dimension, self.epsilon)
-        delta = self._noise.truncation_delta(self.epsilon * self.metric.diameter_bound(embeddings.vectors))
+        delta = self._noise.vocabulary_delta(embeddings.vectors)
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: TwoNearest | None = None
 

@@ -37,6 +37,10 @@ class AbstractBrokenNoise(AbstractNoise):
         """See `AbstractNoise.truncation_delta`: the claim."""
         return self.genuine.truncation_delta(epsilon_distance)
 
+    def vocabulary_delta(self, vectors: FloatArray) -> float:
+        """See `AbstractNoise.vocabulary_delta`: the claim."""
+        return self.genuine.vocabulary_delta(vectors)
+
     def _gamma_shape(self) -> int:
         return self.dimension
 
