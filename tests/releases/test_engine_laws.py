@@ -66,7 +66,9 @@ def test_bags_and_manifest_are_those_of_one_process(engine, corpus, plan, tmp_pa
     protect_corpus(corpus, plan, tmp_path / "one", format="parquet")
     protect_corpus(corpus, plan, tmp_path / "out", format="parquet", engine=engine, batch_size=7)
     assert bags(tmp_path / "out") == bags(tmp_path / "one")
-    assert (tmp_path / "out/manifest.json").read_bytes() == (tmp_path / "one/manifest.json").read_bytes()
+    one, out = (json.loads((tmp_path / name / "manifest.json").read_bytes()) for name in ("one", "out"))
+    del one["files"], out["files"]  # an engine may write several
+    assert out == one
 
 
 @pytest.mark.parametrize("unknown", ["unk", "drop"])

@@ -25,6 +25,7 @@ from publius.releases.signoff import (
 )
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
+from released import toy_release
 
 pytest.importorskip("jinja2")
 
@@ -290,3 +291,61 @@ def test_texts_of_something_else_are_not_signed_for(release, tmp_path):
         read_texts(path, release)
     texts_of(release, tmp_path, text=None)
     assert read_texts(path, release).missing == 20
+
+
+FORMATS = {"jsonl": "bags.jsonl", "csv": "bags.csv", "parquet": "bags.parquet", "mtx": "documents.jsonl"}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_format_is_signed_whole_and_not_in_part(tmp_path, format):
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
+    whole = toy_release(tmp_path / "whole", keep=["year"], format=format)
+    verify(whole, page_of(whole, tmp_path))
+    fewer = toy_release(tmp_path / "fewer", count=4, keep=["year"], format=format)
+    (fewer / "manifest.json").write_bytes((whole / "manifest.json").read_bytes())
+    with pytest.raises(DataError, match=r"holds 4 bags, and its manifest states 6"):
+        sign_off(fewer)
+    longer = toy_release(tmp_path / "longer", keep=["year"], format=format, length=7)
+    (longer / "manifest.json").write_bytes((whole / "manifest.json").read_bytes())
+    with pytest.raises(DataError, match="has 7 words, and the manifest states 5"):
+        sign_off(longer)
+    bare = toy_release(tmp_path / "bare", format=format)
+    (bare / "manifest.json").write_bytes((whole / "manifest.json").read_bytes())
+    with pytest.raises(DataError, match="other fields than the manifest states"):
+        sign_off(bare)
+    experiment = toy_release(tmp_path / "experiment", keep=["year"], format=format, seed=1)
+    (experiment / "manifest.json").write_bytes((whole / "manifest.json").read_bytes())
+    with pytest.raises(PolicyError, match=r"bag 1 in .* is marked NOT PRIVATE"):
+        sign_off(experiment)
+
+
+def test_bags_of_another_draw_are_not_those_of_the_manifest(tmp_path):
+    """Same documents, same plan, same sizes: only the digests in the manifest tell."""
+    one, other = toy_release(tmp_path / "one"), toy_release(tmp_path / "other")
+    (one / "bags.jsonl").write_bytes((other / "bags.jsonl").read_bytes())
+    with pytest.raises(DataError, match=r"written for other files than lie there \('bags.jsonl'\)"):
+        sign_off(one)
+
+
+def test_a_damaged_line_is_named_by_its_place_and_not_by_its_words(tmp_path):
+    release = toy_release(tmp_path / "release")
+    lines = (release / "bags.jsonl").read_text().splitlines(keepends=True)
+    for wrong in (
+        '["secret"]\n',
+        '{"id": "secret"}\n',
+        "secret\n",
+        '{"id": "a", "size": 5, "bag": {"secret": 1}}\n',
+    ):
+        (release / "bags.jsonl").write_text("".join([*lines[:2], wrong, *lines[3:]]))
+        with pytest.raises(DataError, match=r"bag 3 in .* is damaged") as refused:
+            sign_off(release)
+        assert "secret" not in str(refused.value)
+
+
+def test_the_command_refuses_a_foreign_file_and_writes_no_page(tmp_path, publius):
+    release = toy_release(tmp_path / "release")
+    (release / ".DS_Store").write_bytes(b"x")
+    code, out, err = publius("signoff", release, "--output", tmp_path / "page.html")
+    assert (code, out, (tmp_path / "page.html").exists()) == (65, "", False)
+    assert "'.DS_Store'" in err

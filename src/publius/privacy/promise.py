@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from publius.privacy.document_guarantee import STRENGTHS, DocumentGuarantee
@@ -43,13 +44,31 @@ def factor_text(exponent: float) -> str:
     return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
 
 
-def promise(guarantee: Guarantee | DocumentGuarantee, *, private: bool) -> str:
-    """The promise of a release in words: for the manifest, the summary, every report and page."""
+def promise(guarantee: Guarantee | DocumentGuarantee, *, private: bool, labels: Sequence[str] = ()) -> str:
+    """The promise of a release in words: for the manifest, the summary, every report and page.
+
+    ``labels`` are the fields that are kept beside each bag as they stand in the documents: nothing covers them.
+    """
     if not private:
         return (
             "NOT PRIVATE. This is the output of an experiment: it promises nothing about the documents it was "
             "made from and must not be released."
         )
+    return _of_guarantee(guarantee) + _of_labels(labels)
+
+
+def _of_labels(labels: Sequence[str]) -> str:
+    if not labels:
+        return ""
+    names, one = ", ".join(map(repr, labels)), len(labels) == 1
+    return (
+        f" NOTHING is promised for the {'field' if one else 'fields'} {names}, which {'is' if one else 'are'} released "
+        "with each document as in the input: what is said here compares documents that agree in "
+        f"{'it' if one else 'them'}, and whoever knows what stands there may know whose document it is."
+    )
+
+
+def _of_guarantee(guarantee: Guarantee | DocumentGuarantee) -> str:
     if isinstance(guarantee, DocumentGuarantee):
         return _document_promise(guarantee)
     if guarantee.ordered:

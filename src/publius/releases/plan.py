@@ -297,7 +297,7 @@ class Plan:
             "publius_version": publius_version(),
             "private": self.experiment is None,
             **({"warning": self.warning} if self.warning else {}),
-            "promise": promise(guarantee, private=self.experiment is None),
+            "promise": promise(guarantee, private=self.experiment is None, labels=self.labels),
             "kind": self.kind,
             "documents": documents,
             "missing": missing,

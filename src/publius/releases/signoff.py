@@ -17,10 +17,10 @@ from typing import Any, Final, final
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
 from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.document_guarantee import STRENGTHS, strength_of
+from publius.releases.contents import FILES, MANIFEST, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.plan import publius_version
 
-MANIFEST: Final = "manifest.json"
 _MANIFEST_LIMIT: Final = 2**20
 _SAMPLE: Final = 1_000
 _NEEDED: Final = (
@@ -149,15 +149,15 @@ def sign_off(
 ) -> bytes:
     """The page for the release in a folder, bound to every file of it and of the evaluation.
 
-    Raises `PolicyError` for an experiment, `DataError` for a folder that is no release, `MissingExtraError` without
-    jinja2.
+    Raises `PolicyError` for an experiment, `DataError` for a folder that is no release or holds anything else than its
+    manifest states (`publius.releases.contents`), `MissingExtraError` without jinja2.
     """
     manifest = read_manifest_of(release)
     if manifest["private"] is not True:
         raise PolicyError(
             f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
         )
-    files = file_digests(release)
+    files = check_contents(release, manifest)
     record = {
         "publius_version": publius_version(),
         "release": files,
@@ -202,6 +202,7 @@ def verify(
     text, record = opened(page)
     _compare("the release", record.get("release"), file_digests(release))
     manifest = read_manifest_of(release)
+    check_contents(release, manifest)
     if record.get("promise") != manifest["promise"] or html.escape(manifest["promise"]) not in _plain(text):
         raise DataError(
             f"{shown(page)} states another promise than the release makes: make the sign-off anew"
@@ -259,7 +260,8 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
         yield "public reference", str(manifest["reference"])
     if manifest.get("embeddings"):
         yield "public word vectors", str(manifest["embeddings"])
-    yield "files", str(sum(1 for each in release.rglob("*") if each.is_file()))
+    count = str(sum(1 for each in release.rglob("*") if each.is_file()))
+    yield "files", count if FILES in manifest else f"{count}; the manifest does not name their digests"
     yield "made by", f"Publius {manifest.get('publius_version', 'of unknown version')}"
 
 

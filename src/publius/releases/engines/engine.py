@@ -18,6 +18,8 @@ from publius.files import private, write_file
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.noise.randomness import RunKey
+from publius.releases.contents import FILES
+from publius.releases.digests import file_digests
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import Found
 from publius.releases.plan import Plan
@@ -126,10 +128,10 @@ def bad_document_error(bad: BadDocument, encoding: Encoding) -> DocumentError:
 
 
 def finish_folder(folder: Path, plan: Plan, documents: int, missing: int = 0) -> dict[str, Any]:
-    """Write the manifest beside the bags; `DocumentError` when there are none."""
+    """Write the manifest beside the bags, with the digest of each file; `DocumentError` when there are none."""
     if not documents:
         raise DocumentError(f"no document could be released: {missing} could not be read")
-    manifest = plan.manifest(documents, missing)
+    manifest = {**plan.manifest(documents, missing), FILES: file_digests(folder)}
     with write_file(folder / "manifest.json", 0o600) as file:
         file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
     return manifest

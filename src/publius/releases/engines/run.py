@@ -33,6 +33,7 @@ from publius.releases.engines.run_folder import Found, WorkingFolder, refuse_unf
 from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
+from publius.releases.signoff import read_manifest_of
 from publius.releases.writers import WRITERS, Layout
 from publius.settings import RunSettings
 from publius.text.bag import Encoding, words_of
@@ -199,7 +200,7 @@ def _to_the_end(
     with working_folder(output, job.plan, job.corpus) as work:
         if work.placed is None:
             return _resumed(engine, job, work, placed)
-        return _already_placed(work, job.plan, placed)
+        return _already_placed(work, placed)
 
 
 def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Callable[[], None]) -> Summary:
@@ -228,9 +229,10 @@ def _note(step: str, outcome: Outcome) -> None:
     _LOG.info("%s: %d documents, %d left out", step, *numbers.values(), extra={"fields": numbers})
 
 
-def _already_placed(work: WorkingFolder, plan: Plan, placed: Callable[[], None]) -> Summary:
+def _already_placed(work: WorkingFolder, placed: Callable[[], None]) -> Summary:
     """A run that was killed when only its working folder was left to destroy."""
     tally, bad = work.placed or (Tally(), ())
+    manifest = read_manifest_of(work.output)
     placed()
     work.destroy()
-    return Summary(tally, bad, plan.manifest(tally.documents, len(bad)), Found(tally.documents, len(bad)))
+    return Summary(tally, bad, manifest, Found(tally.documents, len(bad)))

@@ -1,0 +1,170 @@
+"""What lies in the folder of a release, compared with what its manifest states, before anybody signs for it.
+
+A release is its bags and its manifest and nothing else. What else lies there would be released with it; bags that are
+not those of the manifest would be signed for under the promise of others.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, final
+
+from publius.documents.row_readers import import_parquet
+from publius.errors import DataError, PolicyError, PubliusError
+from publius.files import os_errors, read_lines, shown
+from publius.releases.digests import file_digests
+from publius.releases.plan import BAG
+from publius.releases.writers import PROTOTYPE
+
+MANIFEST: Final = "manifest.json"
+FILES: Final = "files"
+"""What the manifest calls the digests of all files beside it."""
+
+_SHOWN: Final = 5
+_PARTS: Final = re.compile(r"bags\.parquet(/part-[0-9]{5,}\.parquet)?")
+_APOSTROPHE: Final = re.compile(r"^'(?=[=+\-@\t\r])")
+_NOT_ONE: Final = "manifest and bags are not of one release. Make the release anew"
+
+
+def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """SHA-256 of every file of a release that holds exactly what its manifest states.
+
+    Raises `DataError` for files that are no part of a release, for bags that are more, fewer, of another size or with
+    other fields than stated, and for files that are not those the manifest was written for; `PolicyError` for bags that
+    are marked NOT PRIVATE. The message names files and kinds, never what stands in them. A manifest of a version that
+    did not name its files (before 0.3) binds none: the rest is compared all the same.
+    """
+    digests = file_digests(release)
+    names = sorted(digests.keys() - {MANIFEST})
+    _check_bags(release, _format_of(release, set(names)), names, manifest)
+    stated = manifest.get(FILES)
+    if stated is not None:
+        found = {name: digest for name, digest in digests.items() if name != MANIFEST}
+        if stated != found:
+            names = sorted(name for name in {*stated, *found} if stated.get(name) != found.get(name))
+            raise DataError(
+                f"{MANIFEST} in {shown(release)} was written for other files than lie there "
+                f"({_listed(names)}): {_NOT_ONE}"
+            )
+    return digests
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Format:
+    """One way of writing bags: the files of it, and a reader of each bag's size and fields."""
+
+    is_own: Callable[[str], bool]
+    needed: frozenset[str]
+    words: tuple[str, ...]
+    ordered: tuple[str, ...]
+    read: Callable[[Path, Sequence[str]], Iterator[tuple[int, Collection[str]]]]
+
+    def fields(self, manifest: Mapping[str, Any]) -> set[str]:
+        """The fields that each bag of a release has, but for those of a prototype."""
+        kind, words = ((), self.words) if manifest["kind"] == BAG else (("kind",), self.ordered)
+        return {"id", "size", *kind, *manifest["labels"], *words}
+
+
+def _format_of(release: Path, names: set[str]) -> _Format:
+    found = next((each for each in _FORMATS if each.needed <= names and any(map(each.is_own, names))), None)
+    if found is None:
+        raise DataError(f"{shown(release)} holds no bags: name the folder of a finished release")
+    if foreign := sorted(name for name in names if not found.is_own(name)):
+        raise DataError(
+            f"{shown(release)} holds what is no part of a release and would leave with it: take out {_listed(foreign)}"
+        )
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(map(repr, names[:_SHOWN])) + more
+
+
+def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: Mapping[str, Any]) -> None:
+    """Compare marks, fields, sizes and the number of bags with the manifest's."""
+    fields, size = format.fields(manifest), None if manifest.get("ordered") else manifest["size"]
+    allowed = [fields, fields | {*PROTOTYPE}] if manifest.get("level") == "document" else [fields]
+    bag, count = "", 0
+    bags = format.read(release, names)
+    while True:
+        bag = f"bag {count + 1:,} in {shown(release)}"
+        try:
+            with os_errors("read", release):
+                has, found = next(bags)
+        except StopIteration:
+            break
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            if isinstance(error, PubliusError):
+                raise
+            raise DataError(f"{bag} is damaged: make the release anew") from None
+        if "warning" in found:
+            raise PolicyError(
+                f"{bag} is marked NOT PRIVATE: it is of an experiment, which promises nothing, whatever the manifest "
+                "says. Nobody can sign for it"
+            )
+        if set(found) not in allowed:
+            raise DataError(f"{bag} has other fields than the manifest states: {_NOT_ONE}")
+        if has != size and size is not None:
+            raise DataError(f"{bag} has {has:,} words, and the manifest states {size:,}: {_NOT_ONE}")
+        count += 1
+    if count != manifest["documents"]:
+        raise DataError(
+            f"{shown(release)} holds {count:,} bags, and its manifest states {manifest['documents']:,}: {_NOT_ONE}"
+        )
+
+
+def _json_lines(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+    for _, line in read_lines(release / "bags.jsonl"):
+        record = json.loads(line)
+        size = sum(record["bag"].values())
+        if size != record["size"]:
+            raise ValueError
+        yield size, record.keys()
+
+
+def _csv(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+    with (release / "bags.csv").open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        fields = [_APOSTROPHE.sub("", name) for name in next(rows)]
+        at = fields.index("count") if "count" in fields else None
+        for _, bag in groupby(rows, lambda row: row[0]):
+            yield sum(1 if at is None else int(row[at]) for row in bag), fields
+
+
+def _parquet(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+    parquet = import_parquet()[1]
+    for name in names:
+        with parquet.ParquetFile(release / name) as file:
+            marks = file.schema_arrow.metadata or {}
+            fields = {*file.schema_arrow.names, *(("warning",) if b"warning" in marks else ())}
+            for batch in file.iter_batches(columns=["size"]):
+                yield from ((size, fields) for size in batch.column(0).to_pylist())
+
+
+def _matrix(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+    for _, line in read_lines(release / "documents.jsonl"):
+        record = json.loads(line)
+        yield record["size"], record.keys()
+
+
+def _format(files: Collection[str], *rest: Any) -> _Format:
+    return _Format(files.__contains__, frozenset(files), *rest)
+
+
+_FORMATS: Final = (
+    _format(("bags.jsonl",), ("bag",), ("bag", "words", "kept", "text"), _json_lines),
+    _format(("bags.csv",), ("word", "count"), ("position", "word", "kept"), _csv),
+    _Format(
+        lambda name: bool(_PARTS.fullmatch(name)), frozenset(), ("words", "counts"),
+        ("words", "kept", "text"), _parquet,
+    ),
+    _format(("bags.mtx", "documents.jsonl", "vocabulary.txt"), (), (), _matrix),
+)  # fmt: skip

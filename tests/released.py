@@ -1,0 +1,43 @@
+"""Small releases of made documents, for tests of what is done with a finished one."""
+
+import json
+
+import numpy as np
+
+import publius
+from publius.noise.randomness import seeded_rng
+from publius.releases.engines import protect_corpus
+from publius.releases.plan import Experiment, Plan
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
+from toy import WORDS, sentence
+
+
+def toy_vectors(name="toy"):
+    """60 words in 8 dimensions."""
+    vectors = seeded_rng(20).standard_normal((len(WORDS), 8), np.float32)
+    return Embeddings.from_arrays(WORDS, vectors, name=name, tokenizer="word2vec")
+
+
+def toy_documents(path, count=6):
+    """Documents of 30 words with a field that can be kept, as JSON lines."""
+    rows = [{"id": f"doc{i}", "text": sentence(i), "year": 2000 + i % 2} for i in range(count)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def toy_plan(*, keep=(), epsilon=2.0, length=5, seed=None):
+    """A word mechanism on the toy vectors; an experiment where there is a seed."""
+    encoding = Encoding(length, "unk", StopWords.load("none"), "word2vec")
+    experiment = None if seed is None else Experiment(seed)
+    mechanism = publius.Laplace(toy_vectors(), epsilon=epsilon)
+    return Plan(mechanism, encoding, labels=tuple(keep), experiment=experiment)
+
+
+def toy_release(folder, *, count=6, keep=(), format="jsonl", **changes):
+    """A release in the new folder ``folder``."""
+    folder.parent.mkdir(exist_ok=True)
+    corpus = publius.open_corpus(toy_documents(folder.with_suffix(".jsonl"), count), keep=list(keep))
+    protect_corpus(corpus, toy_plan(keep=keep, **changes), folder, format=format)
+    return folder
