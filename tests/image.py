@@ -102,7 +102,8 @@ def without_engine():
         given = dict(re.findall(r"(\w+)=(\S+)", next(rest for kind, rest in final if kind == "ENV")))
         environment = {
             "PATH": f"{opt}/bin:/usr/bin:/bin", "PUBLIUS_HOME": given["PUBLIUS_HOME"].replace("/data", str(data)),
-            "PYTHONDONTWRITEBYTECODE": given["PYTHONDONTWRITEBYTECODE"], "TMPDIR": str(data),
+            "PYTHONDONTWRITEBYTECODE": given["PYTHONDONTWRITEBYTECODE"],
+            "PYTHONSAFEPATH": given["PYTHONSAFEPATH"], "TMPDIR": str(data),
         }  # fmt: skip
         user = int(next(rest for kind, rest in final if kind == "USER"))
         hard = _hard(data, opt, user) if os.geteuid() == 0 else []

@@ -3,7 +3,12 @@
 The names below are the public interface; they are imported at first use, so that ``import publius`` is quick.
 """
 
-from __future__ import annotations
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    # This is the start of ``python -m publius``, which looks into the working folder before anything else: no module
+    # that lies there may take the place of one of Python's or of a library.
+    del sys.path[0]
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -126,10 +126,11 @@ gone = toypkg.coins:Gone
 def place(tmp_path_factory):
     """A folder with the package, its metadata, the toy vectors and a corpus of two authors."""
     folder = tmp_path_factory.mktemp("outside")
-    (folder / "toypkg").mkdir()
-    (folder / "toypkg" / "__init__.py").touch()
-    (folder / "toypkg" / "coins.py").write_text(_MODULE)
-    about = folder / "toypkg-1.2.dist-info"
+    site = folder / "site"
+    (site / "toypkg").mkdir(parents=True)
+    (site / "toypkg" / "__init__.py").touch()
+    (site / "toypkg" / "coins.py").write_text(_MODULE)
+    about = site / "toypkg-1.2.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: toypkg\nVersion: 1.2\n")
     (about / "entry_points.txt").write_text(_POINTS)
@@ -149,12 +150,13 @@ def place(tmp_path_factory):
 @pytest.fixture
 def run(place):
     def publius(*arguments, code=0):
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(place), str(ROOT / "src"), str(ROOT / "tests")]),
-            "PUBLIUS_HOME": str(place / "home"),
-        }
-        command = [sys.executable, *(("-m", "publius") if arguments[0] != "-c" else ()), *map(str, arguments)]
+        environment = {**os.environ, "PUBLIUS_HOME": str(place / "home")}
+        installed = f"import site, sys; site.addsitedir({str(place / 'site')!r})\n"
+        if arguments[0] == "-c":
+            code_run = f"sys.path += {[str(ROOT / 'src'), str(ROOT / 'tests')]!r}\n{arguments[1]}"
+        else:
+            code_run = "from publius.cli import main; sys.argv[0] = 'publius'; main()"
+        command = [sys.executable, "-c", installed + code_run, *map(str, arguments)]
         done = subprocess.run(
             command, capture_output=True, text=True, env=environment, cwd=place, check=False
         )

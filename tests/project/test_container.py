@@ -1,5 +1,6 @@
 """The container and the forge's workflow by their linters; `make image` takes the steps of the Dockerfile."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -73,6 +74,16 @@ def test_the_image_is_small_and_not_the_superuser():
     assert [rest for kind, rest in final if kind == "USER"] == [str(image.USER)]
     assert not any("pip install" in rest for kind, rest in final)
     assert {"HEALTHCHECK", "ENTRYPOINT", "VOLUME"} <= {kind for kind, _ in final}
+
+
+def test_the_image_imports_nothing_from_the_folder_of_the_documents():
+    """Every start of Python in the image: the command, the check of its health, and whatever they start."""
+    _, final = image.instructions()
+    said = dict(final)
+    assert "PYTHONSAFEPATH=1" in said["ENV"]
+    for start in (said["ENTRYPOINT"], said["HEALTHCHECK"].split("CMD ", 1)[1]):
+        call = json.loads(start)
+        assert call[:2] == ["python", "-I"], call
 
 
 def test_the_pins_of_the_image_are_those_of_the_tests():

@@ -604,7 +604,7 @@ def traced(tmp_path, monkeypatch):
         pytest.skip("open descriptors are read from /proc")
     trace, script = tmp_path / "trace.jsonl", tmp_path / "tracer.py"
     script.write_text(TRACER.format(trace=str(trace)))
-    monkeypatch.setattr(run, "command", lambda: [sys.executable, "-P", str(script)])
+    monkeypatch.setattr(run.child, "command", lambda module: [sys.executable, "-P", str(script)])
     return trace
 
 

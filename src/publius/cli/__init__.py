@@ -22,6 +22,7 @@ from publius.cli.config import FILE, ConfiguredCommand, Given
 from publius.cli.held import end_with_starter
 from publius.cli.log import Format, format_asked, say, set_up
 from publius.errors import PubliusError, StorageError, place_of
+from publius.files.child import forget_foreign_folders
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
 _INTERRUPTED = "interrupted; nothing was released under the final name"
@@ -147,6 +148,7 @@ def _signals_stop() -> Iterator[None]:
 
 def main() -> None:
     """Run the command line; every error becomes one line on standard error and its exit code."""
+    forget_foreign_folders()
     words = sys.argv[1:]
     said = format_asked(words)
     set_up(said, 0)

@@ -7,7 +7,6 @@ the repeat and the texts' ids only, so neither order nor number of workers chang
 from __future__ import annotations
 
 import json
-import multiprocessing
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -30,6 +29,7 @@ from publius.evaluation.hindsight import with_limit
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
 from publius.evaluation.rows import CLEAN, Row
 from publius.files import read_bytes_limited, shown, storage_error, write_file
+from publius.files.workers import spawning
 from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 from publius.mechanisms.registry import parameters_of
 from publius.noise.laplace import checked_epsilon
@@ -308,7 +308,7 @@ def _results(
     if workers <= 1 or len(jobs) <= 1:
         yield from ((job, _record(job, setting, advance)) for job in jobs)
         return
-    context = multiprocessing.get_context("spawn")
+    context = spawning()
     steps: SimpleQueue[Cell | None] = context.SimpleQueue()
     with ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (setting, steps)) as pool:
         running: dict[Future[dict[str, Any]], Cell | None] = {}

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.machinery import PathFinder
 from typing import Any, Final
 
 from publius.errors import UsageError
+from publius.files.child import searched
 
 PYTHON: Final = "python:"
 
 
 def object_at(name: str) -> Any:
-    """What stands at ``python:package.module:Name``; `UsageError` where nothing does."""
+    """What stands at ``python:package.module:Name``; `UsageError` where nothing does.
+
+    What is not installed is looked for in the folders of ``PYTHONPATH``; the one that has it is searched from then on,
+    by this process and its workers, after all others.
+    """
     module, _, attribute = name.removeprefix(PYTHON).partition(":")
+    search_for(module)
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError):
         raise UsageError(
             f"{name} is not python:MODULE:NAME of something that can be imported: is it on PYTHONPATH?"
         ) from None
+
+
+def search_for(module: str) -> None:
+    """Let this process import a module that the user has named from the folder of ``PYTHONPATH`` that has it."""
+    top = module.partition(".")[0]
+    if not top or top in sys.modules or PathFinder.find_spec(top) is not None:
+        return
+    for folder in searched():
+        if PathFinder.find_spec(top, [folder]) is not None:
+            sys.path.append(folder)
+            return

@@ -17,13 +17,14 @@ from tempfile import TemporaryFile
 from typing import Any, Final, Literal, final
 
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
+from publius.files import child
 from publius.files.progress import Pace
 from publius.web.errors import fault_of
 
 _PART: Final = re.compile(r"(\d+)/(\d+) ")
 _SAID: Final = "publius: "
 _ERRORS: Final = {each.exit_code: each for each in (UsageError, DataError, StorageError, PolicyError)}
-_OURSELVES: Final = (sys.executable, "-m", "publius", "--config", os.devnull)
+_OURSELVES: Final = (*child.command("publius"), "--config", os.devnull)
 """A file of options in the working folder changes nothing of what is shown."""
 
 _PATIENCE: Final = 15.0
@@ -188,9 +189,9 @@ def _environment() -> dict[str, str]:
 
     Progress is told line by line, and a command whose explorer was killed ends in order: see `publius.cli.held`.
     """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PUBLIUS_")}
-    home = {name: value for name, value in os.environ.items() if name == "PUBLIUS_HOME"}
-    return {**kept, **home, "PYTHONIOENCODING": "utf-8", "PUBLIUS_WATCHED": "1", "PUBLIUS_HELD": "1"}
+    own = child.environment(PUBLIUS_WATCHED="1", PUBLIUS_HELD="1")
+    ours = ("PUBLIUS_HOME", "PUBLIUS_WATCHED", "PUBLIUS_HELD")
+    return {name: value for name, value in own.items() if name in ours or not name.startswith("PUBLIUS_")}
 
 
 def _send(process: subprocess.Popen[str], name: str) -> None:

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Final
 
+from publius.files.workers import spawning
+
 PROCESSES: Final = 4
 
 
 def apart(function: Callable[..., Any], *arguments: Any) -> Any:
     """``function(*arguments)`` in a new process, spawned for it; all must be picklable."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+    with ProcessPoolExecutor(1, spawning()) as process:
         return process.submit(function, *arguments).result()
 
 
@@ -39,5 +41,6 @@ def _call(
 ) -> list[Any]:
     if first is not None:
         first()
-    with multiprocessing.get_context(method).Pool(PROCESSES) as pool:
+    context = spawning() if method == "spawn" else multiprocessing.get_context(method)
+    with context.Pool(PROCESSES) as pool:
         return pool.starmap(work, jobs)

@@ -11,7 +11,6 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from importlib.metadata import version
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, final
 
@@ -21,6 +20,7 @@ from publius.checks.audit.outcomes import Check, Findings
 from publius.checks.audit.parts import Context, Piece, pieces
 from publius.errors import DataError
 from publius.files import AnyPath, read_bytes_limited, write_file
+from publius.files.workers import spawning
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import RunKey
@@ -171,7 +171,7 @@ def _run(request: Request, missing: list[Piece]) -> Iterator[tuple[str, dict[str
         for piece in alone:
             yield piece.name, _measured(piece, context)
     if together:
-        with ProcessPoolExecutor(processes, get_context("spawn"), _start, (request,)) as pool:
+        with ProcessPoolExecutor(processes, spawning(), _start, (request,)) as pool:
             waiting: list[Future[tuple[str, dict[str, Any]]]] = [
                 pool.submit(_work, piece.name) for piece in together
             ]

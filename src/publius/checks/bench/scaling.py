@@ -25,6 +25,7 @@ import numpy as np
 from publius.checks.bench.search import synthetic_embeddings
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import PubliusError, UsageError
+from publius.files.workers import spawning
 from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, default_batch_size, protect_corpus
@@ -113,7 +114,7 @@ def settings_of(
 
 
 def _measured(setting: Setting) -> dict[str, float]:
-    context = multiprocessing.get_context("spawn")
+    context = spawning()
     ours, theirs = context.Pipe()
     run = context.Process(target=_run, args=(setting, theirs))
     run.start()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -13,10 +12,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from publius.errors import PubliusError
+from publius.files.child import environment
 
 _ROUNDS: Final = 5
 _TEXT: Final = "The old river bends twice below the castle before it reaches the sea."
-_PUBLIUS: Final = (sys.executable, "-m", "publius")
+_PUBLIUS: Final = (sys.executable, "-P", "-m", "publius")
 
 
 def bench_start(embeddings: str | None = None) -> dict[str, Any]:
@@ -33,16 +33,15 @@ def bench_start(embeddings: str | None = None) -> dict[str, Any]:
     """
     vectors = () if embeddings is None else ("--embeddings", embeddings)
     with tempfile.TemporaryDirectory() as folder:
-        own = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        own["PYTHONPYCACHEPREFIX"] = str(Path(folder) / "compiled")
+        own = environment(PYTHONPYCACHEPREFIX=str(Path(folder) / "compiled"))
         source = Path(folder) / "one.jsonl"
         source.write_text(json.dumps({"id": "one", "text": _TEXT}) + "\n", encoding="utf-8")
         release = (
             *_PUBLIUS, "obfuscate", str(source), "--epsilon", "10", "--length", "8", "--allow-padding", *vectors
         )  # fmt: skip
         starts: dict[str, Callable[[int], None]] = {
-            "python": lambda _: _run((sys.executable, "-c", "pass"), own),
-            "numpy": lambda _: _run((sys.executable, "-c", "import numpy"), own),
+            "python": lambda _: _run((sys.executable, "-P", "-c", "pass"), own),
+            "numpy": lambda _: _run((sys.executable, "-P", "-c", "import numpy"), own),
             "help": lambda _: _run((*_PUBLIUS, "--help"), own),
             "first_draw": lambda number: _run(
                 (*release, "--output", str(Path(folder) / f"out{number}")), own

@@ -190,6 +190,7 @@ def _settings(master: str, workers: int | None) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
         "spark.executorEnv.OMP_NUM_THREADS": "1",
+        "spark.executorEnv.PYTHONSAFEPATH": "1",  # nothing from the folder it starts in
         **(here if loopback else {}),
         **({"spark.cores.max": str(workers)} if workers else {}),
     }

@@ -20,6 +20,7 @@ from typing import Final, Self, final
 
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
+from publius.files.workers import spawning
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
@@ -50,7 +51,7 @@ class LocalRunner:
         if self._workers > 1:
             self._pool = ProcessPoolExecutor(
                 self._workers,
-                mp_context=multiprocessing.get_context("spawn"),
+                mp_context=spawning(),
                 initializer=_start_worker,
                 initargs=(self.plan,),
             )

@@ -84,6 +84,7 @@ def _writer(job: Mapping[str, Any], manifest: Mapping[str, Any]) -> AbstractText
     from publius.settings import WritingSettings
     from publius.vectors.learning.reference import Reference
 
+    sys.path.append(job["plugins"])  # last: what the user named takes nobody's place
     settings = WritingSettings(**job["settings"])
     public, reference = job["public"], job["reference"]
     corpus = None

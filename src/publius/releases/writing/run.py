@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, final
 
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
-from publius.files import AnyPath, os_errors, shown, storage_error, write_file
-from publius.files.user_code import PYTHON
+from publius.files import AnyPath, child, os_errors, shown, storage_error, write_file
+from publius.files.user_code import PYTHON, search_for
 from publius.releases.digests import digest_of, file_digests
 from publius.releases.reconstruction.likeliest_order import read_manifest
 from publius.releases.writing.chat import PREFIX
@@ -34,6 +34,9 @@ from publius.releases.writing.public_texts import PublicTexts, own_texts, public
 from publius.releases.writing.writers import WRITERS, check_name
 from publius.settings import WritingSettings
 from publius.vectors.learning.reference import Reference
+
+APART: Final = "publius.releases.writing.apart"
+"""The module that is the writer's process."""
 
 KEY: Final = "PUBLIUS_LLM_KEY"
 """The environment variable with what a server of language models wants as its key."""
@@ -199,11 +202,6 @@ def _header(
 # The process --------------------------------------------------------------------------------------------------
 
 
-def command() -> list[str]:
-    """What starts the writer's process."""
-    return [sys.executable, "-P", "-m", "publius.releases.writing.apart"]
-
-
 def _run(
     folder: Path,
     settings: WritingSettings,
@@ -230,11 +228,12 @@ def _run(
             "done": sorted(kept.places),
             "reference": None if public.reference is None else str(public.reference),
             "public": public.texts,
+            "plugins": str(plugins),
             "port": port,
             "key": os.environ.get(KEY) if port is not None else None,
             "rules": [*_readable(Path(place), public), (str(scratch), "write")],
         }
-        for record in _lines(_started(bags, plugins, scratch), json.dumps(job).encode()):
+        for record in _lines(_started(bags, scratch), json.dumps(job).encode()):
             if "place" in record:
                 kept.add(record)
                 progress(1)
@@ -249,20 +248,17 @@ def _run(
     raise StorageError(f"the writer's process ended before its work was done: {kept.how_to_go_on}")
 
 
-def _started(bags: Path, plugins: Path, scratch: Path) -> subprocess.Popen[bytes]:
+def _started(bags: Path, scratch: Path) -> subprocess.Popen[bytes]:
     """The process: its own folder, an environment that says nothing, no file that is open here."""
-    root = str(Path(__file__).parents[3])
     environment = {
-        "PYTHONPATH": os.pathsep.join([root, str(plugins)]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONUTF8": "1",
+        "PYTHONSAFEPATH": "1",
         "LC_ALL": "C.UTF-8",
         "HOME": str(scratch),
         "TMPDIR": str(scratch),
         **{name: os.environ[name] for name in ("SYSTEMROOT", "LD_LIBRARY_PATH") if name in os.environ},
     }
     return subprocess.Popen(  # noqa: S603  # our own interpreter on our own module
-        command(), cwd=bags, env=environment, close_fds=True,
+        child.command(APART), cwd=bags, env=environment, close_fds=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 
@@ -312,6 +308,7 @@ def _readable(place: Path, public: _Public) -> list[Rule]:
 def _copy_module(name: str, plugins: Path) -> None:
     """Put the writer's module, or the package it is in, beside the release, unless it is installed."""
     top = name.removeprefix(PYTHON).partition(":")[0].partition(".")[0]
+    search_for(top)
     try:
         found = importlib.util.find_spec(top) if top else None
     except (ImportError, ValueError):

@@ -1,0 +1,58 @@
+"""Worker processes that import nothing from the working folder and nothing that the environment names: see `child`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any
+
+from publius.files.child import SAFE, SEARCH, parted
+
+_changing = threading.RLock()
+
+
+class _Process(SpawnProcess):
+    """A worker that starts without the working folder and the environment; what is foreign comes last on its path."""
+
+    @staticmethod
+    def _Popen(process_obj: Any) -> Any:
+        with _neutral():
+            return SpawnProcess._Popen(process_obj)
+
+
+class _Context(SpawnContext):
+    Process = _Process
+
+
+def spawning() -> SpawnContext:
+    """The context of `multiprocessing` for workers of this process; see `child.command` for what is no worker."""
+    if sys.platform != "win32":
+        from multiprocessing import resource_tracker
+
+        with _neutral():
+            resource_tracker.ensure_running()  # a process too, started with the first lock otherwise
+    return _Context()
+
+
+@contextmanager
+def _neutral() -> Iterator[None]:
+    """Workers inherit the environment and the path that stand while they start; both are as before after that."""
+    with _changing:
+        path, before = sys.path, {name: os.environ.get(name) for name in (SEARCH, SAFE)}
+        own, foreign = parted(path)
+        try:
+            sys.path = own + foreign
+            os.environ.pop(SEARCH, None)
+            os.environ[SAFE] = "1"
+            yield
+        finally:
+            sys.path = path
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value

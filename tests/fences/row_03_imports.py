@@ -1,0 +1,150 @@
+"""No process of ours imports what lies in the working folder or what the environment names."""
+
+from __future__ import annotations
+
+import ast
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fences import Fence
+from publius.documents.corpus import Document
+from publius.files import child, workers
+from publius.mechanisms.registry import make_mechanism
+from publius.noise.randomness import RunKey, seeded_rng
+from publius.releases.engines import worker_pool
+from publius.releases.plan import Encoding, Plan
+from publius.vectors.embeddings import Embeddings
+from publius.web import run as web_run
+from source_imports import FILES, imports_of
+from toy import WORDS, sentence
+
+_CALL = (sys.executable, "-m", "publius")
+
+
+def imported_names() -> set[str]:
+    """Top-level names of all that the package imports, and of what is imported before it to start a process."""
+    found = {
+        name.partition(".")[0]
+        for path in FILES
+        for name in imports_of(ast.parse(path.read_text(encoding="utf-8")))
+    }
+    return (found | {"sitecustomize", "usercustomize", "__mp_main__"}) - {"", "publius"}
+
+
+def planted(folder: Path, but: frozenset[str] = frozenset()) -> Path:
+    """A folder with a module of every name, each of which leaves a mark and fails."""
+    place = folder / "planted"
+    place.mkdir()
+    for name in imported_names() - but:
+        mark = json.dumps(str(folder / f"ran-{name}"))
+        (place / f"{name}.py").write_text(
+            f"open({mark}, 'w').close()\nraise ImportError({name!r})\n", encoding="utf-8"
+        )
+    return place
+
+
+def _corpus(folder: Path) -> Path:
+    path = folder / "texts.jsonl"
+    lines = [json.dumps({"id": str(i), "text": sentence(i)}) + "\n" for i in range(4)]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def _in_planted_folder(folder: Path, work: object, *, environment: bool) -> None:
+    """Call ``work`` where modules are planted; nobody may have run one."""
+    place = planted(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        if environment:
+            patch.setenv("PYTHONPATH", os.pathsep.join([str(place), ""]))
+        fault = None
+        try:
+            work()  # type: ignore[operator]
+        except Exception as error:  # a process that ran a planted module fails, and more is known of it below
+            fault = error
+    ran = sorted(path.name for path in folder.glob("ran-*"))
+    assert not ran, f"a planted module was imported: {ran}"
+    assert fault is None, f"{type(fault).__name__}: {fault}"
+
+
+def _workers(folder: Path) -> None:
+    vectors = seeded_rng(20).standard_normal((len(WORDS), 8), np.float32)
+    embeddings = Embeddings.from_arrays(WORDS, vectors, name="toy", tokenizer="word2vec")
+    plan = Plan(
+        make_mechanism("laplace", embeddings, epsilon=5.0), Encoding.of(embeddings.tokenizer, length=4)
+    )
+    batches = [[Document(f"{i}{j}", sentence(j), {}, 2 * i + j) for j in range(2)] for i in range(3)]
+
+    def work() -> None:
+        with worker_pool.LocalRunner(plan, 2) as runner:
+            found = [*runner.run(batches, RunKey.fresh())]
+        assert len(found) == 3
+
+    _in_planted_folder(folder, work, environment=True)
+
+
+def _explorer(folder: Path) -> None:
+    corpus = _corpus(folder)
+
+    def work() -> None:
+        stage = web_run.Stage("look", "publius inspect")
+        run = web_run.Run(
+            "look", [stage], {}, lambda each: {"code": each.command(["inspect", str(corpus)])}, str
+        )
+        run.wait()
+        assert run.result == {"code": 0}, run.fault
+
+    _in_planted_folder(folder, work, environment=True)
+
+
+def _before_us() -> frozenset[str]:
+    """What ``python -m`` itself imports, from the working folder too: who fears that starts with ``publius``."""
+    loaded = [sys.executable, "-I", "-c", "import runpy, sys; print(*sys.modules)"]
+    names = subprocess.run(loaded, capture_output=True, text=True, check=True).stdout.split()
+    return frozenset(name.partition(".")[0] for name in names)
+
+
+def _with_m(folder: Path) -> None:
+    corpus = _corpus(folder)
+    place = planted(folder, but=_before_us())
+    done = subprocess.run(
+        [*_CALL, "inspect", str(corpus), "--json"], cwd=place, capture_output=True,
+        text=True, check=False, env={name: value for name, value in os.environ.items() if name[:6] != "PYTHON"},
+    )  # fmt: skip
+    ran = sorted(path.name for path in folder.glob("ran-*"))
+    assert not ran, f"a planted module was imported: {ran}"
+    assert done.returncode == 0, done.stderr
+
+
+def _vanilla_workers(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(worker_pool, "spawning", lambda: multiprocessing.get_context("spawn"))
+
+
+def _inherited_path(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(workers, "SEARCH", "NO_SUCH_VARIABLE")
+
+
+def _plain_command(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(web_run, "_OURSELVES", (sys.executable, "-m", "publius", "--config", os.devnull))
+    patch.setattr(child, "environment", lambda **more: {**os.environ, **more})
+
+
+def _start_that_looks_here(patch: pytest.MonkeyPatch) -> None:
+    """What ``python -m publius`` does if the working folder stays on its path."""
+    code = "import sys; sys.path.insert(0, ''); import publius.cli; publius.cli.main()"
+    patch.setattr(sys.modules[__name__], "_CALL", (sys.executable, "-c", code))
+
+
+FENCES = (
+    Fence(3, "a worker imports nothing from the working folder", _workers, _vanilla_workers),
+    Fence(3, "a worker imports nothing that the environment names", _workers, _inherited_path),
+    Fence(3, "a command of the explorer imports nothing from either", _explorer, _plain_command),
+    Fence(3, "python -m publius imports nothing from the working folder", _with_m, _start_that_looks_here),
+)
