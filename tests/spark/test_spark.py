@@ -110,7 +110,8 @@ def test_spark_gives_the_same_bags_as_local_processes(session, plan, tmp_path):
     protect_corpus(corpus, plan, tmp_path / "local", format="parquet", workers=1)
     protect_corpus(corpus, plan, tmp_path / "spark", engine="spark")
     assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
-    manifests = [(tmp_path / name / "manifest.json").read_bytes() for name in ("local", "spark")]
+    manifests = [json.loads((tmp_path / name / "manifest.json").read_bytes()) for name in ("local", "spark")]
+    assert [len(each.pop("files")) > 0 for each in manifests] == [True, True]  # an engine may write several
     assert manifests[0] == manifests[1]
 
 
@@ -142,9 +143,10 @@ def test_spark_gives_documents_the_same_bags_as_local_processes(session, name, t
     protect_corpus(corpus, plan, tmp_path / "spark", engine="spark")
     assert table(tmp_path / "spark").equals(table(tmp_path / "local"))
     assert table(tmp_path / "two").equals(table(tmp_path / "local"))
-    manifests = [(tmp_path / name / "manifest.json").read_bytes() for name in ("local", "spark")]
+    manifests = [json.loads((tmp_path / name / "manifest.json").read_bytes()) for name in ("local", "spark")]
+    assert [len(each.pop("files")) > 0 for each in manifests] == [True, True]  # an engine may write several
     assert manifests[0] == manifests[1]
-    assert json.loads(manifests[1])["level"] == "document"
+    assert manifests[1]["level"] == "document"
     assert {sum(counts) for counts in table(tmp_path / "spark")["counts"].to_pylist()} == {20}
 
 

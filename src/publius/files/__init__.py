@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from publius.files.folders import (
     check_new_folder,
+    make_parents,
     new_folder,
     open_to_others,
     place_folder,
@@ -39,6 +40,7 @@ __all__ = [
     "AnyPath",
     "check_new_folder",
     "largest_content",
+    "make_parents",
     "new_folder",
     "open_binary",
     "open_to_others",

@@ -33,7 +33,7 @@ def new_folder(path: AnyPath, private: Collection[str] = ()) -> Iterator[Path]:
     target = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path), contextlib.ExitStack() as held:
         _check_new(target, path)
-        made = _make_parents(target.parent)
+        made = make_parents(target.parent)
         temporary = _free_name(target.parent)
         try:  # entered before the folder is made: a signal in between must not leave it behind
             _make_held(temporary, held)
@@ -143,8 +143,8 @@ def _check_new(target: Path, path: AnyPath) -> None:
         )
 
 
-def _make_parents(parent: Path) -> list[Path]:
-    """Make what is missing of ``parent``; the folders made, innermost first."""
+def make_parents(parent: Path) -> list[Path]:
+    """Make what is missing of the folder ``parent``; the folders made, innermost first."""
     missing = list(itertools.takewhile(lambda folder: not folder.exists(), (parent, *parent.parents)))
     parent.mkdir(parents=True, exist_ok=True)
     return missing

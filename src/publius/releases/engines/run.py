@@ -8,13 +8,14 @@ noise.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from publius.documents.corpus import BadDocument, Corpus, Document
-from publius.errors import DocumentError, PolicyError, UnknownWordError, UsageError
+from publius.errors import DocumentError, PolicyError, StorageError, UnknownWordError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.privacy.ledger import Ledger
@@ -29,7 +30,7 @@ from publius.releases.engines.engine import (
     finish_folder,
 )
 from publius.releases.engines.local import LocalEngine
-from publius.releases.engines.run_folder import Found, WorkingFolder, refuse_unfinished, working_folder
+from publius.releases.engines.run_folder import Found, WorkingFolder, claimed, working_folder
 from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
@@ -97,8 +98,9 @@ def protect_corpus(
     mechanism).
 
     With ``resume`` what is finished is kept in a working folder beside the output, so that the same call goes on
-    after a kill. What a killed run left otherwise is removed. ``notice`` is told of both in a sentence. A ``ledger``
-    is debited for all documents, and their subjects, in one durable step before the folder appears. Raises
+    after a kill. What a killed run left otherwise is removed. ``notice`` is told of both in a sentence. The output is
+    claimed before anything is drawn, so that of two runs with one output the second is refused and pays nothing. A
+    ``ledger`` is debited for all documents, and their subjects, in one durable step before the folder appears. Raises
     `DocumentError` at the first document that cannot be read unless ``skip_bad``, and when no document is left;
     `BudgetError` when a budget would be overspent; `PolicyError` for ``skip_bad`` where a document's words would
     decide whether it is released.
@@ -110,7 +112,6 @@ def protect_corpus(
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
     if run.resume:
         return _to_the_end(chosen, job, output)
-    refuse_unfinished(output)
     return _at_once(chosen, job, output)
 
 
@@ -185,10 +186,11 @@ def _engine(
 
 def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
     """Everything into the new folder ``output``, or nothing; debited before others can read any of it."""
-    with new_folder(output) as folder:
+    with claimed(output), ExitStack() as paid, new_folder(output) as folder:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
         manifest = finish_folder(folder, job.plan, outcome.tally.documents, len(outcome.bad))
         _pay(job, outcome, None)
+        paid.enter_context(_charged(job, "nothing was released, and a new run is debited anew"))
     _note("the release has its place", outcome)
     return Summary(outcome.tally, outcome.bad, manifest)
 
@@ -209,7 +211,8 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
         outcome = engine.release(job, work.key, stage, work.path)
         manifest = finish_folder(stage, job.plan, outcome.tally.documents, len(outcome.bad))
     _pay(job, outcome, work.key.derive("ledger").hex())
-    work.place(outcome.tally, outcome.bad)
+    with _charged(job, "mend that and repeat the same call: it is not debited a second time"):
+        work.place(outcome.tally, outcome.bad)
     placed()
     _note("the release has its place", outcome)
     work.destroy()
@@ -221,6 +224,17 @@ def _pay(job: Job, outcome: Outcome, token: str | None) -> None:
     job.charges.pay(outcome.bad, token=token)
     if job.charges.any:
         _note("the ledger is debited", outcome)
+
+
+@contextmanager
+def _charged(job: Job, so: str) -> Iterator[None]:
+    """After a debit: what fails now says that it was made."""
+    try:
+        yield
+    except (UsageError, StorageError) as error:
+        if not job.charges.any:
+            raise
+        raise type(error)(f"{error}. The ledger is debited: {so}") from None
 
 
 def _note(step: str, outcome: Outcome) -> None:

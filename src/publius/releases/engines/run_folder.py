@@ -1,6 +1,7 @@
 """The working folder of an unfinished run: what a killed run needs to go on, beside its output and its owner's only.
 
-It holds the run secret, a record of the public plan and of what the run reads, and the finished part. It is there
+It holds the run secret, a record of the public plan and of what the run reads, and the finished part. A run that cannot
+be resumed holds it bare, as its claim on the output. It is there
 while a resumable run is open and destroyed when the output has its place, the secret first. Documents are not
 kept in it; a keyed digest tells whether the input is still the same, and means nothing without the secret.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import errno
 import hashlib
 import json
 import os
@@ -22,6 +24,7 @@ from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, PolicyError, UsageError
 from publius.files import (
     check_new_folder,
+    make_parents,
     open_to_others,
     os_errors,
     place_folder,
@@ -37,6 +40,8 @@ from publius.releases.release import Tally
 SUFFIX: Final = ".publius-run"
 _SECRET, _RECORD, _STAGE, _PLACING, _LOCK = "secret", "record.json", "release", "placing.json", "lock"
 _BLOCK: Final = 2**20
+_NO_LOCKS: Final = (errno.ENOTSUP, errno.ENOLCK, errno.EBADF)
+"""What a network disk says that has no locks."""
 
 
 def working_path(output: Path) -> Path:
@@ -47,11 +52,64 @@ def working_path(output: Path) -> Path:
 
 def refuse_unfinished(output: Path) -> None:
     """`UsageError` when an unfinished run of ``output`` is kept: a second one would draw a second time."""
-    if os.path.lexists(working_path(output)):
+    path = working_path(output)
+    if os.path.lexists(path) and not _is_bare(path):
         raise UsageError(
-            f"an unfinished run of {shown(output)} is kept in {shown(working_path(output))}: "
+            f"an unfinished run of {shown(output)} is kept in {shown(path)}: "
             "go on with --resume, or remove that folder to give it up"
         )
+
+
+def _is_bare(path: Path) -> bool:
+    """Whether a working folder holds nothing of a run: it is a claim, or a run was killed as it began."""
+    try:
+        return not path.is_symlink() and {entry.name for entry in path.iterdir()} <= {_LOCK}
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def claimed(output: Path) -> Iterator[None]:
+    """``output`` for this run alone: a second one is refused before it draws or pays for anything.
+
+    The claim is a bare working folder, held by a lock and gone with the block. A run that was killed leaves it without
+    a holder, and the next run takes it over. `UsageError` where ``output`` is claimed, there already, or kept by a run
+    that can be resumed.
+    """
+    path = working_path(output)
+    refuse_unfinished(output)
+    check_new_folder(output)
+    with os_errors("make the folder", path):
+        made = make_parents(path.parent)
+        fresh = _made(path)
+        for folder in (path, *made):
+            sync(folder.parent)
+    try:
+        _check_owner(path)
+        with _locked(path, fresh=fresh):
+            try:
+                refuse_unfinished(output)  # one that began meanwhile
+                check_new_folder(output)  # or came to its end
+                yield
+            finally:
+                with contextlib.suppress(OSError):
+                    (path / _LOCK).unlink(
+                        missing_ok=True
+                    )  # under the lock: nobody else can have taken it over
+                    path.rmdir()
+    finally:
+        for folder in made:
+            with contextlib.suppress(OSError):  # the release is in it, or what another run made
+                folder.rmdir()
+
+
+def _made(path: Path) -> bool:
+    """Make a folder for this user's eyes; whether it was not there."""
+    try:
+        path.mkdir(0o700)
+    except FileExistsError:
+        return False
+    return True
 
 
 def has_its_place(output: Path) -> bool:
@@ -230,8 +288,7 @@ def own_folder(path: Path) -> Iterator[None]:
     """A folder for this user's eyes, made or found again, which only this process has while the block lasts."""
     with os_errors("make the folder", path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError):
-            path.mkdir(0o700)
+        _made(path)
     _check_owner(path)
     with _locked(path):
         yield
@@ -250,17 +307,40 @@ def _check_owner(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Held by one process; the operating system lets go of it when the process ends, however it ends."""
-    with os_errors("open", path), open(path / _LOCK, "ab", opener=private) as lock:
-        if sys.platform != "win32":
-            import fcntl
+def _locked(path: Path, *, fresh: bool | None = None) -> Iterator[None]:
+    """Held by one process; the operating system lets go of it when the process ends, however it ends.
 
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise UsageError(f"another process is at work in {shown(path)}: wait for it") from None
+    Where there are no such locks it is enough that this process has made the folder (``fresh``), if that is known.
+    """
+    if sys.platform == "win32" and fresh is not None:
+        _check_fresh(path, fresh=fresh)
         yield
+        return
+    at_work = UsageError(f"another process is at work in {shown(path)}: wait for it")
+    with contextlib.ExitStack() as held, os_errors("open", path):
+        try:
+            lock = held.enter_context(open(path / _LOCK, "ab", opener=private))
+            if sys.platform != "win32":
+                import fcntl
+
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if not os.path.samestat(os.fstat(lock.fileno()), (path / _LOCK).stat()):
+                    raise at_work  # who held it has removed it, and a third one has made another
+        except (BlockingIOError, FileNotFoundError):
+            raise at_work from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS or fresh is None:
+                raise
+            _check_fresh(path, fresh=fresh)
+        yield
+
+
+def _check_fresh(path: Path, *, fresh: bool) -> None:
+    if not fresh:
+        raise UsageError(
+            f"another process is at work in {shown(path)}, or one that was killed has left it: remove that folder once "
+            "none is at work"
+        )
 
 
 def fingerprint(paths: tuple[Path, ...], key: bytes) -> str:
