@@ -23,8 +23,7 @@ check, 74 reading or writing failed, 77 refused by policy or budget.
 ## Options that are not typed
 
 What is typed comes first, then the environment, then a file, then the default. `--epsilon` is `PUBLIUS_EPSILON` in the
-environment, and in `publius.toml`, in the working folder or named by `publius --config FILE COMMAND` or
-`PUBLIUS_CONFIG`:
+environment, and in a file that is named by `publius --config FILE COMMAND` or `PUBLIUS_CONFIG`:
 
 ```toml
 [obfuscate]
@@ -35,9 +34,9 @@ keep = ["topic"]
 budget = 8000
 ```
 
-A command says which options it took from there. A section that is no command and a key that is no option of it are
-refused. `--experiment` and `--seed` are typed always: what weakens a release must be seen where it is called. The
-`publius.toml` that `publius start` writes has its answers below `[start]`.
+A `publius.toml` that merely lies in the working folder may set conveniences only, such as `workers`: anybody may have
+put it there. A command says which options it took. Unknown sections and keys are refused. `--experiment` and `--seed`
+are typed always. The `publius.toml` that `publius start` writes has its answers below `[start]`.
 
 `publius -v COMMAND` says each step, `-vv` everything; `--log-format json` makes every line on standard error an object
 with `time`, `level`, `logger` and `message`, for machines. Neither says a word of a document.

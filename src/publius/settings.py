@@ -40,6 +40,8 @@ DOCUMENT_LENGTH: Final = 40
 """Words of a released bag where the promise is about whole documents."""
 LONGEST: Final = 10_000_000
 """The most words that a bag may have."""
+CONVENIENCE: Final = "convenience"
+"""Says, in the `Annotated` of a command's own option, what `Option.convenience` says of a setting."""
 EPSILON_TO_TRY: Final = 10.0
 """Where things are tried: in the demo, the service, scikit-learn and the audit. A release names its own."""
 
@@ -55,6 +57,8 @@ class Option:
     Attributes:
         help: for people, in a sentence or two.
         public: whether a release states its value in the manifest, an evaluation in ``run.json``.
+        convenience: whether it may stand in a file of options that nobody named. What weakens a promise, widens what
+            is read, keeps, publishes or sends is none; without a word of it here, an option is none either.
         at_least: the smallest value allowed.
         above: a limit that a value exceeds.
         at_most: the largest value allowed.
@@ -67,6 +71,7 @@ class Option:
 
     help: str
     public: bool = False
+    convenience: bool = False
     at_least: float | None = None
     above: float | None = None
     at_most: float | None = None
@@ -74,6 +79,11 @@ class Option:
     noun: str | None = None
     flag: str | None = None
     parse: Callable[[str], Any] | None = None
+
+    def __post_init__(self) -> None:
+        """What a release states of itself is never a convenience."""
+        if self.public and self.convenience:
+            raise ValueError("an option whose value is stated with a release is no convenience")
 
     @property
     def bounds(self) -> str:
@@ -371,7 +381,9 @@ class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, Promis
 class WorkerSettings(Settings):
     """How many work at once."""
 
-    workers: int | None = option(None, help="Processes. Default: one a processor.", at_least=1)
+    workers: int | None = option(
+        None, help="Processes. Default: one a processor.", at_least=1, convenience=True
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -379,12 +391,17 @@ class RunSettings(WorkerSettings):
     """How a corpus is worked through; none of it changes what is released."""
 
     format: Format | None = option(
-        None, help="File format of the bags: jsonl (default), csv, parquet or mtx; Spark: parquet."
+        None,
+        help="File format of the bags: jsonl (default), csv, parquet or mtx; Spark: parquet.",
+        convenience=True,
     )
     engine: str = option("local", help="Where to work: local (processes) or spark.")
     master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
     batch_size: int | None = option(
-        None, help="Documents searched together. Default: what suits the mechanism.", at_least=1
+        None,
+        help="Documents searched together. Default: what suits the mechanism.",
+        at_least=1,
+        convenience=True,
     )
     resume: bool = option(False, help="Keep what is finished, so that the same call goes on after a kill.")
     skip_bad: bool = option(False, help="Leave out documents that cannot be read.")
@@ -398,7 +415,9 @@ class WatchSettings(Settings):
         2.0, at_least=0, at_most=86_400,
         help="Seconds that a file must not have changed to be complete; 0 where files are renamed into the folder.",
     )  # fmt: skip
-    pause: float = option(1.0, help="Seconds between two looks.", at_least=0.01, at_most=86_400)
+    pause: float = option(
+        1.0, help="Seconds between two looks.", at_least=0.01, at_most=86_400, convenience=True
+    )
     once: bool = option(False, help="End when all that is there was released or refused.")
 
 
@@ -589,11 +608,15 @@ class WritingSettings(Settings):
         at_most=2_000,
     )  # fmt: skip
     remote_ok: bool = option(False, help="With llm: send to an address that is not this machine.")
-    timeout: float = option(120.0, help="With llm: seconds for one answer.", above=0, at_most=86_400)
-    attempts: int = option(
-        4, help="With llm: how often a question is asked before the run stops.", at_least=1
+    timeout: float = option(
+        120.0, help="With llm: seconds for one answer.", above=0, at_most=86_400, convenience=True
     )
-    at_once: int = option(2, help="With llm: questions at the same time.", at_least=1, at_most=64)
+    attempts: int = option(
+        4, help="With llm: how often a question is asked before the run stops.", at_least=1, convenience=True
+    )
+    at_once: int = option(
+        2, help="With llm: questions at the same time.", at_least=1, at_most=64, convenience=True
+    )
     keep_requests: bool = option(False, help="With llm: keep what was sent, in OUTPUT.requests.jsonl.")
     experiment: bool = option(
         False,

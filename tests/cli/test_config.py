@@ -39,7 +39,7 @@ def config(text, name="publius.toml"):
 
 def test_typed_then_environment_then_file_then_default(publius, monkeypatch):
     """The law of precedence, one layer after the other taken away."""
-    config("[ledger.init]\nbudget = 30\nunit = 'epsilon'\n")
+    monkeypatch.setenv("PUBLIUS_CONFIG", config("[ledger.init]\nbudget = 30\nunit = 'epsilon'\n"))
     monkeypatch.setenv("PUBLIUS_BUDGET", "20")
 
     def made(name, *arguments):
@@ -67,8 +67,27 @@ def test_the_file_can_be_named(publius, monkeypatch):
     assert (code, "absent.toml" in err) == (74, True)
 
 
+def test_conveniences_may_lie_there(publius, stored, corpus_file):
+    config("[obfuscate]\nworkers = 1\nformat = 'csv'\njson = true\n")
+    call = (
+        "obfuscate",
+        corpus_file,
+        "--epsilon",
+        "2",
+        "--length",
+        "20",
+        "--embeddings",
+        stored,
+        "--output",
+        "out",
+    )
+    code, out, err = publius(*call)
+    assert (code, json.loads(out)["documents"]) == (0, 12)
+    assert "from 'publius.toml', where nothing else is typed: --workers, --format, --json" in err
+
+
 def test_what_was_not_typed_is_said(publius, monkeypatch):
-    config("[ledger.init]\nbudget = 5\n")
+    monkeypatch.setenv("PUBLIUS_CONFIG", config("[ledger.init]\nbudget = 5\n"))
     monkeypatch.setenv("PUBLIUS_UNIT", "epsilon")
     err = publius("ledger", "init", "a")[2]
     assert "from 'publius.toml', where nothing else is typed: --budget" in err
@@ -105,11 +124,11 @@ def test_a_seed_in_the_environment_is_not_taken(publius, monkeypatch, stored, co
 
 def test_options_of_every_kind(publius, stored, corpus_file):
     """A list, a number for an option that is text, a flag, and a parameter that a mechanism declares."""
-    config(
+    named = config(
         "[obfuscate]\nepsilon = 2\nlength = 20\nkeep = ['topic']\nresume = true\nmechanism = 'tight'\n"
         f"embeddings = '{stored}'\nstop-words = 'none'\n"
     )
-    code, out, err = publius("obfuscate", corpus_file, "--output", "out", "--json")
+    code, out, err = publius("--config", named, "obfuscate", corpus_file, "--output", "out", "--json")
     assert code == 0, err
     manifest = json.loads(out)
     assert (manifest["size"], manifest["labels"], manifest["mechanism"]) == (20, ["topic"], "tight")
@@ -121,7 +140,7 @@ def test_the_answers_of_start_are_a_section_of_the_same_file(publius, corpus_fil
     choices = Choices(public="older.csv", preserve="topic", bound=3.5)
     for text in (config_text(choices), config_text(choices).replace("[start]\n", "")):
         assert read_config(__import__("pathlib").Path(config(text))) == choices
-        code, _, err = publius("start", corpus_file, "--output", "out", "--yes")
+        code, _, err = publius("--config", "publius.toml", "start", corpus_file, "--output", "out", "--yes")
         assert (code, "--public, --preserve, --bound" in err, "older.csv" in err) == (74, True, True)
 
 

@@ -75,7 +75,7 @@ def test_configurations_name_options_that_there_are(publius, tmp_path, monkeypat
     assert found
     for text in found:
         Path("publius.toml").write_text(text, encoding="utf-8")
-        assert publius("ledger", "init", "a.ledger", "--budget", "1")[0] == 0
+        assert publius("--config", "publius.toml", "ledger", "init", "a.ledger", "--budget", "1")[0] == 0
         Path("a.ledger").unlink()
 
 

@@ -43,7 +43,7 @@ def _top(
     config: Path | None = typer.Option(
         None,
         envvar="PUBLIUS_CONFIG",
-        help="Options, by command. Default: publius.toml, if there is one here.",
+        help="Options, by command. Default: publius.toml, if there is one here; it may set conveniences only.",
     ),
     verbose: int = typer.Option(
         0, "-v", "--verbose", count=True, envvar="PUBLIUS_VERBOSE", help="Say each step; twice: everything."

@@ -1,4 +1,7 @@
-"""Options that are not typed: from the environment, and from ``publius.toml``.
+"""Options that are not typed: from the environment, and from a file.
+
+A ``publius.toml`` that lies in the working folder may come from anybody who can put a file beside the documents: it may
+set conveniences only, which options declare themselves to be. A file that the user names may set what can be typed.
 
 What is typed comes first, then the environment (``PUBLIUS_EPSILON``), then the file (``epsilon = 10`` below
 ``[obfuscate]``), then the default. Both are read off the options that the commands declare: nothing is named twice.
@@ -6,6 +9,7 @@ What is typed comes first, then the environment (``PUBLIUS_EPSILON``), then the 
 
 from __future__ import annotations
 
+import inspect
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -19,6 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from publius.cli.log import say
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
+from publius.settings import CONVENIENCE
 
 FILE: Final = "publius.toml"
 TYPED: Final = frozenset({"experiment", "seed", "config", "help"})
@@ -34,6 +39,7 @@ class Given:
     """What the environment and one file say, for any command; nothing unless it was read."""
 
     path: Path | None = None
+    named: bool = True
     sections: Mapping[str, Any] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
 
@@ -51,7 +57,7 @@ class Given:
                 f"{shown(path)} is no TOML: write a section for each command, such as [obfuscate], and an option a "
                 "line below it, such as epsilon = 10"
             ) from None
-        return cls(path, _with_start(sections), environment)
+        return cls(path, named is not None, _with_start(sections), environment)
 
     def check(self, group: TyperGroup, ctx: typer.Context) -> None:
         """`UsageError` for a section that is no command, a key that is no option of it, or a value that is none."""
@@ -86,14 +92,18 @@ class Given:
 
     def of(self, ctx: typer.Context) -> Iterator[tuple[str, Any, str]]:
         """Key, value and source of what is said for a command, by the file and then the environment."""
-        section: Any = self.sections
-        for name in _names(ctx):
-            section = section.get(name, {})
-        for name, value in section.items():
-            yield name.replace("-", "_"), value, FILE if self.path is None else str(self.path)
+        for name, value in self.section(ctx).items():
+            yield name, value, FILE if self.path is None else str(self.path)
         for name, text in self.environment.items():
             if text:
                 yield name.removeprefix(_PREFIX).lower(), text, name
+
+    def section(self, ctx: typer.Context) -> dict[str, Any]:
+        """What the file says for a command, by key."""
+        section: Any = self.sections
+        for name in _names(ctx):
+            section = section.get(name, {})
+        return {name.replace("-", "_"): value for name, value in section.items()}
 
 
 def _with_start(sections: dict[str, Any]) -> dict[str, Any]:
@@ -148,10 +158,35 @@ class ConfiguredCommand(TyperCommand):
                 ctx, [*args, *(["--mechanism", _text(said["mechanism"][0])] if "mechanism" in said else [])]
             )
             known = keys_of(self, ctx)
+            self._refuse_unnamed(ctx, known)
             mine = {key: each for key, each in said.items() if key in known}
             ctx.default_map = {known[key].name: _value(known[key], value) for key, (value, _) in mine.items()}
             _say(mine)
         return super().parse_args(ctx, args)
+
+    def _refuse_unnamed(self, ctx: Any, known: Mapping[str, Any]) -> None:
+        """`UsageError` where a file that nobody named says more than conveniences."""
+        given: Given = ctx.obj
+        if given.named:
+            return
+        allowed = conveniences(self)
+        refused = [key for key in given.section(ctx) if key in known and known[key].name not in allowed]
+        if refused:
+            flags = ", ".join("--" + key.replace("_", "-") for key in refused)
+            file = shown(given.path or FILE)
+            raise UsageError(
+                f"{file} lies in the working folder and says {flags}: a file that nobody named may set conveniences "
+                "only, never what is kept, read, published, sent or promised. Type these options, or name the file: "
+                f"publius --config {given.path} {' '.join(_names(ctx))} ..."
+            )
+
+
+def conveniences(command: Any) -> frozenset[str]:
+    """The options of a command that are declared as conveniences, by the names of their parameters."""
+    own = inspect.signature(command.callback, eval_str=True).parameters
+    return frozenset(
+        name for name, each in own.items() if CONVENIENCE in getattr(each.annotation, "__metadata__", ())
+    )
 
 
 def _say(taken: Mapping[str, tuple[Any, str]]) -> None:

@@ -13,13 +13,14 @@ from typing import Annotated, Any, Final
 import typer
 
 from publius.errors import StorageError
+from publius.settings import CONVENIENCE
 
 WATCHED: Final = "PUBLIUS_WATCHED"
 """Set to 1 in the environment of a command whose progress is followed by a program."""
 
 _EVERY: Final = 0.3  # seconds
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object."), CONVENIENCE]
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import typer
 from publius.cli.log import say
 from publius.cli.options import options
 from publius.errors import MissingExtraError
-from publius.settings import VectorSettings
+from publius.settings import CONVENIENCE, VectorSettings
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +25,9 @@ def register(app: typer.Typer) -> None:
 def explore(
     settings: VectorSettings,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1. Default: a free one.")] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address only."), CONVENIENCE
+    ] = False,
     ledger: Annotated[
         Path | None, typer.Option(help="Budget to debit before each release; see publius ledger.")
     ] = None,

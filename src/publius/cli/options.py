@@ -15,7 +15,7 @@ import typer
 from publius.cli.config import ConfiguredCommand
 from publius.cli.console import Json as Json
 from publius.cli.console import waiting
-from publius.settings import Declared, MechanismSettings, Settings, declared
+from publius.settings import CONVENIENCE, Declared, MechanismSettings, Settings, declared
 
 if TYPE_CHECKING:
     from publius.mechanisms.base import AbstractMechanism
@@ -107,7 +107,9 @@ def _parameter(option: Declared) -> inspect.Parameter:
         option.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=inspect.Parameter.empty if option.required else default,
-        annotation=Annotated[optional, facts],
+        annotation=Annotated[optional, facts, CONVENIENCE]
+        if option.option.convenience
+        else Annotated[optional, facts],
     )
 
 
