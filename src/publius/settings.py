@@ -218,7 +218,9 @@ class InputSettings(Settings):
     id_field: str = option("id", help="Field that holds a document's id.")
     text_field: str = option("text", help="Field that holds its text.")
     keep: tuple[str, ...] = option((), help="Public field to keep, such as topic; repeatable.", public=True)
-    number: bool = option(False, help="Number the documents instead of reading ids.")
+    number: bool = option(
+        False, help="Number the documents, in a secret random order, instead of reading ids."
+    )
     subject_field: str | None = option(
         None, help="Field with whom to charge beside the document, such as author."
     )

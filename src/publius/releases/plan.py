@@ -28,6 +28,12 @@ from publius.vectors.learning.reference import Reference
 MANIFEST_VERSION = 1
 BAG: Final = "bag-of-words"
 ORDERED_TEXT: Final = "ordered-text"
+SHUFFLED: Final = "in a secret random order"
+"""How documents without ids are numbered: neither number nor place in the file tells the place in the input."""
+
+AS_READ: Final = "in the order of the input"
+"""The same where a cluster writes parts that nobody sees whole."""
+
 _PADDING: Final = (
     f"drawn by rank from the first {PADS:,} plain words of the vocabulary that are no stop words"
 )

@@ -19,7 +19,7 @@ from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.document_guarantee import STRENGTHS, strength_of
 from publius.releases.contents import FILES, MANIFEST, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
-from publius.releases.plan import publius_version
+from publius.releases.plan import SHUFFLED, publius_version
 
 _MANIFEST_LIMIT: Final = 2**20
 _SAMPLE: Final = 1_000
@@ -313,8 +313,13 @@ def _scale(manifest: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
-    numbered = _numbered(release)
-    if numbered:
+    numbers = manifest.get("numbers")
+    if numbers == SHUFFLED:
+        yield (
+            "Documents are numbered, and stand in the files, in a random order that was kept nowhere: neither a "
+            "number nor a place tells which text a bag was made from."
+        )
+    elif numbers or _numbered(release):
         yield (
             "Documents are numbered in the order in which they were read. Whoever has the file they were read from "
             "knows which bag belongs to which text."

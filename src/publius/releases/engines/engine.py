@@ -22,7 +22,7 @@ from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import Found
-from publius.releases.plan import Plan
+from publius.releases.plan import AS_READ, Plan
 from publius.releases.release import Release, ReleasedTogether, Tally
 from publius.text.bag import Encoding
 
@@ -87,10 +87,12 @@ class AbstractEngine(ABC):
 
     Attributes:
         formats: the file formats it can write, the usual one first.
+        numbers: how documents without ids of their own are numbered: `SHUFFLED` or `AS_READ`.
 
     """
 
     formats: ClassVar[tuple[str, ...]]
+    numbers: ClassVar[str] = AS_READ
 
     @abstractmethod
     def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> Outcome:
@@ -127,11 +129,17 @@ def bad_document_error(bad: BadDocument, encoding: Encoding) -> DocumentError:
     return DocumentError(f"{bad.error()}. Nothing was released{way_out}")
 
 
-def finish_folder(folder: Path, plan: Plan, documents: int, missing: int = 0) -> dict[str, Any]:
-    """Write the manifest beside the bags, with the digest of each file; `DocumentError` when there are none."""
+def finish_folder(
+    folder: Path, plan: Plan, documents: int, missing: int = 0, numbers: str | None = None
+) -> dict[str, Any]:
+    """Write the manifest beside the bags, with the digest of each file; `DocumentError` when there are none.
+
+    ``numbers`` says how documents without ids of their own are numbered.
+    """
     if not documents:
         raise DocumentError(f"no document could be released: {missing} could not be read")
-    manifest = {**plan.manifest(documents, missing), FILES: file_digests(folder)}
+    numbered = {"numbers": numbers} if numbers else {}
+    manifest = {**plan.manifest(documents, missing), **numbered, FILES: file_digests(folder)}
     with write_file(folder / "manifest.json", 0o600) as file:
         file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
     return manifest

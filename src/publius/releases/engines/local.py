@@ -16,8 +16,10 @@ from publius.files import read_lines
 from publius.noise.randomness import RunKey
 from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link, released
 from publius.releases.engines.journal import BAGS, Journal
+from publius.releases.engines.numbering import shuffle
 from publius.releases.engines.run_folder import Found
 from publius.releases.engines.worker_pool import Batch, LocalRunner, Protected, batches_of, protect_batch
+from publius.releases.plan import SHUFFLED
 from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout, release_of
 
@@ -25,19 +27,27 @@ from publius.releases.writers import WRITERS, Layout, release_of
 @final
 @dataclass(frozen=True)
 class LocalEngine(AbstractEngine):
-    """``workers`` local processes, or a ``runner`` started before: batches come back in order and are written so."""
+    """``workers`` local processes, or a ``runner`` started before: batches come back in order and are written so.
+
+    Where documents are numbered they are put into a secret order when all are written (`numbering`).
+    """
 
     workers: int = 1
     runner: LocalRunner | None = None
 
     formats: ClassVar[tuple[str, ...]] = tuple(WRITERS)
+    numbers: ClassVar[str] = SHUFFLED
 
     def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> Outcome:
         """See `AbstractEngine.release`."""
         if self.runner is not None and self.runner.plan is not job.plan:
             raise UsageError("the runner was started with another plan: start one with this plan")
-        if kept is not None:
-            return self._resumed(job, key, folder, kept)
+        outcome = self._at_once(job, key, folder) if kept is None else self._resumed(job, key, folder, kept)
+        if job.corpus.id_field is None:
+            shuffle(folder, job.format, key)
+        return outcome
+
+    def _at_once(self, job: Job, key: RunKey, folder: Path) -> Outcome:
         tally, bad = Tally(), list[BadDocument]()
         outcomes = self._protected(job, batches_of(job.corpus, job.batch_size), key)
         with closing(outcomes), WRITERS[job.format](folder, Layout.of(job.plan)) as writer:

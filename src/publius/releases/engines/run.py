@@ -188,7 +188,9 @@ def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
     """Everything into the new folder ``output``, or nothing; debited before others can read any of it."""
     with claimed(output), ExitStack() as paid, new_folder(output) as folder:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
-        manifest = finish_folder(folder, job.plan, outcome.tally.documents, len(outcome.bad))
+        manifest = finish_folder(
+            folder, job.plan, outcome.tally.documents, len(outcome.bad), _numbers(engine, job)
+        )
         _pay(job, outcome, None)
         paid.enter_context(_charged(job, "nothing was released, and a new run is debited anew"))
     _note("the release has its place", outcome)
@@ -209,7 +211,9 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
     """The same with the key and the finished part of a working folder, which is kept when this fails."""
     with work.stage() as stage:
         outcome = engine.release(job, work.key, stage, work.path)
-        manifest = finish_folder(stage, job.plan, outcome.tally.documents, len(outcome.bad))
+        manifest = finish_folder(
+            stage, job.plan, outcome.tally.documents, len(outcome.bad), _numbers(engine, job)
+        )
     _pay(job, outcome, work.key.derive("ledger").hex())
     with _charged(job, "mend that and repeat the same call: it is not debited a second time"):
         work.place(outcome.tally, outcome.bad)
@@ -241,6 +245,11 @@ def _note(step: str, outcome: Outcome) -> None:
     """A step in the log, with numbers only."""
     numbers = {"documents": outcome.tally.documents, "left_out": len(outcome.bad)}
     _LOG.info("%s: %d documents, %d left out", step, *numbers.values(), extra={"fields": numbers})
+
+
+def _numbers(engine: AbstractEngine, job: Job) -> str | None:
+    """How documents are numbered; None where they have ids of their own."""
+    return engine.numbers if job.corpus.id_field is None else None
 
 
 def _already_placed(work: WorkingFolder, placed: Callable[[], None]) -> Summary:
