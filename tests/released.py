@@ -1,10 +1,15 @@
 """Small releases of made documents, for tests of what is done with a finished one."""
 
+import io
 import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy as np
+import pytest
 
 import publius
+from publius.cli import main
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
 from publius.releases.plan import Experiment, Plan
@@ -41,3 +46,13 @@ def toy_release(folder, *, count=6, keep=(), format="jsonl", **changes):
     corpus = publius.open_corpus(toy_documents(folder.with_suffix(".jsonl"), count), keep=list(keep))
     protect_corpus(corpus, toy_plan(keep=keep, **changes), folder, format=format)
     return folder
+
+
+def command(*arguments):
+    """Run the command line in this process: (exit code, standard output, standard error)."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["publius", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return ended.value.code or 0, out.getvalue(), err.getvalue()

@@ -88,7 +88,15 @@ class PolicyError(PubliusError):
 
 
 class BudgetError(PolicyError):
-    """A privacy budget would be overspent; nothing was released and nothing debited."""
+    """A privacy budget would be overspent; nothing was released and nothing debited.
+
+    Attributes:
+        account: whose budget, as the ledger names it; None where it hides ids. It may be a person's name, so it is in
+            no message: who shows it decides to whom.
+
+    """
+
+    account: str | None = None
 
 
 def place_of(error: BaseException) -> str:

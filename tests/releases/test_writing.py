@@ -410,9 +410,19 @@ def test_a_run_that_is_killed_goes_on(release, tmp_path, write):
     assert len(server.requests) == asked + 3
 
 
+def test_a_call_that_wrote_nothing_does_not_stand_in_the_way_of_the_next(write, tmp_path):
+    with chat_server(lambda number, request: GOOD) as server:
+        before = sorted(tmp_path.iterdir())
+        assert write("python:nowhere:Writer", "--keep-requests")[0] == 2
+        assert sorted(tmp_path.iterdir()) == before
+        (tmp_path / "texts.jsonl.partial").write_text('{"format": "publius-texts", "writer": "another"}\n')
+        (tmp_path / "texts.jsonl.requests.jsonl").touch()  # as if it had been killed before its first text
+        assert write(llm(server), "--keep-requests")[0] == 0
+
+
 def test_what_another_run_began_is_not_mixed_in(write, tmp_path):
-    with chat_server(lambda number, request: 500) as server:
-        assert write(llm(server), "--attempts", 1)[0] == 74
+    with chat_server(lambda number, request: 500 if number else GOOD) as server:
+        assert write(llm(server), "--attempts", 1, "--at-once", 1)[0] == 74
         found = write(llm(server), "--style", "a poem")
         assert found[0] == 2
         assert "another run" in found[1]

@@ -21,7 +21,7 @@ from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, ConfiguredCommand, Given
 from publius.cli.held import end_with_starter
 from publius.cli.log import Format, format_asked, say, set_up
-from publius.errors import PubliusError, StorageError, place_of
+from publius.errors import BudgetError, PubliusError, StorageError, place_of
 from publius.files.child import forget_foreign_folders
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
@@ -165,11 +165,20 @@ def main() -> None:
     except typer.Abort:
         _fail(_INTERRUPTED, 1)
     except PubliusError as error:
-        _fail(str(error), error.exit_code)
+        _fail(_said(error), error.exit_code)
     except _Stopped as stop:
         _fail(_INTERRUPTED, int(str(stop.code)))
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
         _fail(*_told(error))
+
+
+def _said(error: PubliusError) -> str:
+    """The message; whose budget is spent is for a curator's own terminal, not for a log."""
+    if not isinstance(error, BudgetError):
+        return str(error)
+    if error.account is not None and sys.stderr.isatty():
+        return f"{error}. It is {error.account!r}"
+    return f"{error}. 'publius ledger show' says who has what left"
 
 
 def _told(error: Exception) -> tuple[str, int]:

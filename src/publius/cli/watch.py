@@ -14,7 +14,7 @@ from publius.cli.before import check_strength
 from publius.cli.console import print_json, printable, standard_output, waiting
 from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
-from publius.errors import UsageError
+from publius.errors import DataError, UsageError
 from publius.settings import InputSettings, ReleaseSettings, RunSettings, WatchSettings
 
 if TYPE_CHECKING:
@@ -43,7 +43,8 @@ def watch(
 ) -> None:
     """Release what arrives in a folder, each file once; stopped or killed, the same call goes on.
 
-    Ends by Ctrl-C or a signal. Which file has which number stands in OUTPUT.publius-watch/files.jsonl, for you alone.
+    Ends by Ctrl-C or a signal, with 65 where every file was refused. Which file has which number stands in
+    OUTPUT.publius-watch/files.jsonl, for you alone.
     """
     from publius.privacy.ledger import Ledger
     from publius.releases.plan import Plan
@@ -74,6 +75,13 @@ def watch(
     if not json:
         told = ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())) or "nothing arrived"
         typer.echo(f"Files: {told}")
+    if code := _exit_code(counts):
+        raise typer.Exit(code)
+
+
+def _exit_code(counts: Counter[str]) -> int:
+    """Where there was something to release and nothing of it was."""
+    return DataError.exit_code if counts["refused"] and not counts["released"] else 0
 
 
 def _tell(event: Event, output: Path, *, json: bool) -> None:

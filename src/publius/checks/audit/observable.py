@@ -31,6 +31,8 @@ from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
+from publius.releases.contents import FILES, MANIFEST
+from publius.releases.digests import file_digest
 from publius.releases.engines import AbstractEngine, protect_corpus
 from publius.releases.engines.cluster import AbstractClusterEngine
 from publius.releases.engines.local import LocalEngine
@@ -190,7 +192,16 @@ def _without_words(path: Path, content: bytes) -> Any:
         return [line.split()[:2] for line in content.splitlines()[:3] if line.startswith(b" ")]
     if path.suffix == ".parquet":
         return _of_parquet(path)
+    if path.name == MANIFEST:
+        return _without_digests(path, json.loads(content))
     return content
+
+
+def _without_digests(path: Path, manifest: dict[str, Any]) -> dict[str, Any]:
+    """The digest of a file beside it tells what the file tells; anything else that is called so stays."""
+    found = {name: (path.parent / name, digest) for name, digest in manifest[FILES].items()}
+    told = {name: None if file_digest(file) == digest else digest for name, (file, digest) in found.items()}
+    return {**manifest, FILES: told}
 
 
 def _of_parquet(path: Path) -> Any:

@@ -290,12 +290,20 @@ class Ledger:
 
     def _overspent(self, kind: Kind, name: str, spent: Fraction, amount: Fraction) -> BudgetError:
         most = self._most(kind)
-        who = f"a {kind}" if self.hides_ids else f"the {kind} {name!r}"
-        return BudgetError(
-            f"{who} has {to_decimal(most - spent)} of its budget of {to_decimal(most)} ({self.unit}) left, and this "
-            f"would cost {to_decimal(amount)}; nothing was released and nothing debited. Choose a smaller epsilon "
-            "or length, or leave the document out"
+        less = (
+            "bound" if self.unit == "bound" else "epsilon" if self.unit == "epsilon" else "epsilon or length"
         )
+        way_out = (
+            f"choose a smaller {less}, or leave it out"
+            if most > spent
+            else "its budget is spent: leave it out"
+        )
+        error = BudgetError(
+            f"a {kind} has {to_decimal(most - spent)} of its budget of {to_decimal(most)} ({self.unit}) left, and this "
+            f"would cost {to_decimal(amount)}; nothing was released and nothing debited: {way_out}"
+        )
+        error.account = None if self.hides_ids else name
+        return error
 
 
 def _paid(connection: sqlite3.Connection, token: str, digest: str) -> bool:

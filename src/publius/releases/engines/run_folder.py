@@ -317,7 +317,7 @@ def _locked(path: Path, *, fresh: bool | None = None) -> Iterator[None]:
         yield
         return
     at_work = UsageError(f"another process is at work in {shown(path)}: wait for it")
-    with contextlib.ExitStack() as held, os_errors("open", path):
+    with os_errors("open", path), contextlib.ExitStack() as held:
         try:
             lock = held.enter_context(open(path / _LOCK, "ab", opener=private))
             if sys.platform != "win32":

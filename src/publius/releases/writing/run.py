@@ -359,6 +359,7 @@ class _Kept:
         self.path = target.with_name(target.name + ".partial")
         self.requests_path = target.with_name(target.name + ".requests.jsonl") if requests else None
         self.places: dict[int, int] = {}
+        self._goes_on = False
         self._synced = time.monotonic()
 
     def __enter__(self) -> _Kept:
@@ -368,7 +369,8 @@ class _Kept:
             self._read()
             self._requests: BinaryIO | None = None
             if self.requests_path is not None:
-                if not self.places and self.requests_path.exists():
+                path = self.requests_path
+                if not self._goes_on and path.exists() and path.stat().st_size:
                     raise UsageError(f"{shown(self.requests_path)} is there already: choose a new output")
                 self._requests = opened.enter_context(open(self.requests_path, "ab"))
             self._opened = opened.pop_all()
@@ -377,6 +379,7 @@ class _Kept:
     def __exit__(self, *ended: object) -> None:
         try:
             self._sync()
+            self._drop_if_empty()
         finally:
             self._opened.close()
 
@@ -411,6 +414,14 @@ class _Kept:
         """The output has its place: what was kept on the way is no longer needed."""
         self.path.unlink()
 
+    def _drop_if_empty(self) -> None:
+        """Before anything was written or sent there is nothing to go on with: the next call may be another."""
+        sent = self.requests_path is not None and self.requests_path.stat().st_size > 0
+        if not self.places and not sent and self.path.exists():
+            self.path.unlink()
+            if self.requests_path is not None:
+                self.requests_path.unlink()
+
     def _lock(self) -> None:
         if sys.platform == "win32":
             return
@@ -418,23 +429,28 @@ class _Kept:
 
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UsageError(f"another process is writing {shown(self._target)}: wait for it") from None
+            ours = os.path.samestat(os.fstat(self._file.fileno()), self.path.stat())
+        except (BlockingIOError, FileNotFoundError):
+            ours = False
+        if not ours:  # or who held it has removed it meanwhile
+            raise UsageError(f"another process is writing {shown(self._target)}: wait for it")
 
     def _read(self) -> None:
         """Take over what an earlier run of the same work has written; cut off a line that is not whole."""
         self._file.seek(0)
         first = self._file.readline()
-        if not first.endswith(b"\n"):
+        ours = _record(first) == self._header
+        self._goes_on = ours and first.endswith(b"\n")
+        if not first.endswith(b"\n") or not (ours or self._file.readline()):  # killed before its first text
             self._file.truncate(0)
             self._append(self._file, self._header)
             return
-        if _record(first) != self._header:
+        if not ours:
             raise UsageError(
                 f"{shown(self.path)} is the beginning of another run, with other bags, writer or choices: remove it, "
                 "or choose another output"
             )
-        start = len(first)
+        start = self._file.seek(len(first))
         while line := self._file.readline():
             record = _record(line)
             if not line.endswith(b"\n") or not isinstance(record.get("place"), int):

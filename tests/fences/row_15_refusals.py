@@ -1,0 +1,70 @@
+"""What was refused is told by the exit code, leaves nothing in the way, and names nobody."""
+
+import json
+import os
+from pathlib import Path
+
+import publius
+from fences import Fence
+from publius.cli import watch
+from publius.errors import BudgetError
+from publius.privacy.ledger import Ledger
+from publius.releases.writing.run import _Kept
+from released import command, toy_documents, toy_release, toy_vectors
+
+
+def _watch(folder: Path) -> None:
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
+    inbox, ledger = folder / "inbox", folder / "budget"
+    inbox.mkdir()
+    publius.Ledger.create(ledger, budget=100)
+    (inbox / "film.mp4").write_bytes(b"x")
+    call = ("watch", inbox, "--output", folder / "out", "--ledger", ledger, "--embeddings", "toy", "--epsilon", 2,
+            "--length", 5, "--settle", 0, "--once")  # fmt: skip
+    assert command(*call)[0] == 65
+    toy_documents(inbox / "texts.jsonl")
+    assert command(*call)[0] == 0  # one of the two is released
+
+
+def _write(folder: Path) -> None:
+    release = toy_release(folder / "release")
+    before = sorted(folder.iterdir())
+    for writer in ("python:nowhere:Writer", "python:elsewhere:Writer"):
+        code, _, said = command("write", release, "--writer", writer, "--output", folder / "texts.jsonl")
+        assert (code, "that can be imported" in said) == (2, True)
+        assert sorted(folder.iterdir()) == before
+
+
+def _ledger(folder: Path) -> None:
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
+    texts = folder / "texts.jsonl"
+    texts.write_text(json.dumps({"id": "c1", "text": "river bridge judge", "who": "Erika Musterfrau"}) + "\n")
+    publius.Ledger.create(folder / "budget", budget=10)
+    call = ("obfuscate", texts, "--epsilon", 2, "--length", 5, "--embeddings", "toy", "--ledger", folder / "budget",
+            "--subject-field", "who", "--allow-padding")  # fmt: skip
+    assert command(*call, "--output", folder / "one")[0] == 0
+    code, out, said = command(*call, "--output", folder / "two")
+    assert code == 77
+    assert "Musterfrau" not in out + said
+    assert "smaller" not in said
+    assert "is spent: leave it out" in said
+
+
+def _talkative(self: Ledger, kind: str, name: str, spent: object, amount: object) -> BudgetError:
+    return BudgetError(f"the {kind} {name!r} has nothing left. Choose a smaller epsilon")
+
+
+FENCES = (
+    Fence(
+        15, "a watch that refused everything ends with 65", _watch,
+        lambda patch: patch.setattr(watch, "_exit_code", lambda counts: 0),
+    ),
+    Fence(
+        15, "a call of write that wrote nothing leaves nothing behind", _write,
+        lambda patch: patch.setattr(_Kept, "_drop_if_empty", lambda kept: None),
+    ),
+    Fence(
+        15, "a refusal of the ledger names nobody and advises what helps", _ledger,
+        lambda patch: patch.setattr(Ledger, "_overspent", _talkative),
+    ),
+)  # fmt: skip
