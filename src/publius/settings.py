@@ -640,6 +640,10 @@ class WritingSettings(Settings):
     at_once: int = option(
         2, help="With llm: questions at the same time.", at_least=1, at_most=64, convenience=True
     )
+    unconfined: bool = option(
+        False,
+        help="With python: run the class even where the system cannot hold it to the release and public things.",
+    )
     keep_requests: bool = option(False, help="With llm: keep what was sent, in OUTPUT.requests.jsonl.")
     experiment: bool = option(
         False,

@@ -26,7 +26,7 @@ from publius.files import read_bytes_limited, shown
 from publius.settings import CONVENIENCE
 
 FILE: Final = "publius.toml"
-TYPED: Final = frozenset({"experiment", "seed", "config", "help"})
+TYPED: Final = frozenset({"experiment", "unconfined", "seed", "config", "help"})
 """Options that are always typed: what weakens a release must be seen where it is called."""
 
 _PREFIX: Final = "PUBLIUS_"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,6 +50,16 @@ def write(
         print_json(asdict(summary)) if json else _print(summary)
 
 
+def _held(held: Collection[str]) -> list[str]:
+    """What the kernel held the writer to, and what it did not, a line each."""
+    from publius.releases.writing.confinement import HOLDS, NOT_HELD
+
+    if not held:
+        return ["nothing but a process of its own: this system cannot confine it"]
+    missing = [f"not held: {HOLDS[each]}" for each in HOLDS if each not in held]
+    return [*(f"by the kernel: {HOLDS[each]}" for each in HOLDS if each in held), *missing, f"but {NOT_HELD}"]
+
+
 def _print(summary: Summary) -> None:
     missing = summary.documents - summary.written
     lines = [
@@ -56,8 +67,7 @@ def _print(summary: Summary) -> None:
         + (f"; for {missing:,} bags there is none, and their lines say why" if missing else ""),
         f"  writer     {summary.writer}",
         f"  each says  {summary.note}",
-        "  kept apart " + ("by the kernel: the writer could read the release and public things only" if summary.confined
-                           else "in a process of its own; this system cannot hold it to what it was given"),
+        *(f"  {'held to' if not place else '':<11}{line}" for place, line in enumerate(_held(summary.held))),
     ]  # fmt: skip
     if summary.warning:
         lines.insert(0, summary.warning)

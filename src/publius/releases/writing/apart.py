@@ -2,7 +2,7 @@
 
 It gets a job on standard input, gives lines of JSON on standard output, and confines itself before it loads the writer:
 its folder holds a copy of the release's bags and manifest, and beside them it can read the Python installation and
-the public files that the job names. It can write into an empty folder that goes when it ends.
+copies of the public files. It can write into an empty folder that goes when it ends.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from publius.releases.writing.confinement import confine
+from publius.releases.writing.confinement import CALLS, FILES, confine
 
 if TYPE_CHECKING:
     from publius.releases.reconstruction.likeliest_order import ReleasedBag
@@ -29,18 +29,31 @@ def main() -> None:
     """Take the job, do it, say how it ended."""
     job = json.loads(sys.stdin.buffer.read())
     emit = _emitter()
-    confined = confine([(path, way) for path, way in job["rules"]], job["port"])
-    emit({"confined": confined})
+    held = confine([(path, way) for path, way in job["rules"]], job["port"])
+    emit({"held": held})
 
     from publius.errors import PubliusError, place_of
 
     try:
+        _check_held(job["settings"], held)
         _write(job, emit)
         emit({"done": True})
     except PubliusError as error:
         emit({"error": {"message": str(error), "exit_code": error.exit_code}})
     except Exception as error:
         emit({"error": {"message": f"internal error: {place_of(error)}. Please report it", "exit_code": 70}})
+
+
+def _check_held(settings: Mapping[str, Any], held: Collection[str]) -> None:
+    """`PolicyError` for somebody else's writer that the system cannot hold, unless that was asked for."""
+    from publius.errors import PolicyError
+    from publius.files.user_code import PYTHON
+
+    if settings["writer"].startswith(PYTHON) and not settings["unconfined"] and not {FILES, CALLS} <= {*held}:
+        raise PolicyError(
+            "this system cannot hold a writer of your own to the release and public things: it could read, change and "
+            "send what you can. Type --unconfined to run it all the same, or choose a writer of Publius"
+        )
 
 
 def _emitter() -> Emit:

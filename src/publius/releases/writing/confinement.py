@@ -1,7 +1,9 @@
-"""What this process may still open, decided once and for good: Landlock, which the kernel of Linux enforces.
+"""What this process may still do, decided once and for good: Landlock and seccomp, which the kernel of Linux enforces.
 
 A process that has confined itself can open what it named and nothing else; no code in it, compiled or not, can take
-that back. It can connect by TCP to one port at most (Linux 6.7). Other systems have no such door: `confine` says so.
+that back. It can connect by TCP to one port at most (Linux 6.7), and to anything else by nothing. What neither can
+refuse: asking whether a file of a known path is there, how large and how old it is. Other systems have no such doors:
+`confine` says what holds.
 """
 
 from __future__ import annotations
@@ -13,11 +15,27 @@ import sys
 from collections.abc import Iterable
 from typing import Final
 
+from publius.releases.writing.system_calls import refuse_calls
+
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same on every architecture
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 _PATH, _PORT = 1, 2
 _CONNECT: Final = 1 << 1
 _NO_NEW_PRIVILEGES: Final = 38
+
+FILES: Final = "files"
+PORTS: Final = "ports"
+CALLS: Final = "calls"
+HOLDS: Final = {
+    FILES: "it can open the release, public copies and the Python installation, and nothing else",
+    PORTS: "it can connect by TCP to the server that was named, or to none",
+    CALLS: "it has no other socket, starts no program, and changes no mode, owner or date of a file",
+}
+"""What the kernel can hold a confined process to, each in words."""
+NOT_HELD: Final = (
+    "it can still ask whether a file of a path that it knows is there, how large and how old it is"
+)
+"""What no kernel can refuse it."""
 
 Rule = tuple[str, str]
 """A path, and what may be done there and below: "list" a folder, "read" files too, or "write" and all else."""
@@ -37,17 +55,24 @@ class _Port(ctypes.Structure):
     _fields_ = [("allowed", ctypes.c_uint64), ("port", ctypes.c_uint64)]
 
 
-def confine(rules: Iterable[Rule], port: int | None = None) -> bool:
-    """Let this process open what ``rules`` name and nothing else from now on; whether the system can do that.
+def confine(rules: Iterable[Rule], port: int | None = None) -> tuple[str, ...]:
+    """Let this process open what ``rules`` name and nothing else from now on; what of `HOLDS` the system can hold.
 
     To be called before there are other threads. TCP connections go to ``port`` only, where the kernel can tell.
     """
+    files = _confine_files(rules, port)
+    calls = refuse_calls(internet=port is not None)
+    return (*([FILES] if files else []), *([PORTS] if files >= 4 else []), *([CALLS] if calls else []))
+
+
+def _confine_files(rules: Iterable[Rule], port: int | None) -> int:
+    """The version of Landlock that holds from now on, 0 for none."""
     if sys.platform != "linux":
-        return False
+        return 0
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(_CREATE, None, 0, 1)
     if version < 1:
-        return False
+        return 0
     ruleset = _made(libc, version)
     try:
         for path, way in rules:
@@ -59,7 +84,7 @@ def confine(rules: Iterable[Rule], port: int | None = None) -> bool:
         _checked(libc.syscall(_RESTRICT, ruleset, 0))
     finally:
         os.close(ruleset)
-    return True
+    return int(version)
 
 
 def _made(libc: ctypes.CDLL, version: int) -> int:

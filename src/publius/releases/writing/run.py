@@ -28,7 +28,7 @@ from publius.files.user_code import PYTHON, search_for
 from publius.releases.digests import digest_of, file_digests
 from publius.releases.reconstruction.likeliest_order import read_manifest
 from publius.releases.writing.chat import PREFIX
-from publius.releases.writing.confinement import Rule
+from publius.releases.writing.confinement import HOLDS, Rule
 from publius.releases.writing.llm import model_of
 from publius.releases.writing.public_texts import PublicTexts, own_texts, public_texts
 from publius.releases.writing.writers import WRITERS, check_name
@@ -64,7 +64,8 @@ class Summary:
         written: of which there is a text; the others say why there is none.
         resumed: which an earlier run had done.
         writer, note: as on each line.
-        confined: whether the system held the writer's process to what it may read.
+        confined: whether the kernel held the writer's process, as far as one can.
+        held: to what exactly, of `confinement.HOLDS`.
         warning: NOT PRIVATE and why, for an experiment.
 
     """
@@ -76,6 +77,7 @@ class Summary:
     writer: str
     note: str
     confined: bool
+    held: tuple[str, ...]
     warning: str | None
 
 
@@ -100,14 +102,14 @@ def write_texts(
     with _Kept(target, header, settings.keep_requests) as kept:
         before = len(kept.places)
         progress(before)
-        confined = _run(folder, settings, public, port, kept, progress)
+        held = _run(folder, settings, public, port, kept, progress)
         if not kept.places:
             raise DataError(f"the release in {shown(release)} holds no bag: check that it is complete")
         with write_file(target) as file:
             facts = kept.copy(file)
         kept.drop()
-    return Summary(str(output), len(kept.places), facts.written, before, facts.writer, facts.note, confined,
-                   manifest.get("warning"))  # fmt: skip
+    return Summary(str(output), len(kept.places), facts.written, before, facts.writer, facts.note,
+                   {*HOLDS} <= {*held}, held, manifest.get("warning"))  # fmt: skip
 
 
 def _checked(folder: Path, target: Path, settings: WritingSettings) -> dict[str, Any]:
@@ -209,9 +211,9 @@ def _run(
     port: int | None,
     kept: _Kept,
     progress: Progress,
-) -> bool:
-    """Let the writer's process write what is not written yet; whether it was confined."""
-    confined = False
+) -> tuple[str, ...]:
+    """Let the writer's process write what is not written yet; what the kernel held it to."""
+    held: tuple[str, ...] = ()
     with (
         os_errors("start the writer's process", folder),
         tempfile.TemporaryDirectory(prefix="publius-") as place,
@@ -227,7 +229,7 @@ def _run(
             "settings": asdict(settings),
             "done": sorted(kept.places),
             "reference": None if public.reference is None else str(public.reference),
-            "public": public.texts,
+            "public": _copied(public, Path(place, "public")),
             "plugins": str(plugins),
             "port": port,
             "key": os.environ.get(KEY) if port is not None else None,
@@ -241,11 +243,23 @@ def _run(
                 kept.add_request(record["request"])
             elif "error" in record:
                 raise _error(record["error"], kept)
-            elif "confined" in record:
-                confined = bool(record["confined"])
+            elif "held" in record:
+                held = tuple(record["held"])
             elif "done" in record:
-                return confined
+                return held
     raise StorageError(f"the writer's process ended before its work was done: {kept.how_to_go_on}")
+
+
+def _copied(public: _Public, place: Path) -> dict[str, Any] | None:
+    """The public texts as the writer gets them: copies, so that it sees no folder of the user's."""
+    if public.texts is None:
+        return None
+    path = Path(public.texts["path"])
+    for each in public.files:
+        copy = place / path.name / each.absolute().relative_to(path) if path.is_dir() else place / path.name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(each, copy)
+    return {**public.texts, "path": str(place / path.name)}
 
 
 def _started(bags: Path, scratch: Path) -> subprocess.Popen[bytes]:
@@ -293,7 +307,7 @@ def _readable(place: Path, public: _Public) -> list[Rule]:
     """What the process may read, with what is below it; or only list, which finding modules needs."""
     package = Path(__file__).parents[2]
     python = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
-    given = (place, package, public.reference, *public.files)
+    given = (place, package, public.reference)
     whole = [
         *sorted(python - {"/", "/usr"}),
         *_SYSTEM,
@@ -301,8 +315,7 @@ def _readable(place: Path, public: _Public) -> list[Rule]:
     ]
     if sys.base_prefix == "/usr":
         whole += [path for path in sysconfig.get_paths().values() if path.startswith("/usr/")]
-    listed = {str(package.parent), *(str(path.parent.resolve()) for path in public.files)}
-    return [*((path, "read") for path in whole), *((path, "list") for path in sorted(listed))]
+    return [*((path, "read") for path in whole), (str(package.parent), "list")]
 
 
 def _copy_module(name: str, plugins: Path) -> None:

@@ -1,0 +1,86 @@
+"""What this process may still ask the kernel of Linux for: a filter of system calls (seccomp).
+
+Landlock decides what may be opened. It says nothing of sockets other than TCP's, of the modes, owners and dates of
+files, or of other processes; so calls for these are refused here, with "operation not permitted", for good.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import sys
+from typing import Final
+
+_PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 22, 2, 38
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1
+_LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_ARCHITECTURES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
+_OTHER_NUMBERING: Final = 0x40000000  # x32: the same calls under other numbers
+_SOCKET: Final = (41, 198)
+_INTERNET: Final = (2, 10)
+_KINDS: Final = (1, 2)  # a stream; and a datagram, which looks names up
+
+_REFUSED: Final = {
+    "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54),
+    "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88),
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "removexattrat": (466, 466),
+    "truncate": (76, 45), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "fanotify_init": (300, 262),
+    "io_uring_setup": (425, 425), "ptrace": (101, 117), "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
+    "pidfd_send_signal": (424, 424), "kill": (62, 129), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
+    "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280),
+    "perf_event_open": (298, 241), "mount": (165, 40), "umount2": (166, 39), "unshare": (272, 97),
+    "setns": (308, 268), "execve": (59, 221), "execveat": (322, 281),
+}  # fmt: skip
+"""Number of each call on the two architectures; None where it has none."""
+
+
+class _Step(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint16), ("then", ctypes.c_uint8), ("otherwise", ctypes.c_uint8),
+                ("value", ctypes.c_uint32)]  # fmt: skip
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_uint16), ("steps", ctypes.POINTER(_Step))]
+
+
+def refuse_calls(*, internet: bool) -> bool:
+    """Refuse these calls, and sockets but for the Internet's where ``internet``; whether the system can do that.
+
+    To be called before there are other threads.
+    """
+    known = _ARCHITECTURES.get(platform.machine())
+    if sys.platform != "linux" or known is None or sys.maxsize < 2**32:
+        return False
+    steps = _steps(*known, internet=internet)
+    program = _Program(len(steps), (_Step * len(steps))(*(_Step(*step) for step in steps)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    return int(libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0)) == 0
+
+
+def _steps(architecture: int, column: int, *, internet: bool) -> list[tuple[int, int, int, int]]:
+    """The program: each jump is over one or two of the steps that follow."""
+    refuse, allow = (_RETURN, 0, 0, _REFUSE), (_RETURN, 0, 0, _ALLOW)
+    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, architecture), refuse, (_LOAD, 0, 0, 0)]
+    if column == 0:
+        steps += [(_AT_LEAST, 0, 1, _OTHER_NUMBERING), refuse]
+    for numbers in _REFUSED.values():
+        if (number := numbers[column]) is not None:
+            steps += [(_EQUAL, 0, 1, number), refuse]
+    if not internet:
+        return [*steps, (_EQUAL, 0, 1, _SOCKET[column]), refuse, allow]
+    steps += [(_EQUAL, 1, 0, _SOCKET[column]), allow]
+    steps += [(_LOAD, 0, 0, 16), (_EQUAL, 2, 0, _INTERNET[0]), (_EQUAL, 1, 0, _INTERNET[1]), refuse]
+    steps += [
+        (_LOAD, 0, 0, 24),
+        (_AND, 0, 0, 0xF),
+        (_EQUAL, 2, 0, _KINDS[0]),
+        (_EQUAL, 1, 0, _KINDS[1]),
+        refuse,
+    ]
+    return [*steps, allow]

@@ -1,0 +1,131 @@
+"""A writer of somebody's own sees a release and public copies, and does nothing beside writing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fences import Fence
+from publius.documents.corpus import open_corpus
+from publius.errors import PolicyError
+from publius.files import child
+from publius.mechanisms.registry import make_mechanism
+from publius.noise.randomness import seeded_rng
+from publius.releases.engines import protect_corpus
+from publius.releases.plan import Encoding, Plan
+from publius.releases.writing import run
+from publius.releases.writing.confinement import CALLS, FILES
+from publius.settings import WritingSettings
+from publius.vectors.embeddings import Embeddings
+from toy import WORDS, sentence
+
+_WRITER = """
+import os, socket
+from publius.releases.writing.writer import AbstractTextWriter, Written
+
+def tried(name, action):
+    try:
+        action()
+    except OSError:
+        return []
+    return [name]
+
+class Mine(AbstractTextWriter):
+    note = "what could be done"
+    def write(self, released):
+        here = os.environ["TMPDIR"] + "/mine"
+        open(here, "w").close()
+        done = tried("listed", lambda: os.listdir({beside!r})) + tried("read", lambda: open({secret!r}).read())
+        done += tried("mode", lambda: os.chmod(here, 0o666)) + tried("date", lambda: os.utime(here, (1, 1)))
+        for family in (socket.AF_UNIX, socket.AF_INET):
+            for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+                done += tried("socket", lambda: socket.socket(family, kind).close())
+        done += tried("program", lambda: os.posix_spawn("/bin/true", ["true"], {{}}))
+        done += tried("signal", lambda: os.kill(1, 0))
+        text = next(iter(self.seen.public)).text
+        return Written(f"{{text}}: {{done}}", {{}})
+"""
+
+
+def _written(folder: Path, *, unconfined: bool = False) -> tuple[run.Summary, set[str]]:
+    """A release, a public file beside a secret one, and what such a writer makes of them."""
+    vectors = seeded_rng(20).standard_normal((len(WORDS), 8), np.float32)
+    embeddings = Embeddings.from_arrays(WORDS, vectors, name="toy", tokenizer="word2vec")
+    plan = Plan(make_mechanism("laplace", embeddings, epsilon=5.0), Encoding.of("word2vec", length=4))
+    texts, public, plugins = folder / "texts.jsonl", folder / "given" / "public.jsonl", folder / "plugins"
+    texts.write_text(json.dumps({"id": "a", "text": sentence(1)}) + "\n", encoding="utf-8")
+    public.parent.mkdir()
+    public.write_text(json.dumps({"text": "public words"}) + "\n", encoding="utf-8")
+    secret = public.with_name("secret.txt")
+    secret.write_text("secret", encoding="utf-8")
+    protect_corpus(open_corpus(texts), plan, folder / "release")
+    plugins.mkdir()
+    source = _WRITER.format(beside=str(public.parent), secret=str(secret))
+    (plugins / "fencewriter.py").write_text(source, encoding="utf-8")
+    settings = WritingSettings(writer="python:fencewriter:Mine", public=str(public), unconfined=unconfined)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(plugins))
+        summary = run.write_texts(folder / "release", folder / "written.jsonl", settings)
+    lines = (folder / "written.jsonl").read_text(encoding="utf-8").splitlines()
+    return summary, {json.loads(line)["text"] for line in lines}
+
+
+def _nothing_else(folder: Path) -> None:
+    try:
+        summary, written = _written(folder)
+    except PolicyError:
+        pytest.skip("this system has no Landlock or no seccomp, and refuses a writer from outside")
+    assert written == {"public words: []"}
+    assert {FILES, CALLS} <= {*summary.held}
+
+
+def _only_when_typed(folder: Path) -> None:
+    """Where the system holds nothing, it takes a typed word."""
+    (folder / "first").mkdir()
+    (folder / "second").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        _started_with(patch, "apart.confine = lambda rules, port: ()")
+        with pytest.raises(PolicyError, match="--unconfined"):
+            _written(folder / "first")
+        assert not (folder / "first" / "written.jsonl").exists()
+        summary, _ = _written(folder / "second", unconfined=True)
+        assert (summary.held, summary.confined) == ((), False)
+
+
+_BEFORE = "from publius.releases.writing import apart, confinement"
+_changes: list[str] = []
+
+
+def _started_with(patch: pytest.MonkeyPatch, change: str) -> None:
+    """Let the writer's process start with a part of it replaced."""
+    patch.setattr(sys.modules[__name__], "_changes", [*_changes, change])
+    code = "\n".join([_BEFORE, *sys.modules[__name__]._changes, "apart.main()"])  # type: ignore[attr-defined]
+    patch.setattr(child, "command", lambda module: [sys.executable, "-P", "-c", code])
+
+
+def _all_calls(patch: pytest.MonkeyPatch) -> None:
+    _started_with(patch, "confinement.refuse_calls = lambda internet: True")
+
+
+def _public_folder_is_listed(patch: pytest.MonkeyPatch) -> None:
+    real = run._readable
+
+    def readable(place: Path, public: run._Public) -> list[tuple[str, str]]:
+        return [*real(place, public), *((str(path.parent), "list") for path in public.files)]
+
+    patch.setattr(run, "_readable", readable)
+
+
+def _nobody_asks(patch: pytest.MonkeyPatch) -> None:
+    _started_with(patch, "apart._check_held = lambda settings, held: None")
+
+
+FENCES = (
+    Fence(6, "a writer apart opens no socket and changes no mode", _nothing_else, _all_calls),
+    Fence(6, "a writer apart lists no folder of a public file", _nothing_else, _public_folder_is_listed),
+    Fence(6, "a writer that nothing holds runs only when that is typed", _only_when_typed, _nobody_asks),
+)
