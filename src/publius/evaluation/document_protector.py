@@ -126,7 +126,7 @@ class DocumentProtector(AbstractProtector):
         if isinstance(mechanism, Prototype):
             law = mechanism.law(documents)
             scores = np.log(law[:, [item.prototype or 0 for item in released]].T)
-            return Originals(exact_success(law, [text.label("author") for text in texts]), scores)
+            return Originals(exact_success(law, [text.label("author") for text in texts]), scores, law)
         places = mechanism.positions(documents)
         seen = mechanism.positions([mechanism.indices(item.words) for item in released])
         gaps = np.sqrt(((seen[:, None] - places[None]) ** 2).sum(axis=2))

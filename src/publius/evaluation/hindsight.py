@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,10 +15,15 @@ from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.attackers.base import best_columns
 from publius.evaluation.encoding import EncodedText
 from publius.evaluation.neighborhood import Neighborhood
-from publius.evaluation.originals import author_scores, limit_of_bound
+from publius.evaluation.originals import (
+    author_scores,
+    limit_of_bound,
+    together_by_law,
+    together_by_scores,
+)
 from publius.evaluation.protectors import Originals
 from publius.evaluation.rows import Protection, Row, make_row, measured_row
-from publius.evaluation.statistics import bootstrap_mean
+from publius.evaluation.statistics import bootstrap_mean, clopper_pearson
 from publius.noise.randomness import Generator, seeded_rng
 
 
@@ -29,7 +35,7 @@ def originals_row(
     rng: Generator,
     delta: float = 0.0,
 ) -> Row:
-    """One row: ``exact`` says whether no adversary can do better; ``by_topic`` has share, limits and floor of each.
+    """One row: ``exact``: no adversary does better from one bag; ``by_topic``: share, limits and floor of each.
 
     ``limit`` is what the bound between any two documents alone says; ``delta`` is that of one document.
 
@@ -45,11 +51,38 @@ def originals_row(
     limit = None if protection.bound is None else limit_of_bound(protection.bound, authors, delta)
     extra: dict[str, Any] = {
         "exact": found.success is not None, "by_topic": _by_topic(texts, shares), "limit": limit,
+        "together": together(found, authors, shares),
     }  # fmt: skip
     if found.success is None:
         return make_row(protection, ORIGINALS, "author", [share == 1 for share in shares], chance, extra)
     interval = bootstrap_mean(shares[None, :], seeded_rng(len(shares)))
     return measured_row(protection, ORIGINALS, "author", (interval, len(shares)), chance, extra)
+
+
+def together(found: Originals, authors: Sequence[str], shares: Float64Array) -> dict[str, Any]:
+    """What the holder of the originals names from all bags of one author together, who is likeliest to be named first.
+
+    ``authors`` are of the texts, ``shares`` how often each text's author is named from its bag alone. The record holds
+    the mean over ``authors``, ``named``, with its upper limit ``high``; and of the worst author ``documents`` and
+    ``worst``, with ``worst_high`` (95 %), None where there is only one draw of him. ``worst_alone`` is the largest mean
+    over one author's documents, each alone; ``most`` the largest number of documents of one author.
+    """
+    names = sorted(set(authors))
+    counts = [Counter(authors)[name] for name in names]
+    alone = [float(np.mean([s for s, a in zip(shares, authors, strict=True) if a == name])) for name in names]
+    record: dict[str, Any] = {"authors": len(names), "most": max(counts), "worst_alone": max(alone)}
+    if found.law is None:
+        hits = together_by_scores(found.scores, authors)
+        interval = clopper_pearson(round(float(hits.sum())), len(hits))
+        return {**record, "named": float(hits.mean()), "high": interval.high, "worst": None}
+    named, draws = together_by_law(found.law, authors, seeded_rng(len(authors)))
+    at = int(named.argmax())
+    high = clopper_pearson(math.ceil(named[at] * draws), draws).high
+    limit = bootstrap_mean(named[None, :], seeded_rng(len(names))).high
+    return {
+        **record, "named": float(named.mean()), "high": limit, "worst": float(named[at]), "worst_high": high,
+        "documents": counts[at],
+    }  # fmt: skip
 
 
 def with_limit(row: Row, record: dict[str, Any], near: Neighborhood | None, size: int) -> Row:

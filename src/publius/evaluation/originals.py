@@ -1,10 +1,14 @@
 """The holder of the originals: an adversary with the mechanism and the exact text of every candidate document.
 
-It asks which candidate was released, and names that one's author. Before the release every candidate is equally
-likely to it. Nobody who names authors, whatever it knows or has learned, does better than the best such rule
-(the Bayes rule): the author is a function of which document it was, and the rule takes the likeliest author given
-all that can be known. Where the mechanism's law over outcomes can be written down, the success of that rule is
-computed; elsewhere a likelihood that can be computed stands in for it, and the figure is a lower bound.
+It sees one released bag, asks which candidate it was made from, and names that one's author. Before the release
+every candidate is equally likely to it. Nobody who names authors from one bag alone, whatever it knows or has learned,
+does better than the best such rule (the Bayes rule): the author is a function of which document it was, and the rule
+takes the likeliest author given all that can be known. Where the mechanism's law over outcomes can be written down,
+the success of that rule is computed; elsewhere a likelihood that can be computed stands in for it, and the figure is
+a lower bound.
+
+Who knows which bags belong together, all those of one author, learns more: `together_by_law` and `together_by_scores`
+attack them as one.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.evaluation.transition import AbstractTransition
+from publius.noise.randomness import Generator
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -54,6 +59,59 @@ def _by_author(values: Float64Array, authors: Sequence[str]) -> Float64Array:
     totals = np.zeros((len(set(authors)), values.shape[1]))
     np.add.at(totals, _places(authors), values)
     return totals
+
+
+DRAWS: Final = 1_000
+"""How often all bags of an author are drawn to find how often he is named from them together."""
+
+_FEWEST_DRAWS: Final = 100
+_MOST_STEPS: Final = 10**9
+
+
+def together_by_law(law: Float64Array, authors: Sequence[str], rng: Generator) -> tuple[Float64Array, int]:
+    """How often each author is named from all bags of his together, in the order of the sorted names, shape (authors,).
+
+    The adversary holds all originals and knows which bags belong together; before the release every author is equally
+    likely to it. It names the author with the largest product, over the bags, of the mean probability under his
+    documents. Each author's bags are drawn as often as the second number says.
+
+    Args:
+        law: probability of each outcome for each candidate document, shape (k, outcomes).
+        authors: of the k documents.
+        rng: for the draws.
+
+    """
+    places = _places(authors)
+    count = int(places.max()) + 1
+    draws = max(_FEWEST_DRAWS, min(DRAWS, _MOST_STEPS // (len(places) * count)))
+    means = _by_author(law, authors) / np.bincount(places)[:, None]
+    logs = np.log(np.maximum(means, 1e-300)).T
+    ends = np.cumsum(law, axis=1)
+    named = np.zeros(count)
+    for author in range(count):
+        scores = np.zeros((draws, count))
+        for document in np.flatnonzero(places == author):
+            drawn = np.searchsorted(ends[document], rng.random(draws) * ends[document, -1], side="right")
+            scores += logs[np.minimum(drawn, law.shape[1] - 1)]
+        best = scores >= scores.max(axis=1, keepdims=True) - 1e-9
+        named[author] = (best[:, author] / best.sum(axis=1)).mean()
+    return named, draws
+
+
+def together_by_scores(scores: Float64Array, authors: Sequence[str]) -> Float64Array:
+    """Whether each author is named from all bags of his that were released, shape (authors,): the same rule, one draw.
+
+    Args:
+        scores: how likely each released bag is under each candidate document, in nats, shape (k, k).
+        authors: of the k documents, and of the k bags in the same order.
+
+    """
+    places = _places(authors)
+    means = author_scores(scores, authors) - np.log(np.bincount(places))
+    sums = np.zeros((means.shape[1], means.shape[1]))
+    np.add.at(sums, places, means)
+    best = sums >= sums.max(axis=1, keepdims=True) - 1e-9
+    return np.asarray(np.diag(best) / best.sum(axis=1))
 
 
 # Word mechanisms ------------------------------------------------------------------------------------------
@@ -135,7 +193,7 @@ def author_scores(scores: Float64Array, authors: Sequence[str]) -> Float64Array:
 
 
 def success_at_most(exponents: Float64Array, authors: Sequence[str], delta: float = 0.0) -> float:
-    """No adversary names the author more often than this, by the guarantee alone.
+    """No adversary names the author of one document, from its bag alone, more often than this: by the guarantee alone.
 
     Args:
         exponents: nats between each two candidate documents, shape (k, k).

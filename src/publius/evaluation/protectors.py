@@ -35,10 +35,12 @@ class Originals:
 
     ``success`` is the exact probability that each text's author is named, shape (k,), where it can be computed.
     ``scores`` are the log likelihoods of his attack, shape (releases, k), one column a candidate text.
+    ``law`` is the probability of each outcome for each text, shape (k, outcomes), where it was written down.
     """
 
     success: Float64Array | None
     scores: Float64Array
+    law: Float64Array | None = None
 
 
 class AbstractProtector(ABC):
@@ -101,7 +103,8 @@ class Unprotected(AbstractProtector):
         )
         law = (own[:, None] == seen).astype(np.float64)
         scores = np.log(np.maximum(law.T, 1e-300))
-        return Originals(exact_success(law / law.sum(axis=1, keepdims=True), _names(texts)), scores)
+        law /= law.sum(axis=1, keepdims=True)
+        return Originals(exact_success(law, _names(texts)), scores, law)
 
 
 @final
@@ -151,7 +154,7 @@ class WordProtector(AbstractProtector):
         filled = any(text.padding for text in texts)
         if log_rows and not filled and outcomes_of_bags(vocabulary, self.size) <= MOST_OUTCOMES:
             laws = bag_laws([np.exp(log_rows(text.indices)) for text in texts])
-            return Originals(exact_success(laws, _names(texts)), scores)
+            return Originals(exact_success(laws, _names(texts)), scores, laws)
         return Originals(None, scores)
 
 

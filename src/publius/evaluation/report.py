@@ -18,7 +18,7 @@ from publius.files import write_file
 from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 
 NOT_TRIED: Final = (
-    "Adversaries with neural language models; where the holder of the originals is exact, none can do better than he.",
+    "Adversaries with neural language models; where the holder of the originals is exact, none beats him from one bag.",
     "Verification, clustering and open-set attribution: every unknown text here is by one of the candidates.",
     "Reconstruction of the original words, and linkage with data from elsewhere.",
     "Topics or languages other than those of this corpus.",

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 from publius.errors import UsageError
+from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.report import NOT_TRIED
 from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
+from publius.evaluation.summary import Finding as FoundByOne
 from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import judge, read_limits
+from publius.privacy.guarantee import total_exponent
 from publius.releases.digests import file_digests
-from publius.releases.signoff import Finding, Measured, Share, matching
+from publius.releases.signoff import Finding, Measured, Share, matching, percent, percent_up
 from publius.settings import Task
 from publius.text.tokenizer import PROFILES, StopWords
 
@@ -33,7 +36,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     limits = read_limits(folder)
     verdict = judge([each for each in (clean, line) if each is not None], limits, results.facts)
     return Measured(
-        _about(results),
+        (*_about(results), *together_rows(line.of(ORIGINALS, "author"), line.bound)),
         tuple(_findings(line, clean, results.facts["chance"])),
         NOT_TRIED,
         file_digests(folder),
@@ -41,6 +44,43 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         results.facts["floor"],
         None if verdict is None else verdict.text,
     )
+
+
+def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[tuple[str, str]]:
+    """What the holder of the originals names from one bag and from all bags of one author, and what bounds the latter.
+
+    ``finding`` is his, ``bound`` the nats between any two documents.
+    """
+    found = None if finding is None else finding.extra.get("together")
+    if finding is None or found is None:
+        return
+    alone = found["worst_alone"]
+    yield (
+        "one bag of an author",
+        f"per document, the holder of the originals names the author of {percent(finding.accuracy.value)}, at most "
+        f"{percent(finding.accuracy.high)} allowing for chance; of the worst author's documents {percent_up(alone)}",
+    )
+    many = f"{found['authors']:,} authors, equally likely before"
+    if found["worst"] is None:
+        named = f"in this one draw he names {percent_up(found['named'])} of {many}; the worst cannot be told from one"
+    else:
+        documents = _documents(found["documents"])
+        named = (
+            f"of {many}, he names {percent_up(found['named'])}; the worst, with {documents}, "
+            f"{percent_up(found['worst_high'])} of the time"
+        )
+    yield "all bags of one author together", f"who knows which bags belong together: {named}"
+    most = found["most"]
+    total = (
+        "none: no useful bound is stated between any two documents"
+        if bound is None
+        else f"{total_exponent([bound] * most):g} nats for the author of most, who has {_documents(most)}"
+    )
+    yield "bound for all of one author", total
+
+
+def _documents(count: int) -> str:
+    return "1 document" if count == 1 else f"{count:,} documents"
 
 
 def _stated(results: Results, *, document: bool) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Whether what was measured is within the limits that a curator set: PASS or FAIL, with the reason.
 
-Everything is read on the safe side. Authors: where the holder of the originals is exact, no adversary can do better,
-and the upper limit of his interval decides; otherwise that of the strongest adversary measured, and where none was,
-what the guarantee alone allows. Topics: the lower limit of the best classifier's interval. Bound: what is stated
-between any two documents, rounded up; where nothing is stated there is no bound.
+Everything is read on the safe side. Authors: where the holder of the originals is exact, no adversary does better
+from one bag, and the upper limit of his interval decides; otherwise that of the strongest adversary measured,
+and where none was, what the guarantee alone allows. Topics: the lower limit of the best classifier's interval.
+Bound: what is stated between any two documents, rounded up; where nothing is stated there is no bound.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def author_figure(line: Line) -> tuple[float, float, str]:
     """The share of authors named, its upper limit, and by whom."""
     originals, strongest = line.of(ORIGINALS, "author"), line.best("author")
     if originals is not None and originals.extra["exact"]:
-        who = "the holder of the originals (no adversary can do better)"
+        who = "the holder of the originals (per document: from one bag alone no adversary can do better)"
         return originals.accuracy.value, originals.accuracy.high, who
     if strongest is not None:
         return (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import itertools
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -370,6 +371,11 @@ def _groups(measured: Measured | None) -> list[tuple[str, Sequence[Finding]]]:
 def percent(value: float | None) -> str:
     """A share for people: "8.4 %"; a dash for none."""
     return "–" if value is None else f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
+
+
+def percent_up(value: float) -> str:
+    """A share that is an upper limit, for people: rounded up."""
+    return percent(math.ceil(value * 1000 - 1e-9) / 1000)
 
 
 def number(value: float) -> str:

@@ -361,7 +361,7 @@ export function bagWords(bag, size = 0) {
 const strongest = (found) => found.reduce((best, each) => (best === null || each.released.value > best.released.value ? each : best), null);
 const of = ({ measured }, task) => measured.filter((each) => each.task === task);
 
-/** Who decides is the holder of the originals, where there is one: no adversary can do better. */
+/** Who decides is the holder of the originals, where there is one: per document no adversary can do better. */
 function judged(result) {
   const authors = of(result, "author");
   const first = authors.find((each) => each.adversary === "originals") ?? strongest(authors);
