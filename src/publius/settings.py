@@ -230,8 +230,14 @@ class InputSettings(Settings):
         None, help="What separates fields of a table: one character, or tab. Default: found, and said."
     )
     encoding: str | None = option(
-        None, help="Encoding of a table, such as iso-8859-1. Default: found, and said."
+        None, help="Encoding of text and tables, such as iso-8859-1. Default: found, and said."
     )
+    subfolders: bool = option(False, help="Read the folders below a folder, too.")
+    follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
+    reading_seconds: float = option(
+        5.0, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take.",
+        above=0, at_most=86_400,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -699,6 +705,15 @@ class StartSettings(Settings):
     )
     encoding: str | None = option(
         None, help="Encoding of the file, such as iso-8859-1. Default: found, and said."
+    )
+    subfolders: bool = option(False, help="Read the folders below a folder, too.")
+    follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
+    reading_seconds: float | None = option(
+        None, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take; 5.",
+        above=0, at_most=86_400,
+    )  # fmt: skip
+    accept_loss: bool = option(
+        False, help="Release even where more than 5 % of the documents cannot be read."
     )
     allow_padding: bool = option(
         False, help="With words: release even where more than 30 % of the words are padding."

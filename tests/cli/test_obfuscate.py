@@ -224,7 +224,9 @@ def test_bad_document_stops_the_run_without_output(broken_corpus, tmp_path):
 
 @pytest.mark.parametrize("length", ["20", "shortest"])
 def test_bad_documents_are_left_out_on_request(broken_corpus, tmp_path, length):
-    done = obfuscate(broken_corpus, tmp_path / "out", "--skip-bad", "--json", "--length", length)
+    done = obfuscate(
+        broken_corpus, tmp_path / "out", "--skip-bad", "--json", "--length", length, "--accept-loss"
+    )
     assert done.returncode == 0, done.stderr
     skipped = json.loads(done.stdout)["skipped"]
     assert [bad["position"] for bad in skipped] == [5]

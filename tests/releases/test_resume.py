@@ -297,7 +297,7 @@ def test_the_command_says_what_it_found(publius, corpus_file, stored, plan, tmp_
     working = working_path(tmp_path / "out")
     shutil.rmtree(working)
     assert publius(*call)[0] == 65
-    code, out, err = publius(*call, "--skip-bad", "--json")
+    code, out, err = publius(*call, "--skip-bad", "--accept-loss", "--json")
     assert code == 0
     assert json.loads(out)["resumed"] == {"documents": 6, "left_out": 0, "torn_bytes": 0}
     assert "6 documents were finished" in err

@@ -96,7 +96,7 @@ def command(folder: Path, source: Path, policy: str, format: str, place: str) ->
     arguments += [] if place == "failing" else ["--number"]
     if place == "failing":
         arguments += ["--text-field", FIELD]
-    return [*arguments, *(["--skip-bad"] if place in ("bad row", "not UTF-8") else [])]
+    return [*arguments, *(["--skip-bad", "--accept-loss"] if place in ("bad row", "not UTF-8") else [])]
 
 
 def run(arguments):

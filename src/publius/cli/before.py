@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from publius.cli.console import printable
-from publius.cli.log import say
+from publius.cli.log import say, say_here
 from publius.errors import DocumentError, UsageError
 
 if TYPE_CHECKING:
-    from publius.documents.corpus import Corpus
+    from publius.documents.corpus import BadDocument, Corpus
     from publius.releases.plan import Plan
     from publius.releases.preflight import Preflight
     from publius.settings import ReleaseSettings
@@ -95,10 +98,38 @@ def _list(corpus: Corpus) -> None:
         bad = unusable(corpus)
     except DocumentError:  # the file cannot be read on: its error says where
         return
-    if len(bad) < 2:
-        return
-    say(f"{len(bad):,} documents cannot be used:")
-    for each in bad[:_SHOWN]:
-        say(f"  {printable(str(each.error()))}", plain=True)
-    if len(bad) > _SHOWN:
-        say(f"  and {len(bad) - _SHOWN:,} more", plain=True)
+    if len(bad) > 1:
+        say(f"{len(bad):,} documents cannot be used:")
+        for each in bad[:_SHOWN]:
+            say(f"  {printable(str(each.error()))}", plain=True)
+        if len(bad) > _SHOWN:
+            say(f"  and {len(bad) - _SHOWN:,} more", plain=True)
+    name_files(corpus, bad)
+
+
+def name_files(corpus: Corpus, bad: Iterable[BadDocument]) -> None:
+    """The files that documents which cannot be used are in: a name may say much, so it is kept nowhere."""
+    names = {each.position: name for each in bad if (name := corpus.file_name(each)) is not None}
+    for position, name in [*names.items()][:_SHOWN]:
+        say_here(f"  document {position} is the file {printable(repr(name))}")
+    if len(names) > _SHOWN:
+        say_here(f"  and {len(names) - _SHOWN:,} more files: see publius inspect")
+
+
+def ask_about_loss(corpus: Corpus, looked: Preflight, *, accepted: bool) -> bool:
+    """Whether so many documents may be left out as cannot be read; else `DocumentError`."""
+    from publius.releases.preflight import check_loss, too_many, unusable
+
+    lost, documents = looked.lost
+    if accepted or not too_many(lost, documents):
+        return accepted
+    if looked.documents:  # else there is nothing to release, and its own error says so
+        name_files(corpus, unusable(corpus))
+        check_loss(lost, documents, accepted=_agreed(lost, documents))
+    return True
+
+
+def _agreed(lost: int, documents: int) -> bool:
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    return typer.confirm(f"{lost:,} of {documents:,} documents cannot be read. Release the others", err=True)

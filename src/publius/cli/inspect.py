@@ -30,13 +30,32 @@ def inspect(
     encoding: Annotated[
         str | None, typer.Option(help="Encoding, such as iso-8859-1. Default: found.")
     ] = None,
+    subfolders: Annotated[
+        bool, typer.Option("--subfolders", help="Read the folders below a folder, too.")
+    ] = False,
+    follow_links: Annotated[
+        bool,
+        typer.Option(
+            "--follow-links", help="Follow symbolic links in a folder, also to files outside of it."
+        ),
+    ] = False,
+    reading_seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take. Default: 5."
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Look at a file of texts: columns, lengths, languages, odd rows. Nothing is released."""
     from publius.documents import inspection
 
     with waiting("reading the file"):
-        found = inspection.inspect(file, text_field=text_field, delimiter=delimiter, encoding=encoding)
+        seconds = {} if reading_seconds is None else {"reading_seconds": reading_seconds}
+        found = inspection.inspect(
+            file, text_field=text_field, delimiter=delimiter, encoding=encoding, subfolders=subfolders,
+            follow_links=follow_links, **seconds,
+        )  # fmt: skip
     if json:
         print_json(found.record())
     else:

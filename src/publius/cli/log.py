@@ -24,6 +24,12 @@ def say(text: str, *, plain: bool = False, error: bool = False) -> None:
     _LOGGER.log(logging.ERROR if error else logging.WARNING, "%s", text, extra={_PLAIN: plain})
 
 
+def say_here(text: str) -> None:
+    """A line for the eyes of whoever runs the command: on standard error as text, in no log of objects."""
+    if not any(isinstance(handler.formatter, _Json) for handler in _LOGGER.handlers):
+        say(text, plain=True)
+
+
 def set_up(format: Format, verbose: int) -> None:
     """Send the log to standard error: what commands say; with ``verbose`` 1 also the steps, with 2 everything."""
     handler = _ToStandardError()

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.before import check_input, check_strength, every_bad_document, look_first, say_first
+from publius.cli.before import (
+    ask_about_loss,
+    check_input,
+    check_strength,
+    every_bad_document,
+    look_first,
+    name_files,
+    say_first,
+)
 from publius.cli.console import as_json, printable, progress_bar, standard_output, waiting
 from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
@@ -54,6 +63,12 @@ def obfuscate(
         bool,
         typer.Option("--allow-padding", help="Release even where more than 30 % of the words are padding."),
     ] = False,
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss", help="With --skip-bad: release even where more than 5 % cannot be read."
+        ),
+    ] = False,
     length_from: Annotated[
         Path | None,
         typer.Option(help="With words: PUBLIC texts whose lengths say how many words a bag has."),
@@ -65,6 +80,7 @@ def obfuscate(
 ) -> None:
     """Turn documents into protected bags-of-words: keep their topic or meaning, or their words."""
     from publius.documents.corpus import open_corpus
+    from publius.releases.preflight import check_loss
 
     book = _ledger(ledger, fields.subject_field)
     check_strength(settings)
@@ -78,8 +94,11 @@ def obfuscate(
     )
     if not json:
         say_first(corpus, () if looked is None else looked.warnings())
+    if looked is not None and work.skip_bad:
+        accept_loss = ask_about_loss(corpus, looked, accepted=accept_loss)
+    losing = partial(check_loss, accepted=accept_loss)
     run = replace(work, workers=work.workers or os.cpu_count())
-    _run(corpus, plan, output, looked, json=json, manifest=manifest, ledger=book, run=run)
+    _run(corpus, plan, output, looked, json=json, manifest=manifest, ledger=book, run=run, losing=losing)
 
 
 def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) -> Plan:
@@ -141,9 +160,11 @@ def _run(
     told = _as_json(summary, output, corpus, looked)
     if piped:
         say(as_json(told) if json else _summary(summary, "standard output", looked), plain=True)
-        return
-    with standard_output(f"the release in {output} is complete"):
-        typer.echo(as_json(told) if json else _summary(summary, str(output), looked))
+    else:
+        with standard_output(f"the release in {output} is complete"):
+            typer.echo(as_json(told) if json else _summary(summary, str(output), looked))
+    if not json:
+        name_files(corpus, summary.bad)
 
 
 def _say(text: str) -> None:

@@ -139,6 +139,7 @@ def _walk(
         found = looked_at(file, choices)
     found, choices = _texts(file, found, choices, ask)
     _show(found)
+    choices = _losing(found, choices, ask)
     choices, older = _public(choices, ask)
     choices = _kept(choices, older, ask)
     walk = Walk(file, found, older, choices)
@@ -212,6 +213,20 @@ def _show(found: Inspection) -> None:
     for problem in found.problems:
         if not problem.startswith("no column 'id'"):  # documents are numbered here
             typer.echo(f"   {printable(problem)}")
+
+
+def _losing(found: Inspection, choices: Choices, ask: _Asking) -> Choices:
+    """Go on without documents that cannot be read: where they are many somebody has to say so, else `DocumentError`."""
+    from publius.releases.preflight import check_loss, too_many
+
+    if not too_many(found.lost, found.documents) or choices.accept_loss:
+        return choices
+    typer.echo(f"   {found.lost:,} of {found.documents:,} documents cannot be read and would be left out.")
+    agreed = False
+    with contextlib.suppress(typer.Abort):  # nobody is there to ask
+        agreed = not ask.yes and ask.agreed("Go on without them", proposed=False)
+    check_loss(found.lost, found.documents, accepted=agreed)
+    return replace(choices, accept_loss=True)
 
 
 def _public(choices: Choices, ask: _Asking) -> tuple[Choices, Older | None]:

@@ -20,7 +20,7 @@ from publius.settings import InputSettings, ReleaseSettings, RunSettings, WatchS
 if TYPE_CHECKING:
     from publius.releases.watching import Event
 
-_NOT_HERE = ("experiment", "seed", "number", "engine", "master", "workers", "resume")
+_NOT_HERE = ("experiment", "seed", "number", "engine", "master", "workers", "resume", "subfolders")
 
 
 def register(app: typer.Typer) -> None:

@@ -11,26 +11,21 @@ import math
 import os
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar, final
 
-from publius.documents.readers import READERS, SEPARATED, UNNAMED, WHOLE, kind_of_file, reader_of
-from publius.documents.row_readers import (
-    RANGE_READERS,
-    RECORD_LIMIT,
-    Reader,
-    Row,
-    count_parquet,
-    import_parquet,
-    kind_of,
-)
+from publius.documents.foreign import KINDS as FOREIGN
+from publius.documents.foreign import check_library, parquet_groups
+from publius.documents.readers import LINES, READERS, SEPARATED, UNNAMED, WHOLE, kind_of_file, reader_of
+from publius.documents.row_readers import RECORD_LIMIT, Row, kind_of
 from publius.documents.seen_ids import IdSet
 from publius.documents.standard_input import DASH, held_input
-from publius.documents.table_form import TableForm, find_form
+from publius.documents.table_form import TableForm, checked_encoding, find_form
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
+from publius.files.arrivals import passed_over
 from publius.settings import InputSettings
 
 T = TypeVar("T")
@@ -43,6 +38,14 @@ LONGEST_LABEL: Final = 256
 REPEATED: Final = "an earlier document has this id: make ids differ or number the documents"
 """Why a document whose id was there before is bad."""
 
+IS_LINK: Final = (
+    "it is a symbolic link, which may lead anywhere: put the file itself there, or say --follow-links"
+)
+"""Why a symbolic link is bad."""
+
+_IN_SUBFOLDER: Final = "it is in a folder within the folder: say --subfolders to read those, too"
+_NO_FILE: Final = "it is neither a file nor a folder: take it out"
+_UNKNOWN_KIND: Final = "it is of no kind that can be read: save it as .docx, .pdf or .txt, or take it out"
 _REFUSED: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # controls, lone surrogates, line and paragraph ends
 
 
@@ -90,6 +93,8 @@ class BadDocument:
     position: int
     id: str | None
     reason: str
+    part: int | None = None
+    """Number of its file among those of the corpus, from 0, where there are several: see `Corpus.file_name`."""
 
     def error(self) -> DocumentError:
         """The error to raise when the run is to stop here."""
@@ -146,8 +151,10 @@ class Corpus:
     """Documents stored in files; iterate over it, as often as needed, for `Document` and `BadDocument`.
 
     Made by `open_corpus`. ``paths`` are the files in the order they are read; ``kind`` is the suffix of the first.
-    ``delimiter`` and ``encoding`` are those of separated values. With ``gaps`` a kept field may be null or absent: the
-    label is empty.
+    ``delimiter`` and ``encoding`` are those of separated values and of text; the encoding "" is each text's own, found
+    when it is read. With ``gaps`` a kept field may be null or absent: the label is empty. ``left`` are files of a
+    folder that cannot be read, with the reason: each is a `BadDocument` after the others. ``links`` says whether a
+    symbolic link is followed where a file is opened, ``reading_seconds`` what a foreign file may take.
     """
 
     path: Path
@@ -160,6 +167,9 @@ class Corpus:
     delimiter: str = ","
     encoding: str = "utf-8"
     gaps: bool = False
+    left: tuple[tuple[Path, str], ...] = field(default=(), repr=False)
+    links: bool = True
+    reading_seconds: float = InputSettings.reading_seconds
 
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
@@ -167,6 +177,7 @@ class Corpus:
         used = IdSet()
         for position, (row, path) in enumerate(self._rows(), start=1):
             yield self._document(position, row, used, path)
+        yield from self._left(position + 1)
         if not position:
             raise DocumentError(f"{shown(self.path)} holds no document: check that it is the right file")
 
@@ -175,14 +186,30 @@ class Corpus:
         """How many documents there are, bad ones counted, where that is known without reading them."""
         kinds = {kind_of_file(path.name) or self.kind for path in self.paths}
         if kinds <= WHOLE:
-            return len(self.paths)
-        return sum(map(count_parquet, self.paths)) if kinds == {".parquet"} else None
+            return len(self.paths) + len(self.left)
+        if kinds != {".parquet"}:
+            return None
+        groups = (parquet_groups(path, seconds=self.reading_seconds) for path in self.paths)
+        return sum(rows for found in groups for rows, _ in found) + len(self.left)
 
-    def reader_at(self, number: int) -> Reader:
-        """What reads file ``number`` of `paths`."""
-        return reader_of(self._kind_at(number), TableForm(self.delimiter, self.encoding))
+    def file_name(self, bad: BadDocument) -> str | None:
+        """What the file of a bad document is called, for its curator's eyes only; None where there is one file."""
+        parts = [*self.paths, *(path for path, _ in self.left)]
+        if bad.part is None or not 0 <= bad.part < len(parts):
+            return None
+        return self.name_of(parts[bad.part])
 
-    def _kind_at(self, number: int) -> str:
+    def name_of(self, path: Path) -> str:
+        """What a file is called below the folder of the corpus: for its curator's eyes only."""
+        return path.relative_to(self.path).as_posix() if path.is_relative_to(self.path) else path.name
+
+    def reader_at(self, number: int) -> Callable[..., Iterator[Row]]:
+        """What reads file ``number`` of `paths`, see `publius.documents.readers.reader_of`."""
+        form = TableForm(self.delimiter, self.encoding)
+        return reader_of(self.kind_at(number), form, seconds=self.reading_seconds, links=self.links)
+
+    def kind_at(self, number: int) -> str:
+        """The kind of file ``number`` of `paths`."""
         return kind_of_file(self.paths[number].name) or self.kind
 
     def _columns(self) -> tuple[str, ...]:
@@ -195,18 +222,29 @@ class Corpus:
             for row in self._placed(number, self.reader_at(number)(path, columns)):
                 yield row, number
 
+    def _left(self, first: int) -> Iterator[BadDocument]:
+        """The files of the folder that cannot be read, the first at position ``first``."""
+        for number, (_, reason) in enumerate(self.left):
+            yield BadDocument(first + number, None, reason, len(self.paths) + number)
+
     def _placed(self, number: int, rows: Iterable[Row]) -> Iterator[Row]:
         part = f"part {number + 1}" if len(self.paths) > 1 else ""
         for row in rows:
             yield Row(", ".join(filter(None, (part, row.place))), row.fields, row.problem)
 
     def read_range(self, part: Range, first: int) -> Iterator[Document | BadDocument]:
-        """What is in a range of one file, the first at position ``first``; ids are not compared."""
+        """What is in a range of one file, the first at position ``first``; ids are not compared.
+
+        The range after those of all files holds what is left of a folder.
+        """
+        if part.path == len(self.paths):
+            yield from self._left(first)
+            return
         path, columns = self.paths[part.path], self._columns()
         if part.whole:
             rows = self.reader_at(part.path)(path, columns)
         else:
-            rows = RANGE_READERS[self._kind_at(part.path)](path, columns, part.start, part.stop)
+            rows = self.reader_at(part.path)(path, columns, part.start, part.stop)
         for position, row in enumerate(self._placed(part.path, rows), start=first):
             yield self._document(position, row, None, part.path)
 
@@ -214,8 +252,9 @@ class Corpus:
         self, position: int, row: Row, used: IdSet | None, path: int | None = None
     ) -> Document | BadDocument:
         where = f"{row.place}: " if row.place else ""
+        part = path if len(self.paths) + len(self.left) > 1 else None
         if row.problem is not None:
-            return BadDocument(position, None, where + row.problem)
+            return BadDocument(position, None, where + row.problem, part)
         identity: str | None = None
         try:
             identity = str(position) if self.id_field is None else _id(row.fields, self.id_field)
@@ -225,15 +264,15 @@ class Corpus:
             labels = {name: self._label(row.fields, name) for name in self.keep}
             subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
         except DocumentError as refused:
-            return BadDocument(position, identity, f"{where}{refused}")
+            return BadDocument(position, identity, f"{where}{refused}", part)
         return Document(identity, text, labels, position, self._account(path, identity), subject)
 
     def _label(self, fields: Mapping[str, object], name: str) -> str:
         return "" if self.gaps and fields.get(name) is None else _label(fields, name)
 
     def _account(self, path: int | None, identity: str) -> str | None:
-        if path is not None and self._kind_at(path) in WHOLE:
-            return self.paths[path].name
+        if path is not None and self.kind_at(path) in WHOLE:
+            return self.name_of(self.paths[path]) if len(self.paths) > 1 else self.paths[path].name
         return None if self.id_field is None else identity
 
 
@@ -297,25 +336,32 @@ def open_corpus(
     subject_field: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = "utf-8",
+    reading_seconds: float = InputSettings.reading_seconds,
+    subfolders: bool = InputSettings.subfolders,
+    follow_links: bool = InputSettings.follow_links,
 ) -> Corpus:
     """The corpus at ``path``: a file, a folder of files, read in the order of their names, or "-": standard input.
 
     A ``.txt``, ``.docx``, ``.pdf``, ``.html`` or ``.eml`` file is one document, an ``.mbox`` one a message; a folder
-    may mix them. ``.jsonl`` or ``.ndjson`` has an object a line, ``.csv``, ``.tsv`` and ``.xlsx`` a header and a
-    record a row, ``.parquet`` a row a document; a folder has one kind of these. Text may be ``.gz``. ``id_field``,
+    may mix them. ``.jsonl`` or ``.ndjson`` has an object a line, ``.csv``, ``.tsv`` and ``.xlsx`` a header and a record
+    a row, ``.parquet`` a row a document; a folder has one kind of these. It is read with the ``subfolders`` below it
+    where that is said; a symbolic link in it is followed with ``follow_links`` only. What cannot be read there is a
+    `BadDocument` after the others; files of systems are passed over (`publius.files.arrivals.passed_over`). Text may be
+    ``.gz``. ``id_field``,
     ``text_field`` and the public labels ``keep`` name their fields. With ``number``, and always where there are no
     fields, the id is the position "1", "2", ...: a file name may say too much to be released. ``subject_field``
     names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter``
-    and ``encoding`` are those of separated values; None looks at the first file and finds them
-    (`publius.documents.table_form`).
+    and ``encoding`` are those of separated values and text; None finds them, by the first file of a table and by each
+    text that is a file (`publius.documents.table_form`). Foreign files have ``reading_seconds`` of a processor for each
+    16 MiB.
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
     that do not fit, `PolicyError` when the text itself would be released as an id or a label.
     """
     path = Path(path)
-    paths, kind = _files(path)
-    if kind == ".parquet":
-        import_parquet()
+    paths, kind, left = _files(path, subfolders=subfolders, links=follow_links)
+    if kind in FOREIGN:
+        check_library(kind)
     plain = kind in UNNAMED
     named = None if number or plain else id_field
     if plain and (keep or subject_field is not None):
@@ -325,9 +371,13 @@ def open_corpus(
         raise PolicyError(
             f"the field {text_field!r} is the private text, so it cannot be the subject: name another"
         )
-    corpus = Corpus(path, paths, kind, named, text_field, tuple(keep), subject_field)
+    alone = paths == (path,)  # whoever names a file says which
+    corpus = Corpus(
+        path, paths, kind, named, text_field, tuple(keep), subject_field, left=left, links=follow_links or alone,
+        reading_seconds=reading_seconds,
+    )  # fmt: skip
     if kind not in SEPARATED:
-        return corpus
+        return replace(corpus, encoding=_encoding(paths, kind, encoding))
     separator = delimiter or ("\t" if kind == ".tsv" else None)
     form = find_form(paths[0], corpus._columns(), delimiter=separator, encoding=encoding)
     return replace(corpus, delimiter=form.delimiter, encoding=form.encoding)
@@ -362,13 +412,25 @@ def _check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) ->
         raise UsageError("each field can be kept once, and the id is always kept: name each label once")
 
 
-def _files(path: Path) -> tuple[tuple[Path, ...], str]:
-    """The files of a corpus in order, and the kind of the first."""
+def _encoding(paths: tuple[Path, ...], kind: str, encoding: str | None) -> str:
+    """That of text: what is given; else each text's own, and UTF-8 where lines are JSON, as its standard says."""
+    found = checked_encoding(encoding)
+    if kind in LINES and found is not None and found.startswith(("utf-16", "utf-32")):
+        raise UsageError(f"{shown(paths[0])} is cut at lines, which {found} has not: convert it to UTF-8")
+    return found or ("" if kind in UNNAMED else "utf-8")
+
+
+_Left = tuple[tuple[Path, str], ...]
+
+
+def _files(path: Path, *, subfolders: bool, links: bool) -> tuple[tuple[Path, ...], str, _Left]:
+    """The files of a corpus in order, the kind of the first, and those that cannot be read with the reason."""
     if str(path) == DASH:
-        return (held_input(),), ".jsonl"
+        return (held_input(),), ".jsonl", ()
+    left: list[tuple[Path, str]] = []
     try:
         mode = path.stat().st_mode
-        paths = _parts(path) if stat.S_ISDIR(mode) else (path,)
+        paths = tuple(_parts(path, left, subfolders, links)) if stat.S_ISDIR(mode) else (path,)
     except OSError as error:
         raise storage_error("open", path, error) from None
     except ValueError:
@@ -377,17 +439,39 @@ def _files(path: Path) -> tuple[tuple[Path, ...], str]:
         raise UsageError(f"{shown(path)} is neither a file nor a folder: store the documents in a file first")
     kinds = sorted({_kind(part) for part in paths})
     if not kinds or not ({*kinds} <= UNNAMED or (len(kinds) == 1 and kinds[0] in READERS)):
-        found, known = ", ".join(kinds) or "nothing", ", ".join(READERS)
+        found, known = ", ".join(kinds) or "nothing that can be read", ", ".join(READERS)
         raise UsageError(
             f"{shown(path)} is or holds {found}: give files of one kind of {known}; "
             "documents that are files of their own may be of several"
         )
-    return paths, _kind(paths[0])
+    return paths, _kind(paths[0]), tuple(left)
 
 
-def _parts(folder: Path) -> tuple[Path, ...]:
-    """What is in a folder, by name; hidden files and the ``_`` markers of other programs are passed over."""
-    return tuple(sorted(part for part in folder.iterdir() if not part.name.startswith((".", "_"))))
+def _parts(
+    folder: Path, left: list[tuple[Path, str]], subfolders: bool, links: bool, above: tuple[str, ...] = ()
+) -> Iterator[Path]:
+    """What is in a folder, by name, and what is in those below it; ``left`` gets what cannot be read, and why."""
+    above = (*above, os.path.realpath(folder))
+    for part in sorted(folder.iterdir()):
+        if passed_over(part.name):
+            continue
+        if part.is_symlink() and not links:
+            left.append((part, IS_LINK))
+        elif part.is_dir():
+            if os.path.realpath(part) in above:  # a link to where we come from
+                continue
+            below: list[tuple[Path, str]] = left if subfolders else []
+            found = _parts(part, below, subfolders, links and subfolders, above)
+            if subfolders:
+                yield from found
+            else:
+                left += [(each, _IN_SUBFOLDER) for each in (*found, *(path for path, _ in below))]
+        elif not part.is_file():
+            left.append((part, _NO_FILE))
+        elif kind_of_file(part.name) is None:
+            left.append((part, _UNKNOWN_KIND))
+        else:
+            yield part
 
 
 def _kind(path: Path) -> str:

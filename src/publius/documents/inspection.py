@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.corpus import Corpus, open_corpus
+from publius.documents.foreign import columns_of
 from publius.documents.languages import language_of
-from publius.documents.office import xlsx_header
 from publius.documents.readers import SEPARATED, UNNAMED
-from publius.documents.row_readers import Row, csv_header, import_parquet
+from publius.documents.row_readers import Row, csv_header
 from publius.documents.seen_ids import IdSet
 from publius.documents.table_form import TableForm
 from publius.errors import DocumentError, MissingExtraError
@@ -71,6 +71,11 @@ class Inspection:
     fields: tuple[Field, ...] = ()
     different: int = 0
     unread: int = 0
+    lost: int = 0
+    """How many documents no release would hold: rows and files that cannot be read, or have no text in its place."""
+
+    documents: int = 0
+    """How many there are with those."""
 
     def record(self) -> dict[str, Any]:
         """As `publius inspect --json` prints it."""
@@ -94,6 +99,8 @@ class _Notes:
     other: dict[str, list[str]] = field(default_factory=dict)
     unread: list[str] = field(default_factory=list)
     empty: list[str] = field(default_factory=list)
+    encodings: dict[str, list[str]] = field(default_factory=dict)
+    missing: int = 0
     repeated: list[str] = field(default_factory=list)
     short: list[str] = field(default_factory=list)
     texts: IdSet = field(default_factory=IdSet)
@@ -101,45 +108,63 @@ class _Notes:
 
 
 def inspect(
-    path: Path, *, text_field: str | None = None, delimiter: str | None = None, encoding: str | None = None
+    path: Path,
+    *,
+    text_field: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    **reading: Any,
 ) -> Inspection:
     """Read everything at ``path`` and say what is there; the column of texts is found where it is not given.
+
+    ``reading`` are further options of `publius.documents.corpus.open_corpus`: of folders, links and foreign files.
 
     Raises `DocumentError` for a file that cannot be read on or holds nothing, `UsageError` for a column that is not
     there, a kind of file that is not known, or an encoding that cannot be told.
     """
-    reading = open_corpus(
-        path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding
+    corpus = open_corpus(
+        path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding, **reading
     )
-    reading = _with_form(reading, path, text_field, delimiter)
-    names, problems = _columns(reading)
-    chosen = text_field or _text_column(reading, names)
+    corpus = _with_form(corpus, path, text_field, delimiter)
+    names, problems = _columns(corpus)
+    chosen = text_field or _text_column(corpus, names)
     if chosen is not None and chosen not in names:
         raise DocumentError(
             f"{shown(path)} has no column {chosen!r}: found {', '.join(map(repr, names)) or 'none'}"
         )
     notes, tallies = _Notes(), {name: _Column() for name in names}
     with stage("Reading the rows"):
-        for row in counted(_rows(reading, names), _count(reading, names)):
+        for row in counted(_rows(corpus, names), _count(corpus, names)):
             _note(notes, row, chosen, tallies)
     if not notes.rows:
         raise DocumentError(f"{shown(path)} holds no row: check that it is the right file")
     if chosen is None:
         problems.append("no column holds texts: name it with --text-field")
-    separated = reading.kind in SEPARATED
+    separated = corpus.kind in SEPARATED
     return Inspection(
         notes.rows,
         tuple(names),
-        reading.delimiter if separated else None,
-        reading.encoding if separated else None,
+        corpus.delimiter if separated else None,
+        corpus.encoding if separated else None,
         chosen,
         _lengths(notes.lengths),
         dict(notes.languages.most_common()),
-        (*problems, *_problems(notes), *_id_problems(reading, tallies, notes.rows)),
+        (*problems, *_left(corpus), *_problems(notes), *_id_problems(corpus, tallies, notes.rows)),
         tuple(column.field(name, notes.rows) for name, column in tallies.items()),
         len(notes.texts),
         len(notes.unread),
+        len(notes.unread) + notes.missing + len(corpus.left),
+        notes.rows + len(corpus.left),
     )
+
+
+def _left(corpus: Corpus) -> Iterator[str]:
+    """The files of a folder that cannot be read, by name."""
+    reasons: dict[str, list[str]] = {}
+    for path, reason in corpus.left:
+        reasons.setdefault(reason, []).append(repr(corpus.name_of(path)))
+    for reason, names in reasons.items():
+        yield f"{_some(len(names), 'file')} left out ({reason}): {_places(names)}"
 
 
 def _with_form(corpus: Corpus, path: Path, text_field: str | None, delimiter: str | None) -> Corpus:
@@ -150,7 +175,9 @@ def _with_form(corpus: Corpus, path: Path, text_field: str | None, delimiter: st
     if len(header) > 1:
         return corpus
     for name in TEXT_NAMES:
-        again = open_corpus(path, number=True, text_field=name, encoding=corpus.encoding)
+        again = open_corpus(
+            path, number=True, text_field=name, encoding=corpus.encoding, follow_links=corpus.links
+        )
         if len(csv_header(again.paths[0], _form(again))) > 1:
             return again
     return corpus
@@ -186,20 +213,18 @@ def _header(corpus: Corpus) -> list[str]:
         return ["text"]
     if corpus.kind in SEPARATED:
         return csv_header(path, _form(corpus))
-    if corpus.kind == ".xlsx":
-        return xlsx_header(path)
-    if corpus.kind == ".parquet":
-        schema = import_parquet()[1].read_schema(path)
-        return [str(name) for name in schema.names]
+    if corpus.kind in (".xlsx", ".parquet"):
+        return columns_of(corpus.kind, path, seconds=corpus.reading_seconds)
     rows = islice(corpus.reader_at(0)(path, ()), FIRST_ROWS)
     return list(dict.fromkeys(name for row in rows for name in row.fields))
 
 
 def _rows(corpus: Corpus, names: Iterable[str]) -> Iterator[Row]:
     for number, path in enumerate(corpus.paths):
-        part = f"file {number + 1}" if len(corpus.paths) > 1 else ""
+        part = f"file {corpus.name_of(path)!r}" if len(corpus.paths) > 1 else ""
         for row in corpus.reader_at(number)(path, tuple(names)):
-            yield Row(", ".join(filter(None, (part, row.place))) or "the file", row.fields, row.problem)
+            place = ", ".join(filter(None, (part, row.place))) or "the file"
+            yield Row(place, row.fields, row.problem, row.encoding)
 
 
 def _count(corpus: Corpus, names: list[str]) -> int:
@@ -264,8 +289,11 @@ def _note(notes: _Notes, row: Row, column: str | None, tallies: dict[str, _Colum
     for name, tally in tallies.items():
         tally.add(row.fields.get(name))
     text = row.fields.get(column) if column is not None else None
+    if row.encoding not in (None, "utf-8"):
+        notes.encodings.setdefault(str(row.encoding), []).append(row.place)
     if column is None:
         return
+    notes.missing += not isinstance(text, str)
     if not isinstance(text, str) or not text.strip():
         notes.empty.append(row.place)
         return
@@ -308,6 +336,8 @@ def _lengths(lengths: list[int]) -> dict[str, float]:
 def _problems(notes: _Notes) -> Iterator[str]:
     if notes.unread:
         yield f"{_some(len(notes.unread), 'row')} cannot be read: {_places(notes.unread, '; ')}"
+    for encoding, places in notes.encodings.items():
+        yield f"{_some(len(places), 'text')} not in UTF-8, read as {encoding}: {_places(places)}"
     if notes.empty:
         yield f"{_some(len(notes.empty), 'row')} without text (empty): {_places(notes.empty)}"
     if notes.repeated:

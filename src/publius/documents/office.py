@@ -17,10 +17,20 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime, time
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from publius.documents.row_readers import BAD_GZIP, OTHER_COLUMN, RECORD_LIMIT, TOO_LONG, Row, bad_row
+from publius.documents.row_readers import (
+    BAD_GZIP,
+    OTHER_COLUMN,
+    RECORD_LIMIT,
+    TOO_LONG,
+    Row,
+    bad_row,
+    check_width,
+)
+from publius.documents.table_form import decoded
 from publius.errors import DataError, DocumentError, MissingExtraError, PubliusError
 from publius.files import open_binary, os_errors, shown
 
@@ -38,10 +48,18 @@ PAGES_LIMIT: Final = 5_000
 ROWS_LIMIT: Final = 2**20
 """Rows that a sheet of Excel has; a file may claim more, which would be filled up with empty ones."""
 
-COLUMNS_LIMIT: Final = 1_000
 DEPTH_LIMIT: Final = 5_000
 """Elements of HTML within each other."""
 
+ATTRIBUTES_LIMIT: Final = 250
+"""Attributes of one element of HTML: a parser compares each with all before it."""
+
+_ELEMENT: Final = re.compile(
+    r"""<[a-zA-Z][^\s/>]*+(?:[\s/]++|[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+)*+"""
+)
+_ATTRIBUTE: Final = re.compile(
+    r"""[\s/]++[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>]*+))?+|(?<=["'])[^\s/>]"""
+)
 _BLOCKS: Final = (
     "address,article,aside,blockquote,br,caption,dd,div,dl,dt,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,"
     "header,hr,legend,li,main,nav,ol,option,p,pre,section,table,td,th,title,tr,ul"
@@ -193,10 +211,12 @@ def _html_bytes(path: Path) -> bytes:
 
 
 def html_text(page: bytes | str) -> str:
-    """The text of a page; of bytes in the encoding that a mark or the page names, else UTF-8, else Windows-1252."""
+    """The text of a page; of bytes in the encoding that a mark or the page names, else in that of its letters."""
     text = page if isinstance(page, str) else _html_decoded(page)
     if _depth(text) > DEPTH_LIMIT:
         raise Refused("its elements are nested too deeply: save it as plain text")
+    if _most_attributes(text) > ATTRIBUTES_LIMIT:
+        raise Refused(f"an element has more than {ATTRIBUTES_LIMIT} attributes: save it as plain text")
     tree = _library("selectolax.lexbor", "selectolax").LexborHTMLParser(text)
     for node in tree.css(_UNSEEN):
         node.decompose()
@@ -211,7 +231,8 @@ def _depth(page: str) -> int:
     """At least how deep the elements of a page can stand within each other: parsing takes the square of that."""
     unclosed: Counter[str] = Counter()
     depth = 0
-    for closing, name in _TAG.findall(page):
+    for tag in _TAG.finditer(page):
+        closing, name = tag.groups()
         if (name := name.lower()) in _CLOSE_THEMSELVES:
             continue
         step = 1 if not closing else -1 if unclosed[name] else 0
@@ -220,6 +241,16 @@ def _depth(page: str) -> int:
         if depth > DEPTH_LIMIT:
             break
     return depth
+
+
+def _most_attributes(page: str) -> int:
+    """At least how many attributes an element of a page has, up to a little beyond the limit; in one pass."""
+    most = 0
+    for element in _ELEMENT.finditer(page):
+        if element.end() - element.start() > ATTRIBUTES_LIMIT:  # an attribute has a letter at least
+            found = islice(_ATTRIBUTE.finditer(page, element.start(), element.end()), ATTRIBUTES_LIMIT + 1)
+            most = max(most, sum(1 for _ in found))
+    return most
 
 
 def _html_decoded(data: bytes) -> str:
@@ -231,22 +262,25 @@ def _html_decoded(data: bytes) -> str:
         if data.startswith(mark):
             return data.decode(encoding)
     named = _CHARSET.search(data[:2048])
-    with contextlib.suppress(LookupError, UnicodeError):
-        return data.decode(named[1].decode("ascii") if named else "utf-8")
-    return data.decode("cp1252", "replace")
+    if named:
+        with contextlib.suppress(LookupError, UnicodeError):
+            return data.decode(named[1].decode("ascii"))
+    return decoded(data)
 
 
 def read_xlsx(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
     """One row a row of the first sheet below its header, which has each of ``columns`` once; of formulas the values."""
     rows = _sheet(path)
     header = [_cell(value) for value in next(rows, ())]
+    counts = Counter(header)
     for column in columns:
-        if header.count(column) != 1:
+        if counts[column] != 1:
             raise DocumentError(
-                f"{shown(path)}: the first row of the first sheet has {header.count(column) or 'no'} columns called "
+                f"{shown(path)}: the first row of the first sheet has {counts[column] or 'no'} columns called "
                 f"{column!r} among {len(header)}: it must be a header that names each once. {OTHER_COLUMN}"
             )
-    places = {column: header.index(column) for column in columns}
+    at = {column: place for place, column in enumerate(header)}
+    places = {column: at[column] for column in columns}
     for number, row in enumerate(rows, start=2):
         if number > ROWS_LIMIT:
             raise DocumentError(f"{shown(path)} says that it has more rows than Excel allows: save it again")
@@ -270,8 +304,12 @@ def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
         raise DocumentError(f"{shown(path)}: {fault}")
     warnings.filterwarnings("ignore", module=r"openpyxl\b")  # its warnings quote cells
     book = None
+    with os_errors("open", path):
+        stream = path.open(
+            "rb"
+        )  # a path would be judged by its suffix, which the name of a held file has not
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
+        book = openpyxl.load_workbook(stream, read_only=True, data_only=True, keep_links=False)
         sheet = book.worksheets[0]
         sheet.reset_dimensions()  # what the file says of its size is not believed
         header = _header_cells(path, next(sheet.iter_rows(max_row=1, values_only=True), ()))
@@ -287,15 +325,13 @@ def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
     finally:
         if book is not None:
             book.close()
+        stream.close()
 
 
 def _header_cells(path: Path, row: tuple[Any, ...]) -> tuple[Any, ...]:
     """The first row up to its last cell with a value; `DocumentError` where that is too far out."""
     width = max((place for place, value in enumerate(row, start=1) if value is not None), default=0)
-    if width > COLUMNS_LIMIT:
-        raise DocumentError(
-            f"{shown(path)} has {width:,} columns, more than {COLUMNS_LIMIT:,}: keep those that are needed"
-        )
+    check_width(path, width)
     return row[:width]
 
 

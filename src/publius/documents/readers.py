@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import PurePath
-from typing import Final
+from typing import Any, Final
 
-from publius.documents import row_readers
-from publius.documents.mail import read_eml, read_mbox
-from publius.documents.office import read_docx, read_html, read_pdf, read_xlsx
-from publius.documents.row_readers import Reader, read_csv
+from publius.documents.foreign import KINDS as FOREIGN
+from publius.documents.foreign import read_foreign
+from publius.documents.row_readers import Row, read_csv, read_jsonl, read_txt
 from publius.documents.table_form import TableForm
+from publius.settings import InputSettings
 
-READERS: Final[Mapping[str, Reader]] = {
-    **row_readers.READERS,
+READERS: Final[Mapping[str, Callable[..., Iterator[Row]]]] = {
+    ".txt": read_txt,
+    ".jsonl": read_jsonl,
+    ".ndjson": read_jsonl,
+    ".csv": read_csv,
     ".tsv": read_csv,
-    ".xlsx": read_xlsx,
-    ".docx": read_docx,
-    ".pdf": read_pdf,
-    ".html": read_html,
-    ".htm": read_html,
-    ".eml": read_eml,
-    ".mbox": read_mbox,
+    **{kind: partial(read_foreign, kind) for kind in sorted(FOREIGN)},
 }
-"""The reader of each kind of file, by the suffix before ``.gz``."""
+"""The reader of each kind of file, by the suffix before ``.gz``: our own, or one in a process of its own."""
 
 SEPARATED: Final = frozenset({".csv", ".tsv"})
 """Kinds whose fields are separated by a character and whose encoding may be told."""
+
+LINES: Final = frozenset({".jsonl", ".ndjson"})
+"""Kinds that have an object a line."""
 
 WHOLE: Final = frozenset({".txt", ".docx", ".pdf", ".html", ".htm", ".eml"})
 """Kinds of which a file is one document."""
@@ -39,10 +39,23 @@ PACKED: Final = frozenset({".txt", ".jsonl", ".ndjson", ".csv", ".tsv", ".html",
 """Kinds that may be ``.gz``."""
 
 
-def reader_of(kind: str, form: TableForm) -> Reader:
-    """The reader of a kind of file, with the form of its tables where it has one."""
-    reader = READERS[kind]
-    return partial(read_csv, form=form) if reader is read_csv else reader
+RANGES: Final = LINES | {".parquet"}
+"""Kinds of which a range can be read: bytes of JSON lines, rows of Parquet."""
+
+
+def reader_of(
+    kind: str,
+    form: TableForm = TableForm(),
+    *,
+    seconds: float = InputSettings.reading_seconds,
+    links: bool = True,
+) -> Callable[..., Iterator[Row]]:
+    """The reader of a kind of file: ``reader(path, columns)``, and of `RANGES` ``reader(path, columns, start, stop)``.
+
+    ``form`` is that of text, ``seconds`` what a foreign file may take, ``links`` whether a symbolic link is followed.
+    """
+    told: dict[str, Any] = {"seconds": seconds} if kind in FOREIGN else {"form": form}
+    return partial(READERS[kind], links=links, **told)
 
 
 @lru_cache(256)  # it is asked for every document

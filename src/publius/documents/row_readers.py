@@ -11,13 +11,14 @@ import contextlib
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
 from publius.documents.parquet_limits import Allowance
-from publius.documents.table_form import TableForm
+from publius.documents.table_form import NOT_FOUND, TableForm, text_encoding
 from publius.errors import DataError, DocumentError, MissingExtraError
 from publius.files import open_binary, shown, storage_error
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 OTHER_COLUMN: Final = "Say which column it is, as with --text-field; publius inspect shows the columns"
 RECORD_LIMIT: Final = 16 * 2**20
 """Longest document in bytes as stored: a file .txt, a line of JSONL, a row of CSV; some two million words."""
+
+COLUMNS_LIMIT: Final = 1_000
+"""Columns of a table."""
 
 _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put before UTF-8
 TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
@@ -43,6 +47,8 @@ class Row:
     place: str
     fields: Mapping[str, object] = field(repr=False)
     problem: str | None = None
+    encoding: str | None = None
+    """Of a text that is a file: how it was read."""
 
 
 def bad_row(place: str, problem: str) -> Row:
@@ -50,10 +56,12 @@ def bad_row(place: str, problem: str) -> Row:
     return Row(place, {}, problem)
 
 
-def read_txt(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
-    """One row: the whole file, UTF-8, as the only one of ``columns``."""
+def read_txt(
+    path: Path, columns: tuple[str, ...], form: TableForm = TableForm(), *, links: bool = True
+) -> Iterator[Row]:
+    """One row: the whole file as the only one of ``columns``, in the encoding of ``form`` or, without one, as found."""
     try:
-        with open_binary(path) as stream:
+        with open_binary(path, links=links) as stream:
             data = stream.read(RECORD_LIMIT + 1)
     except DataError:
         yield bad_row("", BAD_GZIP)
@@ -61,10 +69,24 @@ def read_txt(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
     if len(data) > RECORD_LIMIT:
         yield bad_row("", TOO_LONG)
         return
+    name = form.encoding
     try:
-        yield Row("", {columns[0]: data.removeprefix(_MARK).decode("utf-8")})
+        name = name or _told(data)
+        yield Row("", {columns[0]: data.decode(name).removeprefix("\ufeff")}, encoding=name)
+    except MissingExtraError:
+        yield bad_row("", NOT_FOUND)
     except UnicodeDecodeError as error:
-        yield bad_row("", _not_utf8(error.start))
+        utf8 = name in ("", "utf-8")
+        yield bad_row("", _not_utf8(error.start) if utf8 else f"not {name}: name another --encoding")
+
+
+def _told(data: bytes) -> str:
+    """The encoding of a whole text: UTF-8 where all of it fits, else by its letters."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return text_encoding(data) or "utf-8"
+    return "utf-8"
 
 
 def _not_utf8(position: int) -> str:
@@ -72,20 +94,27 @@ def _not_utf8(position: int) -> str:
 
 
 def read_jsonl(
-    path: Path, columns: tuple[str, ...], start: int = 0, stop: int | None = None
+    path: Path,
+    columns: tuple[str, ...],
+    start: int = 0,
+    stop: int | None = None,
+    form: TableForm = TableForm(),
+    *,
+    links: bool = True,
 ) -> Iterator[Row]:
     """One row a line that is not blank: a JSON object. ``columns`` are not checked here.
 
     Of a plain file a range can be read: the lines whose first byte is from ``start`` on and before ``stop``.
     """
-    with open_binary(path, max(0, start - 1)) as stream:
+    encoding = form.encoding or "utf-8"
+    with open_binary(path, max(0, start - 1), links=links) as stream:
         after = f" after byte {start}" if start else ""
         for number, line in _lines(stream, start, stop):
             place = f"line {number}{after}"
             if line is None:
                 yield bad_row(place, TOO_LONG)
             elif line.strip():
-                value = _json_object(line)
+                value = _json_object(line, encoding)
                 yield bad_row(place, value) if isinstance(value, str) else Row(place, value)
 
 
@@ -125,12 +154,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
-def _json_object(line: bytes) -> dict[str, object] | str:
+def _json_object(line: bytes, encoding: str) -> dict[str, object] | str:
     """The object of a line, or why it has none: the decoder's own messages may quote it, so they end here."""
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
+        value = json.loads(line.decode(encoding), object_pairs_hook=_unique)
     except UnicodeDecodeError as error:
-        return _not_utf8(error.start)
+        return _not_utf8(error.start) if encoding == "utf-8" else f"not {encoding}: name another --encoding"
     except _RepeatedFieldError:
         return "a field is there twice: keep one of them"
     except RecursionError:
@@ -187,10 +216,12 @@ class _Meter:
             ) from None
 
 
-def read_csv(path: Path, columns: tuple[str, ...], form: TableForm = TableForm()) -> Iterator[Row]:
+def read_csv(
+    path: Path, columns: tuple[str, ...], form: TableForm = TableForm(), *, links: bool = True
+) -> Iterator[Row]:
     """One row a record of separated values (RFC 4180); the header has each of ``columns`` once."""
     csv.field_size_limit(max(csv.field_size_limit(), RECORD_LIMIT))  # the default is less than a document
-    with open_binary(path) as stream:
+    with open_binary(path, links=links) as stream:
         meter = _Meter(path, stream, form.encoding)
         reader = csv.reader(meter, strict=True, delimiter=form.delimiter)
         indices: dict[str, int] | None = None
@@ -221,20 +252,32 @@ def csv_header(path: Path, form: TableForm) -> list[str]:
         rows = _csv_rows(
             csv.reader(_Meter(path, stream, form.encoding), strict=True, delimiter=form.delimiter)
         )
-        return next(rows, None) or []
+        header = next(rows, None) or []
+    check_width(path, len(header))
+    return header
 
 
 def _header(path: Path, cells: list[str] | None, columns: tuple[str, ...], form: TableForm) -> dict[str, int]:
     """Where each column stands. The header is not shown: a file without one starts with a document."""
+    check_width(path, len(cells or []))
+    counts = Counter(cells or [])
     for column in columns:
-        found = (cells or []).count(column)
-        if found != 1:
+        if counts[column] != 1:
             raise DocumentError(
-                f"{shown(path)}: the first line has {found or 'no'} columns called {column!r} among "
+                f"{shown(path)}: the first line has {counts[column] or 'no'} columns called {column!r} among "
                 f"{len(cells or [])}, separated by {form.separator}: it must be a header that names each once. "
                 f"{OTHER_COLUMN}"
             )
-    return {column: (cells or []).index(column) for column in columns}
+    places = {column: place for place, column in enumerate(cells or [])}
+    return {column: places[column] for column in columns}
+
+
+def check_width(path: Path, columns: int) -> None:
+    """`DocumentError` for a table of more than `COLUMNS_LIMIT` columns."""
+    if columns > COLUMNS_LIMIT:
+        raise DocumentError(
+            f"{shown(path)} has {columns:,} columns, more than {COLUMNS_LIMIT:,}: keep those that are needed"
+        )
 
 
 def _csv_row(
@@ -296,10 +339,10 @@ def parquet_groups(path: Path) -> list[tuple[int, int]]:
         return [(int(group.num_rows), int(group.total_byte_size)) for group in groups]
 
 
-def count_parquet(path: Path) -> int:
-    """How many rows the file says it has."""
+def parquet_columns(path: Path) -> list[str]:
+    """The names of the columns."""
     with _open_parquet(path) as file:
-        return int(file.metadata.num_rows)
+        return [str(name) for name in file.schema_arrow.names]
 
 
 @contextlib.contextmanager
@@ -354,24 +397,3 @@ def _parquet_row(
         return bad_row(place, "not UTF-8: write the column as UTF-8")
     allowance.take(fields)
     return Row(place, fields)
-
-
-Reader = Callable[[Path, tuple[str, ...]], Iterator[Row]]
-
-READERS: Final[dict[str, Reader]] = {
-    ".txt": read_txt,
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".csv": read_csv,
-    ".parquet": read_parquet,
-}
-"""The reader of each kind of file, by the suffix before ``.gz``."""
-
-RangeReader = Callable[[Path, tuple[str, ...], int, int | None], Iterator[Row]]
-
-RANGE_READERS: Final[dict[str, RangeReader]] = {
-    ".jsonl": read_jsonl,
-    ".ndjson": read_jsonl,
-    ".parquet": read_parquet,
-}
-"""Those that can read a range of a file."""

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Final, final
 
 from publius.documents.corpus import Corpus, Range
-from publius.documents.row_readers import parquet_groups, read_jsonl, read_parquet
+from publius.documents.foreign import parquet_groups
+from publius.documents.readers import RANGES
 from publius.files import os_errors
 
 LARGEST: Final = 2**20
@@ -64,7 +65,8 @@ def reading_ranges(corpus: Corpus) -> list[Range]:
     sizes = [file_size(path) for path in corpus.paths]
     target = min(LARGEST, max(SMALLEST, sum(sizes) // _RANGES))
     found = (_ranges(corpus, number, size, target) for number, size in enumerate(sizes))
-    return list(itertools.chain.from_iterable(found))
+    left = [Range(len(corpus.paths))] if corpus.left else []
+    return [*itertools.chain.from_iterable(found), *left]
 
 
 def file_size(path: Path) -> int:
@@ -74,10 +76,10 @@ def file_size(path: Path) -> int:
 
 
 def _ranges(corpus: Corpus, number: int, size: int, target: int) -> Iterator[Range]:
-    path, reader = corpus.paths[number], corpus.reader_at(number)
-    if reader is read_parquet:
-        yield from _rows(number, parquet_groups(path), target)
-    elif reader is read_jsonl and size > target and not _is_gzip(path):
+    path, kind = corpus.paths[number], corpus.kind_at(number)
+    if kind == ".parquet":
+        yield from _rows(number, parquet_groups(path, seconds=corpus.reading_seconds), target)
+    elif kind in RANGES and size > target and not _is_gzip(path):
         for start, stop in itertools.pairwise([*range(0, size, target), None]):
             yield Range(number, start or 0, stop)
     else:

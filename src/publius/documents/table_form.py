@@ -22,6 +22,12 @@ SAMPLE: Final = 2**20
 DELIMITERS: Final = (",", ";", "\t", "|")
 """What may separate fields when nothing is said, the usual first."""
 
+NOT_FOUND: Final = (
+    "not UTF-8: name its encoding with --encoding (iso-8859-1, say), or have it found: "
+    "pip install 'publius[documents]'"
+)
+"""What is said of a text whose encoding could be told, had the library that tells it been installed."""
+
 _TELLING: Final = 2**16  # bytes beyond ASCII, with their lines, from which an encoding is told
 _NEAR: Final = 0.06  # of the library's measure of disorder
 _CENTRAL: Final = frozenset({"pl", "cs", "sk", "hu", "sl", "hr", "bs", "sq", "ro"})
@@ -140,15 +146,47 @@ def _utf8_lines(data: bytes) -> tuple[int, int]:
     return good, bad
 
 
+def text_encoding(data: bytes) -> str | None:
+    """The encoding of a text that stands in no table: None where it cannot be told; errors as `encoding_of`."""
+    for mark, name in _MARKS:
+        if data.startswith(mark):
+            return name
+    good, bad = _utf8_lines(data)
+    return "utf-8" if good >= bad and b"\0" not in data else encoding_of(data)
+
+
+def decoded(data: bytes) -> str:
+    """Text in the encoding that its letters tell, else in Windows-1252, which has a letter for nearly every byte."""
+    with contextlib.suppress(UnicodeDecodeError):
+        return data.decode("utf-8-sig")
+    found = None
+    with contextlib.suppress(MissingExtraError):
+        found = text_encoding(data[:SAMPLE])
+    return data.decode(found or "cp1252", "replace").removeprefix("\ufeff")
+
+
 def _by_letters(path: Path, data: bytes) -> str:
     """By the letters beyond ASCII; the western and the central European code pages, nearly alike, by the language."""
     try:
+        found = encoding_of(data)
+    except MissingExtraError:
+        raise UsageError(f"{shown(path)} is {NOT_FOUND}") from None
+    if found is None:
+        raise DocumentError(
+            f"the encoding of {shown(path)} cannot be told: name it with --encoding (iso-8859-1, say)"
+        )
+    return found
+
+
+def encoding_of(data: bytes) -> str | None:
+    """The encoding of bytes that are not UTF-8, by their letters; None where it cannot be told.
+
+    `MissingExtraError` without the library that tells it.
+    """
+    try:
         import charset_normalizer
     except ImportError:
-        raise UsageError(
-            f"{shown(path)} is not UTF-8: name its encoding with --encoding (iso-8859-1, say), or have it found: "
-            "pip install 'publius[documents]'"
-        ) from None
+        raise MissingExtraError("charset-normalizer", "documents") from None
     telling = (
         b"\n".join(line for line in data.split(b"\n") if not line.isascii())[:_TELLING] or data[:_TELLING]
     )
@@ -157,9 +195,7 @@ def _by_letters(path: Path, data: bytes) -> str:
     )
     best = matches.best()
     if best is None:
-        raise DocumentError(
-            f"the encoding of {shown(path)} cannot be told: name it with --encoding (iso-8859-1, say)"
-        )
+        return None
     near = [
         name for match in matches if match.chaos <= best.chaos + _NEAR for name in match.could_be_from_charset
     ]

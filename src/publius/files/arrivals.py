@@ -11,9 +11,21 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import final
+from typing import Final, final
 
 from publius.files.paths import AnyPath, os_errors
+
+_OF_SYSTEMS: Final = frozenset({"thumbs.db", "ehthumbs.db", "desktop.ini", "icon\r"})
+
+
+def passed_over(name: str) -> bool:
+    """Whether a name in a folder is a system's or another program's own, and no document of anybody.
+
+    Hidden files, ``_`` markers of programs that write folders, the thumbnails and notes of file managers, and what an
+    office program locks with (``~$letter.docx``) while a document is open.
+    """
+    return name.startswith((".", "_", "~$")) or name.lower() in _OF_SYSTEMS
+
 
 Stamp = tuple[int, int]
 """Bytes of a file, and when it was last changed, in nanoseconds."""
@@ -24,7 +36,8 @@ class Arrivals:
     """The complete files of a folder: those that have not changed for ``settle`` seconds.
 
     With 0 a file is complete when it is there, as it is where files are renamed into the folder. Names that begin with
-    ``.`` or ``_`` are passed over, so that a writer can use one until it renames the file; so are folders.
+    ``.`` or ``_`` are passed over, so that a writer can use one until it renames the file; so are files of the system
+    (`passed_over`), and folders.
 
     Attributes:
         unsettled: how many files the last look found that are not complete yet.
@@ -42,7 +55,7 @@ class Arrivals:
         seen: dict[str, tuple[Stamp, float]] = {}
         with os_errors("look into the folder", self._folder), os.scandir(self._folder) as entries:
             for entry in entries:
-                if entry.name.startswith((".", "_")):
+                if passed_over(entry.name):
                     continue
                 try:
                     state = entry.stat() if entry.is_file() else None

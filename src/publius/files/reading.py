@@ -48,11 +48,12 @@ class _Counted(io.BufferedIOBase):
 class _Source(io.RawIOBase):
     """The bytes of a file, unpacked when they are gzip; whatever goes wrong is a typed error."""
 
-    def __init__(self, path: AnyPath, start: int) -> None:
+    def __init__(self, path: AnyPath, start: int, links: bool) -> None:
         self._path = path
         self._unpacked = 0
         try:
-            self._file = open(usable(path), "rb")  # noqa: SIM115  # closed in close()
+            opener = None if links else _no_link
+            self._file = open(usable(path), "rb", opener=opener)  # noqa: SIM115  # closed in close()
         except OSError as error:
             raise storage_error("open", path, error) from None
         self._packed = _Counted(self._file)
@@ -110,14 +111,19 @@ class _Source(io.RawIOBase):
         super().close()
 
 
-def open_binary(path: AnyPath, start: int = 0) -> io.BufferedReader:
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0))
+
+
+def open_binary(path: AnyPath, start: int = 0, *, links: bool = True) -> io.BufferedReader:
     """The bytes of a file as a buffered stream, unpacked when the file is gzip (told by its first bytes).
 
-    A pipe works too. A plain file can be read from its byte ``start`` on. Reading raises `StorageError` when the
+    A pipe works too. A plain file can be read from its byte ``start`` on. Without ``links`` a symbolic link is not
+    followed: `StorageError`. Reading raises `StorageError` when the
     operating system fails and `DataError` when gzip is damaged, cut short, missing from a file named ``.gz``, or
     expands more than `GZIP_RATIO` times.
     """
-    return io.BufferedReader(_Source(path, start), _BUFFER)
+    return io.BufferedReader(_Source(path, start, links), _BUFFER)
 
 
 def largest_content(path: AnyPath) -> int | None:

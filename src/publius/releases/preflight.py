@@ -13,7 +13,7 @@ from typing import Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
 from publius.documents.languages import READ, language_of
-from publius.errors import MissingExtraError, PolicyError
+from publius.errors import DocumentError, MissingExtraError, PolicyError
 from publius.releases.plan import Plan
 from publius.settings import TextSettings
 from publius.text.bag import words_of
@@ -28,6 +28,9 @@ WARNED: Final = 0.10
 
 REFUSED: Final = 0.30
 """Share of padding above which nothing is released unless it is allowed."""
+
+LOST: Final = 0.05
+"""Share of documents that cannot be read above which a person has to say that they may be missing."""
 
 FOREIGN: Final = {"word": 0.5, "document": 0.8}
 """Share of unknown words from which on a document is said to be hardly known; a reference has fewer words."""
@@ -68,6 +71,14 @@ class Preflight:
     vocabulary: int = 0
     elsewhere: Mapping[int, str] = field(default_factory=dict)
     unspaced: tuple[int, ...] = ()
+    unseen: int = 0
+    """Files of a folder that cannot be read, beyond what was looked at."""
+
+    @property
+    def lost(self) -> tuple[int, int]:
+        """How many of how many documents cannot be read, as far as was looked."""
+        lost = self.bad + self.unseen
+        return lost, self.documents + lost
 
     @property
     def padding_share(self) -> float:
@@ -122,6 +133,20 @@ class Preflight:
             )
 
 
+def check_loss(lost: int, documents: int, *, accepted: bool = False) -> None:
+    """`DocumentError` where more than `LOST` of the documents would be missing, unless that was ``accepted``."""
+    if too_many(lost, documents) and not accepted:
+        raise DocumentError(
+            f"{lost:,} of {documents:,} documents cannot be read, more than {LOST:.0%}: see them with publius inspect "
+            "and mend them, or say --accept-loss to release the others without them. Nothing was released"
+        )
+
+
+def too_many(lost: int, documents: int) -> bool:
+    """Whether a person has to be asked before so many documents are left out."""
+    return lost > LOST * documents
+
+
 def _named(positions: Sequence[int]) -> str:
     more = len(positions) - _SHOWN
     return ", ".join(map(str, positions[:_SHOWN])) + (f" and {more:,} more" if more > 0 else "")
@@ -170,6 +195,7 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
         plan.vocabulary.size,
         elsewhere,
         tuple(unspaced),
+        0 if documents + bad < count else len(corpus.left),
     )
 
 

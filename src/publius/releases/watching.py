@@ -16,12 +16,12 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self, final
 
-from publius.documents.corpus import open_corpus
+from publius.documents.corpus import IS_LINK, open_corpus
 from publius.documents.readers import kind_of_file
 from publius.errors import BudgetError, DataError, DocumentError, PolicyError, StorageError, UsageError
 from publius.files import open_to_others, os_errors, shown, sync
@@ -82,7 +82,9 @@ class Watch:
 
     ``plan`` and ``ledger`` are those of `publius.releases.engines.protect_corpus`, ``reading`` the options of
     `publius.documents.corpus.open_corpus`, ``settle`` as in `publius.files.arrivals.Arrivals`. A file whose name was
-    released before is not released again, whatever is in it then. `UsageError` when another process watches for the
+    released before is not released again, whatever is in it then. A symbolic link is refused unless ``reading`` says
+    ``follow_links``: whoever may put a link there need not be allowed to read what it leads to.
+    `UsageError` when another process watches for the
     same output, `PolicyError` for a plan under which words would decide what is released.
     """
 
@@ -102,6 +104,7 @@ class Watch:
         plan.charges(ledger, ())
         self._output, self._plan, self._ledger, self._run = output, plan, ledger, run
         self._reading, self._clock = dict(reading or {}), clock
+        self._links = bool(self._reading.get("follow_links", False))
         self._arrivals = Arrivals(folder, settle, clock)
         self._files: dict[str, _File] = {}
         self._refused: dict[str, tuple[Stamp, float]] = {}
@@ -201,7 +204,9 @@ class Watch:
         try:
             if kind_of_file(path.name) is None:
                 raise DataError("it is of no kind that can be read: see publius inspect")
-            corpus = open_corpus(path, **self._reading)
+            if path.is_symlink() and not self._links:
+                raise DataError(IS_LINK)
+            corpus = replace(open_corpus(path, **self._reading), links=self._links)
             warnings = tuple(look(corpus, self._plan).warnings())
             summary = protect_once(
                 corpus, self._plan, place, self._run, ledger=self._ledger,

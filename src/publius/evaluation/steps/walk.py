@@ -10,6 +10,7 @@ import codecs
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
@@ -66,7 +67,11 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
     from publius.documents.inspection import inspect
 
     found = inspect(
-        file, text_field=choices.text_field, delimiter=choices.delimiter, encoding=choices.encoding
+        file,
+        text_field=choices.text_field,
+        delimiter=choices.delimiter,
+        encoding=choices.encoding,
+        **_reading(choices),
     )
     _check_form(file, choices, found)
     if not found.words:
@@ -82,6 +87,12 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
             "file. Nothing was released"
         )
     return found
+
+
+def _reading(choices: Choices) -> dict[str, Any]:
+    """How folders, links and foreign files are read."""
+    seconds = {} if choices.reading_seconds is None else {"reading_seconds": choices.reading_seconds}
+    return {"subfolders": choices.subfolders, "follow_links": choices.follow_links, **seconds}
 
 
 def _check_form(file: Path, choices: Choices, found: Inspection) -> None:
@@ -317,7 +328,8 @@ class Walk:
 
         return open_corpus(
             self.file, number=not self.choices.publish_ids, text_field=self.found.text_field or "text",
-            delimiter=self.found.delimiter, encoding=self.found.encoding,
+            delimiter=self.found.delimiter, encoding=self.found.encoding or self.choices.encoding,
+            **_reading(self.choices),
         )  # fmt: skip
 
     def texts(self) -> Iterator[str]:
@@ -335,11 +347,13 @@ class Walk:
         return list(found.warnings())
 
     def release(self, folder: Path, plan: Plan, progress: Callable[[int], None], workers: int = 1) -> Summary:
-        """Release every document that can be read, into ``folder``."""
+        """Release every document that can be read, into ``folder``; `DocumentError` where too many cannot be."""
         from publius.releases.engines import protect_corpus
+        from publius.releases.preflight import check_loss
 
         run = RunSettings(skip_bad=True, workers=workers)
-        return protect_corpus(self.corpus, plan, folder / RELEASE, run, progress=progress)
+        losing = partial(check_loss, accepted=self.choices.accept_loss)
+        return protect_corpus(self.corpus, plan, folder / RELEASE, run, progress=progress, losing=losing)
 
     def sign(self, folder: Path) -> None:
         """Write the page that binds release and evaluation; the evaluation is left out where there is none."""
@@ -388,6 +402,21 @@ class Walk:
         limit = [] if self.allowed is None else ["--author-at-most", f"{self.allowed:.2f}"]
         return ["evaluate", attacked, *chosen, "--preset", "quick", *limit, "--output", output]
 
+    def _asked_for(self) -> list[str]:
+        """How folders, links and foreign files are read, where that was said; what may be lost."""
+        choices = self.choices
+        said = {
+            "--subfolders": choices.subfolders,
+            "--follow-links": choices.follow_links,
+            "--accept-loss": choices.accept_loss,
+        }
+        seconds = choices.reading_seconds
+        return [
+            *(flag for flag, asked in said.items() if asked),
+            *([] if seconds is None else ["--reading-seconds", f"{seconds:g}"]),
+            *(["--encoding", choices.encoding] if choices.encoding and not self.found.delimiter else []),
+        ]
+
     def _obfuscate(self, release: str) -> list[str]:
         found, choices = self.found, self.choices
         form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
@@ -399,5 +428,5 @@ class Walk:
         ids = [] if choices.publish_ids else ["--number"]
         return [
             "obfuscate", str(self.file), "--preserve", str(choices.preserve), *chosen, "--text-field",
-            str(found.text_field), *ids, *form, "--skip-bad", "--output", release,
+            str(found.text_field), *ids, *form, *self._asked_for(), "--skip-bad", "--output", release,
         ]  # fmt: skip

@@ -47,7 +47,10 @@ _REPAID: Final = 5
 @final
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What an engine is asked to do; ``notice`` is told what a person should know, ``progress`` how many are done."""
+    """What an engine is asked to do; ``notice`` is told what a person should know, ``progress`` how many are done.
+
+    ``losing`` is told how many of how many documents are left out before anything has its place, and may refuse.
+    """
 
     corpus: Corpus
     plan: Plan
@@ -57,6 +60,7 @@ class Job:
     charges: Charges
     progress: Progress
     notice: Callable[[str], None]
+    losing: Callable[[int, int], None]
 
     def prepare(self) -> None:
         """Let the mechanism prepare what workers share, if there are documents enough to repay it.

@@ -85,6 +85,7 @@ def protect_corpus(
     ledger: Ledger | None = None,
     progress: Progress = lambda done: None,
     notice: Callable[[str], None] = lambda text: None,
+    losing: Callable[[int, int], None] = lambda lost, documents: None,
     **options: Any,
 ) -> Summary:
     """Release every document of ``corpus`` into the new folder ``output``: bags and manifest, or nothing.
@@ -99,7 +100,8 @@ def protect_corpus(
 
     With ``resume`` what is finished is kept in a working folder beside the output, so that the same call goes on
     after a kill. What a killed run left otherwise is removed. ``notice`` is told of both in a sentence. The output is
-    claimed before anything is drawn, so that of two runs with one output the second is refused and pays nothing. A
+    claimed before anything is drawn, so that of two runs with one output the second is refused and pays nothing.
+    ``losing`` is told how many of how many documents are left out, before anything is debited, and may raise. A
     ``ledger`` is debited for all documents, and their subjects, in one durable step before the folder appears. Raises
     `DocumentError` at the first document that cannot be read unless ``skip_bad``, and when no document is left;
     `BudgetError` when a budget would be overspent; `PolicyError` for ``skip_bad`` where a document's words would
@@ -107,7 +109,7 @@ def protect_corpus(
     """
     run = replace(run, **options)
     chosen = _engine(run.engine, run.master, run.workers, runner)
-    job = _job(corpus, plan, run, chosen, ledger, progress, notice)
+    job = _job(corpus, plan, run, chosen, ledger, progress, notice, losing)
     for left in remove_leftovers(output):
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
     if run.resume:
@@ -138,7 +140,7 @@ def protect_once(
 
 def _job(
     corpus: Corpus, plan: Plan, run: RunSettings, engine: AbstractEngine, ledger: Ledger | None, progress: Progress,
-    notice: Callable[[str], None],
+    notice: Callable[[str], None], losing: Callable[[int, int], None] = lambda lost, documents: None,
 ) -> Job:  # fmt: skip
     """What ``engine`` is asked to do, after a look at everything that can be refused before any work."""
     check_presence(plan, skip_bad=run.skip_bad)
@@ -153,7 +155,7 @@ def _job(
         )
     job = Job(
         corpus, plan, run.format or engine.formats[0], run.batch_size or default_batch_size(plan), run.skip_bad,
-        Charges(ledger, plan), progress, notice,
+        Charges(ledger, plan), progress, notice, losing,
     )  # fmt: skip
     WRITERS[job.format].check(Layout.of(plan))  # names that clash, order without room: before any work
     return job
@@ -188,6 +190,7 @@ def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
     """Everything into the new folder ``output``, or nothing; debited before others can read any of it."""
     with claimed(output), ExitStack() as paid, new_folder(output) as folder:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
+        _lose(job, outcome)
         manifest = finish_folder(
             folder, job.plan, outcome.tally.documents, len(outcome.bad), _numbers(engine, job)
         )
@@ -211,6 +214,7 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
     """The same with the key and the finished part of a working folder, which is kept when this fails."""
     with work.stage() as stage:
         outcome = engine.release(job, work.key, stage, work.path)
+        _lose(job, outcome)
         manifest = finish_folder(
             stage, job.plan, outcome.tally.documents, len(outcome.bad), _numbers(engine, job)
         )
@@ -221,6 +225,12 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
     _note("the release has its place", outcome)
     work.destroy()
     return Summary(outcome.tally, outcome.bad, manifest, outcome.found if work.resumed else None)
+
+
+def _lose(job: Job, outcome: Outcome) -> None:
+    """Let whoever asked refuse to leave out so many; where nothing is left there is an error of its own."""
+    if outcome.bad and outcome.tally.documents:
+        job.losing(len(outcome.bad), outcome.tally.documents + len(outcome.bad))
 
 
 def _pay(job: Job, outcome: Outcome, token: str | None) -> None:

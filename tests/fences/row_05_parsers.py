@@ -1,0 +1,110 @@
+"""Hostile files of foreign formats cost what a file may cost, and are read where that can be ended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fences import Fence
+from publius.documents import foreign, mail, office, readers, row_readers
+from publius.documents.corpus import BadDocument, open_corpus
+from publius.errors import DocumentError
+
+
+def _reason(path: Path) -> str:
+    (found,) = open_corpus(path, number=True)
+    assert isinstance(found, BadDocument), "it was read"
+    return found.reason
+
+
+def _long_fields(folder: Path) -> None:
+    path = folder / "a.eml"
+    for field in (
+        b"Subject: " + b" ".join([b"=?utf-8?q?caf=C3=A9?="] * 4_000),
+        b"Content-Type: text/plain; " + b"; ".join(b"a%d=b" % place for place in range(10_000)),
+    ):
+        path.write_bytes(field + b"\n\ntext")
+        assert "header field" in _reason(path)
+    path.write_bytes(b"Subject: =?utf-8?q?caf=C3=A9?=\n\ntext")
+    assert [item.text for item in open_corpus(path)] == ["café\n\ntext"]
+
+
+def _no_field_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mail, "FIELD_LIMIT", 2**30)
+    _in_this_process(monkeypatch)
+
+
+def _many_attributes(folder: Path) -> None:
+    pytest.importorskip("selectolax")
+    path = folder / "a.html"
+    path.write_text("<a " + " ".join(f"a{place}=x" for place in range(2_000)) + ">text")
+    assert "attributes" in _reason(path)
+
+
+def _attributes_uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office, "_most_attributes", lambda page: 0)
+    _in_this_process(monkeypatch)
+
+
+def _many_columns(folder: Path) -> None:
+    path = folder / "a.csv"
+    path.write_text(",".join(f"c{place}" for place in range(2_000)) + ",text\n")
+    with pytest.raises(DocumentError, match="2,001 columns"):
+        list(open_corpus(path, number=True))
+
+
+def _columns_uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_readers, "COLUMNS_LIMIT", 10**9)
+
+
+def _apart(folder: Path) -> None:
+    """Whatever brings a parser to its end, it is not this process that reads."""
+    path = folder / "a.eml"
+    path.write_bytes(b"Subject: a\n\ntext")
+    before = ("read_eml", "message_text")
+    saved = {name: getattr(mail, name) for name in before}
+
+    def here(*arguments: object) -> None:
+        raise AssertionError("a foreign file was read in this process")
+
+    try:
+        for name in before:
+            setattr(mail, name, here)
+        assert len(list(open_corpus(path))) == 1
+    finally:
+        for name, each in saved.items():
+            setattr(mail, name, each)
+
+
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {".eml": lambda *a, **k: mail.read_eml(*a), ".html": lambda *a, **k: office.read_html(*a)}
+    for kind, reader in own.items():
+        monkeypatch.setitem(readers.READERS, kind, reader)  # type: ignore[arg-type]
+
+
+def _memory(folder: Path) -> None:
+    path = folder / "a.eml"
+    path.write_bytes(b"Subject: a\n\n" + b"\n" * (2 * 2**20))
+    with pytest.MonkeyPatch.context() as less:
+        less.setattr(foreign, "MEMORY_LIMIT", 16 * 2**20)
+        assert "of memory" in _reason(path)
+    assert foreign.MEMORY_LIMIT <= 400 * 2**20
+
+
+def _time(folder: Path) -> None:
+    path = folder / "a.eml"
+    path.write_bytes(b"Subject: a\n\n" + b"\n" * (4 * 2**20))  # seconds of work
+    (found,) = open_corpus(path, number=True, reading_seconds=0.01)
+    assert isinstance(found, BadDocument), "it was read"
+    assert "seconds of a processor" in found.reason
+
+
+FENCES = (
+    Fence(5, "a header field of mail is short or refused", _long_fields, _no_field_is_long),
+    Fence(5, "an element of HTML has few attributes or is refused", _many_attributes, _attributes_uncounted),
+    Fence(5, "a table has a bounded number of columns", _many_columns, _columns_uncounted),
+    Fence(5, "foreign files are read by a process of their own", _apart, _in_this_process),
+    Fence(5, "a file that fills the memory is refused", _memory, _in_this_process),
+    Fence(5, "a file that takes too long is refused", _time, _in_this_process),
+)
