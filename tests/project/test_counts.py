@@ -1,0 +1,35 @@
+"""The counting script finds what its head defines, and nothing that only looks like it."""
+
+import ast
+
+import pytest
+
+from project import counts
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["isinstance(plan.mechanism, AbstractDocumentMechanism)", "issubclass(kind, Laplace)",
+     "type(each) is DocumentGuarantee", 'plan.level == "word"', 'manifest.get("level") != "document"',
+     'facts["level"] == level', "preserve in kept", "name in DOCUMENT_MECHANISMS", "plan.word_mechanism",
+     "plan.names_prototypes and x", 'ledger.unit == "bound"'],
+)  # fmt: skip
+def test_a_question_of_kind_is_found(line):
+    assert counts.questions(ast.parse(line)) == {1}
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["isinstance(x, Bag)", "choices.preserve is None", "plan.level", 'unit == "epsilon"', "plan.mechanism.draw(x)",
+     "def f(x: AbstractMechanism): ...", 'print("level")'],
+)  # fmt: skip
+def test_what_asks_nothing_is_not(line):
+    assert counts.questions(ast.parse(line)) == set()
+
+
+def test_several_in_a_line_count_once_and_annotations_apart():
+    tree = ast.parse(
+        'if a.level == "word" and b.names_prototypes: pass\nx: AbstractMechanism | DocumentMechanism = y'
+    )
+    assert counts.questions(tree) == {1}
+    assert counts.unions(tree) == {2}
