@@ -297,8 +297,8 @@ class PromiseSettings(Settings):
         public=True, noun="thing to keep",
     )  # fmt: skip
     bound: float | None = option(
-        None, help="With topic or meaning: nats between any two documents. At 7 the right one of 20 topics comes out "
-        "98 % of the time.",
+        None, help="With topic or meaning: nats between any two documents. At 7 the topic found in a text, of 20, "
+        "comes out at most 98.3 % of the time.",
         public=True, above=0,
     )  # fmt: skip
 

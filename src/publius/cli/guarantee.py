@@ -217,7 +217,7 @@ def _print_constants(facts: dict[str, Any]) -> None:
 
 
 def _print(facts: dict[str, Any]) -> None:
-    from publius.privacy.promise import factor_text
+    from publius.privacy.promise import factor_text, rounded_up
 
     exponent = facts["exponent"]
     seen = "a release" if facts["releases"] == 1 else f"{facts['releases']:,} releases"
@@ -233,7 +233,10 @@ def _print(facts: dict[str, Any]) -> None:
     ]
     if "prior" in facts:
         rows.append(
-            ("posterior", f"at most {facts['posterior_at_most']:.4g}, from a prior of {facts['prior']:.4g}")
+            (
+                "posterior",
+                f"at most {rounded_up(facts['posterior_at_most'], 4)}, from a prior of {facts['prior']:.4g}",
+            )
         )
     print_table(("guarantee", f"epsilon = {facts['epsilon']:g} a word, N = {facts['size']:,}"), rows)
     typer.echo(

@@ -38,7 +38,7 @@ def factor_text(exponent: float) -> str:
     """The factor for people, rounded up: a number while it can be read, nats and a power of ten beyond."""
     value = factor(exponent)
     if value is not None and value < 1e4:
-        return f"{float(_shown(value, 3)):,.4g}"
+        return f"{float(rounded_up(value, 3)):,.4g}"
     if math.isinf(exponent):
         return "without bound"
     return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
@@ -73,7 +73,11 @@ def _of_guarantee(guarantee: Guarantee | DocumentGuarantee) -> str:
         return _document_promise(guarantee)
     if guarantee.ordered:
         return _ordered_promise(guarantee)
-    n, total, delta = guarantee.size or 1, _shown(guarantee.epsilon_total, 6), _shown(guarantee.delta, 2)
+    n, total, delta = (
+        guarantee.size or 1,
+        rounded_up(guarantee.epsilon_total, 6),
+        rounded_up(guarantee.delta, 2),
+    )
     return (
         f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
         f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
@@ -92,16 +96,18 @@ _CANDIDATES = 1000
 
 def _document_promise(guarantee: DocumentGuarantee) -> str:
     bound = guarantee.bound
-    but = f", but for a probability of {_shown(guarantee.bound_delta, 2)}" if guarantee.bound_delta else ""
+    but = (
+        f", but for a probability of {rounded_up(guarantee.bound_delta, 2)}" if guarantee.bound_delta else ""
+    )
     thresholds = ", ".join(f"{name} up to {largest:g}" for largest, name in STRENGTHS)
     return (
         f"Take any two documents whatever, of any lengths and on any subjects. Whatever is seen in this release is at "
-        f"most {factor_text(bound)} times as probable under one as under the other{but}: exp({_shown(bound, 6)}), "
+        f"most {factor_text(bound)} times as probable under one as under the other{but}: exp({rounded_up(bound, 6)}), "
         f"{guarantee.evidence} for the public reference that the release names. "
         f"So somebody who knows the text of {_CANDIDATES:,} documents, one of which this was, and thought them equally "
         f"likely, names the right one with a probability of at most "
-        f"{_shown(posterior_at_most(bound, _CANDIDATES), 4)}; between two documents, "
-        f"{_shown(posterior_at_most(bound, 2), 4)}. As bounds between any two documents go this one is "
+        f"{rounded_up(posterior_at_most(bound, _CANDIDATES), 4)}; between two documents, "
+        f"{rounded_up(posterior_at_most(bound, 2), 4)}. As bounds between any two documents go this one is "
         f"{guarantee.strength} ({thresholds} nats, empty beyond). "
         + _per_unit(guarantee)
         + f"What is kept is the {guarantee.preserve}, as far as the bound allows; it is not hidden. "
@@ -113,12 +119,12 @@ def _document_promise(guarantee: DocumentGuarantee) -> str:
 def _per_unit(guarantee: DocumentGuarantee) -> str:
     if guarantee.epsilon is None:
         return (
-            "Documents for which the same public prototype is chosen are not told apart at all; nothing is stated per "
-            "unit of distance. "
+            "Documents with the same probabilities over the public prototypes are not told apart at all; nothing is "
+            "stated per unit of distance. "
         )
     return (
         f"Two documents whose Earth Mover's distance on the reference's features is E are told apart less: by at most "
-        f"exp({_shown(guarantee.epsilon, 6)} * E), but for a probability of {_shown(guarantee.delta, 2)}. "
+        f"exp({rounded_up(guarantee.epsilon, 6)} * E), but for a probability of {rounded_up(guarantee.delta, 2)}. "
     )
 
 
@@ -131,13 +137,13 @@ _KEPT: dict[Between, str] = {
 
 
 def _ordered_promise(guarantee: Guarantee) -> str:
-    n, delta = guarantee.size or 1, _shown(guarantee.delta, 2)
+    n, delta = guarantee.size or 1, rounded_up(guarantee.delta, 2)
     agreeing = f" that agree in {_KEPT[guarantee.kept]} kept" if guarantee.kept != "none" else ""
     return (
         "ORDERED TEXT: this is not a bag-of-words and has no Earth Mover's privacy. "
         f"Take any two sequences of {n} words{agreeing}, and let S be the sum of the distances "
         f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
-        f"Whatever is seen in this release is at most exp({_shown(guarantee.epsilon, 6)} * S) times as probable "
+        f"Whatever is seen in this release is at most exp({rounded_up(guarantee.epsilon, 6)} * S) times as probable "
         f"under one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word), but for a "
         f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
         "same words promises: two texts of the same words in another order are far apart. A text of fewer words is "
@@ -164,7 +170,7 @@ def _nothing_for(kept: Between) -> str:
     )
 
 
-def _shown(value: float, digits: int) -> str:
+def rounded_up(value: float, digits: int) -> str:
     """``value`` with at most so many significant digits, rounded up."""
     upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal(repr(value))
     return format(float(upward), f".{digits}g")

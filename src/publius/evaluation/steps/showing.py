@@ -13,6 +13,7 @@ from publius.evaluation.steps.walk import Walk
 from publius.mechanisms.documents.prototype import fidelity
 from publius.privacy.document_guarantee import strength_of
 from publius.privacy.guarantee import posterior_at_most
+from publius.privacy.promise import rounded_up
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release
@@ -74,8 +75,8 @@ def _example(text: str, release: Release) -> Example:
 
 
 def _percent(share: float) -> str:
-    """Rounded down, so that what can fail is never said to be certain."""
-    return f"{math.floor(1000 * min(share, 0.999)) / 10:g} %"
+    """An upper limit, rounded up."""
+    return f"{math.ceil(1000 * share - 1e-9) / 10:g} %"
 
 
 def bound_in_words(bound: float, topics: int | None = None) -> str:
@@ -84,9 +85,11 @@ def bound_in_words(bound: float, topics: int | None = None) -> str:
     kept = (
         ""
         if not topics
-        else f"; the right one of {topics} topics comes out {_percent(fidelity(bound, topics))} of the time"
+        else f"; of {topics} topics the one found in a text comes out at most {_percent(fidelity(bound, topics))} of "
+        "the time, and how often it is the right one has to be measured"
     )
     return (
         f"{bound:g} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents names the one "
-        f"that was released with a probability of at most {named:.2g}{kept}"
+        f"that was released with a probability of at most {rounded_up(named, 2)}, if all were equally likely "
+        f"before{kept}"
     )
