@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fences import Fence
@@ -11,6 +12,15 @@ from publius.documents import corpus as corpus_room
 from publius.documents.corpus import BadDocument, Corpus, Document, open_corpus
 from publius.errors import StorageError
 from publius.files import reading
+from publius.mechanisms.words.laplace import Laplace
+from publius.noise.randomness import seeded_rng
+from publius.privacy.ledger import Ledger
+from publius.releases.plan import Plan
+from publius.releases.watching import Watch
+from publius.text.bag import Encoding
+from publius.text.tokenizer import StopWords
+from publius.vectors.embeddings import Embeddings
+from toy import WORDS, sentence
 
 
 def _texts(found: Corpus) -> list[str]:
@@ -57,7 +67,30 @@ def _opened_anyway(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_no_link", None)
 
 
+def _watched(folder: Path) -> None:
+    outside, inbox = folder / "outside.txt", folder / "in"
+    outside.write_text(sentence(40))
+    inbox.mkdir()
+    (inbox / "link.txt").symlink_to(outside)
+    vectors = seeded_rng(20).standard_normal((len(WORDS), 8), np.float32)
+    toy = Embeddings.from_arrays(WORDS, vectors, name="toy", tokenizer="word2vec")
+    plan = Plan(Laplace(toy, epsilon=2.0), Encoding(20, "unk", StopWords.load("none"), "word2vec"))
+    ledger = Ledger.create(folder / "ledger", budget=100)
+    with Watch(inbox, folder / "out", plan, ledger, settle=0) as watch:
+        (event,) = watch.look()
+    assert event.what == "refused", "a file outside of the folder was released"
+    assert "--follow-links" in event.said[0]
+    with Watch(inbox, folder / "out", plan, ledger, settle=0, reading={"follow_links": True}) as watch:
+        assert [event.what for event in watch.look()] == ["released"]
+
+
+def _watch_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "is_symlink", lambda path: False)
+    _opened_anyway(monkeypatch)
+
+
 FENCES = (
+    Fence(10, "watch refuses a link unless asked for", _watched, _watch_follows),
     Fence(10, "a link in a folder is not followed unless asked for", _folder, _followed),
     Fence(10, "a file that becomes a link is not followed", _swapped, _opened_anyway),
 )
