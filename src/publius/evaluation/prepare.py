@@ -14,6 +14,7 @@ from publius.evaluation.language_choice import language_adversary
 from publius.evaluation.own_data import Columns
 from publius.evaluation.report import write_report
 from publius.evaluation.runner import Evaluation, Request, Results, facts_of
+from publius.evaluation.same_run import key_of
 from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import Verdict, judge, read_limits
 from publius.settings import ExperimenterSettings
@@ -37,7 +38,9 @@ def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: 
     language = language_adversary(request, dataset, data)
     documents = document_choices(request, dataset)
     reference = None if documents is None else documents.reference
-    evaluation = Evaluation(output, request, facts_of(request, dataset, data, vectors, reference), work.seed)
+    key = key_of(output)
+    facts = facts_of(request, dataset, data, vectors, reference, key=key)
+    evaluation = Evaluation(output, request, facts, work.seed, key)
     evaluation.prepare(data, vectors, documents, language)
     return evaluation
 

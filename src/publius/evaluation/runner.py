@@ -28,8 +28,10 @@ from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
 from publius.evaluation.hindsight import with_limit
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
 from publius.evaluation.rows import CLEAN, Row
+from publius.evaluation.same_run import keep_key, what_is_the_same
 from publius.files import read_bytes_limited, shown, storage_error, write_file
 from publius.files.workers import spawning
+from publius.mechanisms.documents.base import LENGTH
 from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
 from publius.mechanisms.registry import parameters_of
 from publius.noise.laplace import checked_epsilon
@@ -88,9 +90,12 @@ class Request(EvaluationSettings):
         choices = {each.name: getattr(settings, each.name) for each in declared(cls)}
         preset = PRESETS[settings.preset]
         first = "prototype" if settings.bounds and not settings.epsilons else MechanismSettings.mechanism
+        mechanisms = settings.mechanisms or (first,)
+        whole = all(name in DOCUMENT_MECHANISMS for name in mechanisms)
         return cls(**{
             **choices,
-            "mechanisms": settings.mechanisms or (first,),
+            "mechanisms": mechanisms,
+            "length": settings.length or (LENGTH if whole else None),
             "repeats": settings.repeats or preset.repeats,
             "adversaries": choose_adversaries(settings.adversaries or preset.adversaries),
         })  # fmt: skip
@@ -145,8 +150,10 @@ def facts_of(
     data: EncodedDataset,
     embeddings: Embeddings,
     reference: Reference | None = None,
+    *,
+    key: bytes,
 ) -> dict[str, Any]:
-    """What the report states about the run, and what must be the same for a run to go on."""
+    """What the report states about the run, and what must be the same for a run to go on; ``key`` is the folder's."""
     from importlib.metadata import version
 
     if request.snippet is not None and request.snippet not in {text.id for text in dataset.unknown}:
@@ -170,6 +177,7 @@ def facts_of(
         "floor": dataset.topic_only_floor(),
         "private": False,
         "split": dataset.split,
+        **what_is_the_same(request.mechanisms, request.stop_words, dataset, key),
         "documents": None
         if reference is None
         else {"reference_sha256": reference.sha256, "size": document_length(request)},
@@ -183,10 +191,17 @@ class Evaluation:
     A folder that another request filled is refused; one of the same request is continued.
     """
 
-    def __init__(self, folder: Path, request: Request, facts: dict[str, Any], seed: int | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        request: Request,
+        facts: dict[str, Any],
+        seed: int | None,
+        key: bytes | None = None,
+    ) -> None:
         self._folder = folder
         self.request = request
-        self.facts = _continued(folder, facts, seed)
+        self.facts = _continued(folder, facts, seed, key)
         self._setting: Setting | None = None
 
     @property
@@ -278,7 +293,7 @@ def read_results(folder: Path) -> Results:
     return Evaluation(folder, request, {k: v for k, v in facts.items() if k != "seed"}, None).results()
 
 
-def _continued(folder: Path, facts: dict[str, Any], seed: int | None) -> dict[str, Any]:
+def _continued(folder: Path, facts: dict[str, Any], seed: int | None, key: bytes | None) -> dict[str, Any]:
     """The facts with the run's seed: those of the run in ``folder``, or of a new one that is begun there."""
     path = folder / _FACTS
     if not path.exists():
@@ -286,6 +301,8 @@ def _continued(folder: Path, facts: dict[str, Any], seed: int | None) -> dict[st
             raise UsageError(f"{shown(folder)} is not empty and holds no evaluation: name a new folder")
         begun = {**facts, "seed": int.from_bytes(entropy(), "big") >> 192 if seed is None else seed}
         _make_folder(folder / _CELLS)
+        if key is not None:
+            keep_key(folder, key)
         _write_json(path, begun)
         return begun
     before = _read_json(path)
@@ -293,8 +310,9 @@ def _continued(folder: Path, facts: dict[str, Any], seed: int | None) -> dict[st
     if seed is not None and before.get("seed") != seed:
         differing.append("seed")
     if differing:
+        said = ", ".join(key.replace("_", " ") for key in differing)
         raise UsageError(
-            f"{shown(folder)} holds another evaluation (it differs in: {', '.join(differing)}): name a new folder"
+            f"{shown(folder)} holds another evaluation (it differs in: {said}): name a new folder"
         )
     return before
 

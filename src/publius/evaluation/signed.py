@@ -15,10 +15,12 @@ from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Finding as FoundByOne
 from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import judge, read_limits
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
+from publius.mechanisms.registry import mechanism_class, parameters_of
 from publius.privacy.guarantee import total_exponent
 from publius.releases.digests import file_digests
 from publius.releases.signoff import Finding, Measured, Share, matching, percent, percent_up
-from publius.settings import Task
+from publius.settings import Task, declared
 from publius.text.tokenizer import PROFILES, StopWords
 
 
@@ -28,7 +30,9 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     Raises `UsageError` where it measured another setting, `DataError` where there is no evaluation.
     """
     results = read_results(folder)
-    matching(manifest, _stated(results, document=manifest.get("level") == "document"))
+    document = manifest.get("level") == "document"
+    matching(manifest, _stated(results, document=document))
+    _check_choices(manifest, results, document=document)
     lines = summarize(results)
     line = _line(manifest, lines)
     verdict = judge(lines, read_limits(folder), results.facts)
@@ -81,6 +85,48 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
 
 def _documents(count: int) -> str:
     return "1 document" if count == 1 else f"{count:,} documents"
+
+
+def _check_choices(manifest: Mapping[str, Any], results: Results, *, document: bool) -> None:
+    """`UsageError` for what was asked otherwise than the release was made, by the names of the options."""
+    request = results.facts["request"]
+    made = dict(manifest.get("mechanism_parameters") or {})
+    asked = request.get("parameters") or {}
+    pairs = {name: (asked[name], made[name]) for name in asked.keys() & made.keys()}
+    if document:
+        pairs["first"] = (request.get("first"), manifest.get("first"))
+        pairs["length"] = (results.facts.get("size"), manifest["size"])
+    elif "metric" in parameters_of(manifest["mechanism"]):
+        pairs["metric"] = (request.get("metric"), manifest["metric"])
+    pairs |= {
+        name: (value, made[name])
+        for name, value in _defaults(manifest).items()
+        if name in made.keys() - asked
+    }
+    differing = [
+        f"{name.replace('_', ' ')} {'all' if found is None else found} instead of {'all' if wanted is None else wanted}"
+        for name, (found, wanted) in sorted(pairs.items())
+        if not _alike(found, wanted)
+    ]
+    if differing:
+        raise UsageError(
+            f"the evaluation measured another setting than the release has ({'; '.join(differing)}): evaluate the "
+            "release's own setting, with publius evaluate --release"
+        )
+
+
+def _defaults(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What the release's mechanism takes where nothing is said; without those that follow from the rest."""
+    name = manifest["mechanism"]
+    kind = DOCUMENT_MECHANISMS[name] if name in DOCUMENT_MECHANISMS else mechanism_class(name)
+    values = {each.name: each.default for each in declared(kind.Parameters)}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _alike(found: Any, wanted: Any) -> bool:
+    if isinstance(found, int | float) and isinstance(wanted, int | float):
+        return math.isclose(found, wanted, rel_tol=1e-9)
+    return bool(found == wanted)
 
 
 def _stated(results: Results, *, document: bool) -> dict[str, Any]:

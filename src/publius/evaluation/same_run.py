@@ -1,0 +1,69 @@
+"""What must be the same for an evaluation to go on in its folder, beside its request: texts, labels and code.
+
+Texts may be private, so what is kept of them is one digest of all with a key of the evaluation's own. The key lies in
+its folder, for that is kept as the texts are, and an evaluation must go on wherever its folder is; the page that binds
+the folder's files leaves without it, and nobody can try texts against what the page says.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import inspect
+import json
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any, Final
+
+from publius.evaluation.data import Dataset
+from publius.files import os_errors, write_file
+from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
+from publius.mechanisms.registry import mechanism_class
+from publius.noise.randomness import KEY_BYTES, entropy
+from publius.text.tokenizer import StopWords
+
+KEY: Final = "texts.key"
+
+
+def what_is_the_same(
+    mechanisms: tuple[str, ...], stop_words: str, dataset: Dataset, key: bytes
+) -> dict[str, Any]:
+    """Facts for ``run.json``: keyed digests of the texts and of their labels, plain ones of public things."""
+    texts = [text for group in (dataset.known, dataset.unknown, dataset.topics) for text in group]
+    return {
+        "texts": _keyed(key, [(text.id, text.role, text.text) for text in texts]),
+        "labels": _keyed(key, [astuple(text)[2:] for text in texts]),
+        "stop_words_sha256": StopWords.load(stop_words).sha256,
+        "mechanism_code": {name: _code(name) for name in mechanisms},
+    }
+
+
+def _keyed(key: bytes, rows: list[tuple[Any, ...]]) -> str:
+    digest = hmac.new(key, digestmod="sha256")
+    for row in rows:
+        digest.update(json.dumps(row).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _code(name: str) -> str:
+    """A digest of the files in which a mechanism's class and those that it derives from are written."""
+    kind: type = DOCUMENT_MECHANISMS[name] if name in DOCUMENT_MECHANISMS else mechanism_class(name)
+    digest = hashlib.sha256()
+    for each in kind.__mro__:
+        with contextlib.suppress(TypeError, OSError):  # built in, or made where no file is
+            digest.update(Path(inspect.getsourcefile(each) or "").read_bytes())
+    return digest.hexdigest()
+
+
+def key_of(folder: Path) -> bytes:
+    """The key of the evaluation in a folder; a fresh one where there is none. `StorageError` when reading fails."""
+    path = folder / KEY
+    with os_errors("read", path):
+        return path.read_bytes() if path.exists() else entropy(KEY_BYTES)
+
+
+def keep_key(folder: Path, key: bytes) -> None:
+    """Keep the key of an evaluation that begins, for its owner only."""
+    with write_file(folder / KEY, 0o600) as file:
+        file.write(key)

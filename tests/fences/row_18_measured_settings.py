@@ -1,0 +1,55 @@
+"""A page states only what was measured at the release's own setting, and says which setting differs."""
+
+from pathlib import Path
+
+import pytest
+
+from fences import Fence
+from publius.errors import UsageError
+from publius.evaluation import signed
+from publius.evaluation.runner import Request, Results
+from publius.settings import DOCUMENT_LENGTH, EvaluationSettings
+
+
+def _of(manifest: dict[str, object], size: int, **asked: object) -> None:
+    request = {"parameters": {}, "first": None, "metric": "euclidean", **asked}
+    signed._check_choices(
+        manifest, Results({"request": request, "size": size}, (), (), None), document="bound" in manifest
+    )
+
+
+def _check(folder: Path) -> None:
+    release = {
+        "mechanism": "prototype",
+        "mechanism_parameters": {"rule": "nearest"},
+        "bound": 7.0,
+        "size": 40,
+        "first": None,
+    }
+    _of(release, 40)
+    for size, asked, said in ((400, {}, "length 400 instead of 40"), (40, {"first": 50}, "first 50 instead of all"),
+                              (40, {"parameters": {"rule": "other"}}, "rule other instead of nearest")):  # fmt: skip
+        with pytest.raises(UsageError, match=said):
+            _of(release, size, **asked)
+    words = {"mechanism": "laplace", "mechanism_parameters": {}, "metric": "euclidean", "size": 40}
+    _of(words, 40)
+    with pytest.raises(UsageError, match="metric manhattan instead of euclidean"):
+        _of(words, 40, metric="manhattan")
+
+
+def _default_length(folder: Path) -> None:
+    asked = EvaluationSettings(mechanisms=("prototype",), reference="any", bounds=(7.0,))
+    assert Request.of(asked).size == DOCUMENT_LENGTH
+
+
+def _all_texts(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("publius.evaluation.runner.LENGTH", None)
+
+
+FENCES = (
+    Fence(
+        18, "an evaluation of other settings is refused by the name of each", _check,
+        lambda patch: patch.setattr(signed, "_alike", lambda found, wanted: True),
+    ),
+    Fence(18, "an evaluation measures the length of a release unless told otherwise", _default_length, _all_texts),
+)  # fmt: skip
