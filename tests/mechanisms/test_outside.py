@@ -263,7 +263,7 @@ def test_it_is_drawn_by_the_explorers_service(run):
     listed, drawn, curve, promised = json.loads(run("-c", _DRAWN))
     assert listed["summary"].startswith("Tells the word with some probability")
     assert listed["available"] is listed["quick"] is True
-    assert listed["evidence"] == "proven"
+    assert listed["evidence"] == "stated by its author, nothing computed"
     assert drawn["size"] == 20
     assert "promise" in drawn
     assert curve["curves"][0]["mechanism"] == "coin"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from publius.cli.console import printable
+from publius.cli.console import printable, waiting
 from publius.cli.log import say, say_here
-from publius.errors import DocumentError, UsageError
+from publius.errors import DocumentError, PolicyError, UsageError
 
 if TYPE_CHECKING:
     from publius.documents.corpus import BadDocument, Corpus
@@ -133,3 +133,30 @@ def _agreed(lost: int, documents: int) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     return typer.confirm(f"{lost:,} of {documents:,} documents cannot be read. Release the others", err=True)
+
+
+def check_own_mechanism(plan: Plan, settings: ReleaseSettings) -> None:
+    """The laws of ``publius check-mechanism`` on a class from outside, before it sees a document.
+
+    `PolicyError` with the laws that it breaks. What passes is not proven, and the promise says so.
+    """
+    from publius.mechanisms.outside import is_outside
+
+    if plan.experiment is not None or not is_outside(type(plan.mechanism)):
+        return
+    from publius.checks.laws import check_laws
+    from publius.mechanisms.registry import make_mechanism
+
+    name = str(settings.mechanism)
+    with waiting("checking the laws of a mechanism on toy vocabularies"):
+        verdicts = check_laws(
+            lambda embeddings, epsilon: make_mechanism(
+                name, embeddings, epsilon=epsilon, threads=1, **settings.parameters
+            )
+        )
+        broken = list(dict.fromkeys(each.law for each in verdicts if not each.passed))
+    if broken:
+        raise PolicyError(
+            f"the mechanism {plan.mechanism.name} breaks what its guarantee needs: {'; '.join(broken)}. Nothing was "
+            f"released; publius check-mechanism {name} says where"
+        )

@@ -9,7 +9,7 @@ import typer
 
 from publius.cli.console import print_json, print_table
 from publius.cli.options import REQUIRED, Json, MechanismCommand, make, options
-from publius.errors import UsageError
+from publius.errors import PolicyError, UsageError
 from publius.settings import MechanismSettings
 
 if TYPE_CHECKING:
@@ -29,7 +29,11 @@ def certify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Certify a mechanism on a vocabulary: the exact constant over all pairs of words and all outputs."""
+    """Certify a mechanism on a vocabulary: the exact constant over all pairs of words and all outputs.
+
+    Of a class of your own only what is computed from its output probabilities is certified; else it is said that its
+    author states it and that nothing was computed.
+    """
     import time
 
     if (settings.epsilon is None) == (scale is None):
@@ -43,23 +47,35 @@ def certify(
         print_table(
             ("certificate", ""), [(key.replace("_", " "), _shown(value)) for key, value in record.items()]
         )
+    certified = record["epsilon_certified"]
+    if certified is not None and made.epsilon is not None and certified > made.epsilon * (1 + 1e-12):
+        raise PolicyError(
+            f"the mechanism {made.name} states epsilon {made.epsilon:g}, and its own probabilities leak {certified:g}: "
+            "its guarantee is false"
+        )
 
 
 def _record(mechanism: AbstractMechanism, seconds: float) -> dict[str, Any]:
     from publius.mechanisms.finite.base import AbstractFinite
+    from publius.mechanisms.outside import computed_constant, is_outside
+    from publius.privacy.guarantee import STATED
 
     guarantee, embeddings = mechanism.guarantee, mechanism.embeddings
-    exact = isinstance(mechanism, AbstractFinite)
-    constant = mechanism.constant if isinstance(mechanism, AbstractFinite) else None
+    ours = not is_outside(type(mechanism))
+    constant = mechanism.constant if ours and isinstance(mechanism, AbstractFinite) else None
+    computed = None if ours else computed_constant(mechanism)
+    worst = constant.worst if constant else computed.worst if computed else None
+    scale = constant.scale if constant else mechanism.parameters.get("noise_epsilon", mechanism.epsilon)
+    found = constant or computed
     return {
         "mechanism": mechanism.name,
         "epsilon": mechanism.epsilon,
-        "epsilon_certified": constant.epsilon if constant else mechanism.epsilon,
-        "scale": constant.scale if constant else mechanism.parameters.get("noise_epsilon", mechanism.epsilon),
+        "epsilon_certified": found.epsilon if found else mechanism.epsilon if ours else None,
+        "scale": scale,
         "vocabulary_size": embeddings.size,
-        "pairs": embeddings.size * (embeddings.size - 1) if exact else 0,
-        "worst_pair": [embeddings.word(i) for i in constant.worst] if constant else None,
-        "method": "exact" if exact else "proof",
+        "pairs": embeddings.size * (embeddings.size - 1) if found else 0,
+        "worst_pair": None if worst is None else [embeddings.word(i) for i in worst],
+        "method": "exact" if found else "proof" if ours else STATED,
         "seconds": round(seconds, 3),
         "metric": guarantee.metric,
         "delta": guarantee.delta,

@@ -13,6 +13,7 @@ import typer
 from publius.cli.before import (
     ask_about_loss,
     check_input,
+    check_own_mechanism,
     check_strength,
     every_bad_document,
     look_first,
@@ -89,6 +90,7 @@ def obfuscate(
     settings = settings if length_from is None else _with_length(settings, length_from, quiet=json)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
+    check_own_mechanism(plan, settings)
     looked = look_first(
         corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from publius.cli.before import check_strength
+from publius.cli.before import check_own_mechanism, check_strength
 from publius.cli.console import print_json, printable, standard_output, waiting
 from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
@@ -58,6 +58,7 @@ def watch(
         )
     with waiting(MAKING):
         plan = Plan.of(settings, labels=fields.keep)
+    check_own_mechanism(plan, settings)
     reading = {name: value for name, value in asdict(fields).items() if name != "number"}
     counts: Counter[str] = Counter()
     watched = Watch(folder, output, plan, book, settle=looking.settle, run=work, reading=reading)

@@ -16,6 +16,7 @@ from publius.errors import MissingExtraError, PolicyError, UsageError
 from publius.files import write_file
 from publius.mechanisms.base import AbstractExact, AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.outside import known_guarantee
 from publius.mechanisms.registry import make_mechanism, mechanism_class, parameters_of
 from publius.mechanisms.word_outcomes import Distortion, distortion, expected_distortion
 from publius.noise.randomness import seeded_rng
@@ -130,7 +131,7 @@ def _row(
         return Row(name, None, None, None, refused=str(error))
     found = axis.at(dial)
     points = tuple(axis.points([dial * factor for factor in _CURVE])) if curve else ()
-    evidence = mechanism.guarantee.evidence
+    evidence = known_guarantee(mechanism).evidence
     exact = isinstance(mechanism, AbstractExact)
     return Row(name, mechanism.epsilon, found.unchanged, found.mean_distance, evidence, exact, None, points)
 

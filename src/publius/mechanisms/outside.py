@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
 from typing import Any, Final, final
@@ -18,8 +18,8 @@ import numpy as np
 
 from publius.errors import PolicyError, PubliusError, UsageError
 from publius.files.user_code import object_at
-from publius.mechanisms.base import AbstractMechanism
-from publius.privacy.guarantee import Guarantee
+from publius.mechanisms.base import AbstractExact, AbstractMechanism
+from publius.privacy.guarantee import STATED, Guarantee
 from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
 
@@ -118,6 +118,53 @@ def _unstated(mechanism: AbstractMechanism, promised: object) -> str | None:
     if not promised.epsilon <= mechanism.epsilon * (1 + 2 * float(np.finfo(np.float64).eps)):
         return f"epsilon is {promised.epsilon!r}, more than the {mechanism.epsilon!r} asked for"
     return None
+
+
+def known_guarantee(mechanism: AbstractMechanism) -> Guarantee:
+    """The guarantee of a single word with what is known of it: a class from outside may state whatever it likes."""
+    said = mechanism.guarantee
+    if is_outside(type(mechanism)) and said.evidence != "none":
+        return replace(said, evidence=STATED)
+    return said
+
+
+@final
+@dataclass(frozen=True)
+class Computed:
+    """The smallest epsilon that probabilities allow, rounded up, and the two words that need it."""
+
+    epsilon: float
+    worst: tuple[int, int]
+
+
+LARGEST: Final = 1_000
+"""Words of a vocabulary over which the constant of a class from outside is computed."""
+
+
+def computed_constant(mechanism: AbstractMechanism) -> Computed | None:
+    """The largest log ratio of output probabilities per unit of distance, over all pairs of words and all outputs.
+
+    None where the class does not say its probabilities, or the vocabulary has more than `LARGEST` words.
+    """
+    size = mechanism.embeddings.size
+    if not isinstance(mechanism, AbstractExact) or size > LARGEST:
+        return None
+    logs, places = mechanism.log_probabilities(), np.arange(size)
+    if logs.shape != (size, size) or not np.isfinite(logs).all() or not np.allclose(np.exp(logs).sum(1), 1):
+        raise PolicyError(f"the mechanism {mechanism.name} gives output probabilities that are none")
+    found, vectors = Computed(0.0, (0, 0)), np.asarray(mechanism.embeddings.vectors, np.float64)
+    for word in range(size):
+        gaps = (logs[word] - logs).max(axis=1)
+        gaps[word] = 0.0
+        far = mechanism.metric.pairwise(vectors[word : word + 1], vectors)[0]
+        ratios = np.divide(gaps, far, out=np.where(gaps > _ROUNDING, np.inf, 0.0), where=far > 0)
+        worst = int(places[ratios.argmax()])
+        if ratios[worst] > found.epsilon:
+            found = Computed(float(ratios[worst]), (word, worst))
+    return replace(found, epsilon=found.epsilon * (1 + _ROUNDING))
+
+
+_ROUNDING: Final = 1e-12
 
 
 def origin(kind: type) -> dict[str, str | None] | None:

@@ -10,14 +10,15 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Literal, final
+from typing import ClassVar, Final, Literal, final
 
 from publius.distances.earth_mover import TransportPlan
 from publius.errors import PolicyError, UsageError
 from publius.noise.laplace import NOISES
 from publius.settings import EUCLIDEAN, MANHATTAN, Between
 
-Evidence = Literal["proven", "certified", "none"]
+Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
+STATED: Final = "stated by its author, nothing computed"
 
 # d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
 _LARGER = {(EUCLIDEAN, MANHATTAN)}
@@ -32,7 +33,8 @@ class Guarantee:
     Attributes:
         epsilon: per unit of word distance.
         metric: name of d.
-        evidence: "proven" by a theorem, "certified" by exact computation on the vocabulary, or "none".
+        evidence: "proven" by a theorem, "certified" by exact computation on the vocabulary, `STATED` of somebody
+            else's class, or "none".
         delta: probability by which the bound can be exceeded, per word, whichever two words of the vocabulary.
         size: N, the public number of words of the bag; None for a single word.
         ordered: whether the words' order is seen. Then the distance of two documents is not the Earth Mover's
@@ -136,7 +138,7 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
         raise PolicyError(
             "guarantees in different metrics, sizes or orders have no common epsilon: add exponents"
         )
-    weakest = max((part.evidence for part in parts), key=("proven", "certified", "none").index)
+    weakest = max((part.evidence for part in parts), key=("proven", "certified", STATED, "none").index)
     return replace(
         parts[0],
         epsilon=_written(sum((exact_epsilon(part.epsilon) for part in parts), Fraction(0))),

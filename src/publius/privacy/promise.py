@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from publius.privacy.document_guarantee import STRENGTHS, DocumentGuarantee
-from publius.privacy.guarantee import Bound, Guarantee, factor, log10_factor, posterior_at_most
+from publius.privacy.guarantee import STATED, Bound, Guarantee, factor, log10_factor, posterior_at_most
 from publius.settings import Between
 
 
@@ -57,6 +57,11 @@ def promise(guarantee: Guarantee | DocumentGuarantee, *, private: bool, labels: 
     return _of_guarantee(guarantee) + _of_labels(labels)
 
 
+def _known(guarantee: Guarantee) -> str:
+    """How it is known, as part of a sentence."""
+    return f"{STATED}," if guarantee.evidence == STATED else guarantee.evidence
+
+
 def _of_labels(labels: Sequence[str]) -> str:
     if not labels:
         return ""
@@ -81,7 +86,7 @@ def _of_guarantee(guarantee: Guarantee | DocumentGuarantee) -> str:
     return (
         f"Take any two documents of {n} words whose Earth Mover's distance ({guarantee.metric}, on the public word "
         f"vectors) is E. Whatever is seen in this release is at most exp({total} * E) times as probable under "
-        f"one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
+        f"one as under the other ({_known(guarantee)} for epsilon = {guarantee.epsilon:g} a word, N = {n}), but for "
         f"a probability of {delta} for the finite range of the sampled noise. "
         "A document of fewer words is filled up with words drawn from public ones, and E is then the largest that any "
         "such words could make it. "
@@ -144,7 +149,7 @@ def _ordered_promise(guarantee: Guarantee) -> str:
         f"Take any two sequences of {n} words{agreeing}, and let S be the sum of the distances "
         f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
         f"Whatever is seen in this release is at most exp({rounded_up(guarantee.epsilon, 6)} * S) times as probable "
-        f"under one as under the other ({guarantee.evidence} for epsilon = {guarantee.epsilon:g} a word), but for a "
+        f"under one as under the other ({_known(guarantee)} for epsilon = {guarantee.epsilon:g} a word), but for a "
         f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
         "same words promises: two texts of the same words in another order are far apart. A text of fewer words is "
         "filled up with words drawn from public ones, and S is then the largest that any such words could make it. "

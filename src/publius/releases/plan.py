@@ -12,7 +12,7 @@ import publius.text.tokenizer
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.outside import is_outside, origin
+from publius.mechanisms.outside import is_outside, known_guarantee, origin
 from publius.mechanisms.registry import document_mechanism_of, mechanism_of
 from publius.noise.randomness import RunKey
 from publius.privacy.document_guarantee import DocumentGuarantee
@@ -247,7 +247,7 @@ class Plan:
         """The mechanism's guarantee: of the whole document, or lifted to bags of N words, or for N words in order."""
         if isinstance(self.mechanism, AbstractDocumentMechanism):
             return self.mechanism.guarantee
-        lifted = self.word_mechanism.guarantee.lifted(self.size)
+        lifted = known_guarantee(self.word_mechanism).lifted(self.size)
         return lifted if self.ordered is None else lifted.in_order(self.ordered.keep)
 
     @property

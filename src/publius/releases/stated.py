@@ -9,6 +9,7 @@ from typing import Any
 from publius.distances import transport_plan
 from publius.errors import DataError, DocumentError, PolicyError, UsageError
 from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.outside import known_guarantee
 from publius.privacy.document_guarantee import DocumentGuarantee, strength_of
 from publius.privacy.guarantee import Bound, Guarantee
 from publius.privacy.promise import promise, statement
@@ -55,7 +56,7 @@ def of_words(
 ) -> dict[str, Any]:
     """The statement of a word mechanism between two texts, or at a distance."""
     mechanism = plan.word_mechanism
-    lifted = mechanism.guarantee.lifted(plan.size)
+    lifted = known_guarantee(mechanism).lifted(plan.size)
     if pair is not None:
         distance, bound = _between_words(_encoded(pair[0], plan), _encoded(pair[1], plan), plan)
     elif distance is not None:
@@ -63,7 +64,7 @@ def of_words(
     else:
         raise UsageError("give --distance D, --between A B, or --public TEXTS for typical pairs")
     facts = statement(lifted, distance, bound, releases=releases, candidates=candidates)
-    return {**facts, **named(mechanism.name, mechanism.guarantee.evidence, facts["exponent"])}
+    return {**facts, **named(mechanism.name, lifted.evidence, facts["exponent"])}
 
 
 def _encoded(text: str, plan: Plan) -> Encoded:

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from publius.privacy.guarantee import Evidence
+
 
 class Answer(BaseModel):
     """Exactly these fields; one with a default is left out of the JSON where it is not given."""
@@ -62,7 +64,7 @@ class Mechanism(Answer):
 
     name: str
     summary: str
-    evidence: Literal["proven", "certified", "none"]
+    evidence: Evidence
     exact: Annotated[bool, Field(description="Output probabilities are available.")]
     quick: Annotated[bool, Field(description="Ready at any epsilon; others certify the vocabulary first.")]
     releasable: bool

@@ -6,10 +6,11 @@ import math
 from typing import Any
 
 from publius.errors import PubliusError, UsageError
+from publius.mechanisms import outside
 from publius.mechanisms.base import AbstractExact, AbstractMechanism
 from publius.mechanisms.registry import available, mechanism_class, summary
 from publius.privacy.document_guarantee import DocumentGuarantee
-from publius.privacy.guarantee import Bound, factor, log10_factor, posterior_at_most
+from publius.privacy.guarantee import STATED, Bound, factor, log10_factor, posterior_at_most
 from publius.privacy.promise import promise, statement
 from publius.releases.plan import publius_version
 from publius.releases.stated import named
@@ -43,7 +44,7 @@ def _mechanism(state: State, name: str) -> answers.Mechanism:
     return answers.Mechanism(
         name=name,
         summary=summary(kind),
-        evidence=kind.evidence,
+        evidence=STATED if outside.is_outside(kind) else kind.evidence,
         exact=issubclass(kind, AbstractExact),
         quick=state.mechanisms.is_quick(name),
         releasable=reason is None,
@@ -143,7 +144,7 @@ def guarantee(
         return _of_documents(state, asked)
     size = asked.settings.size or 0
     mechanism = state.mechanism(asked)
-    promised = mechanism.guarantee.lifted(size)
+    promised = outside.known_guarantee(mechanism).lifted(size)
     facts: dict[str, Any] = {
         "mechanism": mechanism.name,
         "epsilon": promised.epsilon,
@@ -197,7 +198,7 @@ def _of_documents(state: State, asked: requests.Guarantee) -> document_answers.D
 
 def stated(mechanism: AbstractMechanism, size: int) -> dict[str, Any]:
     """The guarantee of a bag of ``size`` words, and the promise in words."""
-    promised = mechanism.guarantee.lifted(size)
+    promised = outside.known_guarantee(mechanism).lifted(size)
     facts = {
         "epsilon": promised.epsilon,
         "epsilon_total": promised.epsilon_total,
