@@ -44,6 +44,8 @@ CONVENIENCE: Final = "convenience"
 """Says, in the `Annotated` of a command's own option, what `Option.convenience` says of a setting."""
 EPSILON_TO_TRY: Final = 10.0
 """Where things are tried: in the demo, the service, scikit-learn and the audit. A release names its own."""
+AUTHORS_AT_LEAST: Final = 5
+"""Authors who must use a word of public texts before it becomes public."""
 
 
 # What an option is ----------------------------------------------------------------------------------------
@@ -590,6 +592,25 @@ class PublicTextSettings(StopWordSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class PublicWordSettings(Settings):
+    """Which words of the texts that are learned from become public."""
+
+    author_field: str | None = option(
+        None, help="Field that says who wrote a text: words are counted by authors. Without it they are counted by "
+        "texts, and a word that one person wrote in several can become public."
+    )  # fmt: skip
+    authors_at_least: int = option(
+        AUTHORS_AT_LEAST,
+        help="A word becomes public only where so many authors use it (texts, without --author-field).",
+        at_least=1,
+    )
+    leave_out: str = option(
+        "none", help="Rare words to leave out: none, names (names and what general text does not know), all, or words "
+        "separated by commas."
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class WritingSettings(Settings):
     """Who writes text of a release, and from what."""
 
@@ -662,6 +683,15 @@ class StartSettings(Settings):
         None,
         help="With topic or meaning: a stored reference. Default: learned from half of the public texts.",
     )
+    authors_at_least: int | None = option(
+        None, help=f"A word of the public texts becomes public only where so many of their authors use it. Default: "
+        f"{AUTHORS_AT_LEAST}.",
+        at_least=1,
+    )  # fmt: skip
+    leave_out: str | None = option(
+        None, help="Rare words that do not become public: names (names and what general text does not know; the "
+        "default), all, none, or words separated by commas."
+    )  # fmt: skip
     find: bool = option(False, help="Find the weakest protection that passes, among a few that are tried.")
     text_field: str | None = option(None, help="Column of texts. Default: found.")
     author_field: str | None = option(

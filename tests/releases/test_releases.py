@@ -303,7 +303,7 @@ def test_manifest_says_everything_and_nothing_else(embeddings):
     assert manifest["size_from"] == "given"
     assert set(manifest) == set(
         "manifest_version publius_version kind private promise documents missing size size_from epsilon level bound "
-        "preserve reference reference_sha256 "
+        "preserve reference reference_sha256 reference_words "
         "epsilon_total delta evidence mechanism mechanism_parameters metric embeddings dimension vocabulary_size "
         "vocabulary_sha256 tokenizer stop_words stop_words_sha256 unknown unknown_token padding labels ordered "
         "randomness versions".split()

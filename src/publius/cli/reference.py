@@ -1,20 +1,23 @@
-"""``publius reference``: fit, list, info, verify."""
+"""``publius reference``: fit, list, info, verify, remove."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from publius.cli.console import print_json, print_table, waiting
+from publius.cli.console import print_json, print_table, printable, waiting
 from publius.cli.evaluate import progress_shown
 from publius.cli.options import Json, options
-from publius.settings import PublicTextSettings
+from publius.settings import PublicTextSettings, PublicWordSettings
 
 if TYPE_CHECKING:
     from publius.vectors.learning.reference import Reference
+
+_SHOWN: Final = 400
+"""Rare words that are printed; ``--json`` has all of them."""
 
 Name = Annotated[str, typer.Argument(help="A stored name, themes, or a folder.", show_default=False)]
 
@@ -28,6 +31,7 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_references)
     group.command("info")(info)
     group.command("verify")(verify)
+    group.command("remove")(remove)
     app.add_typer(group, name="reference")
 
 
@@ -36,6 +40,7 @@ def fit(
     public: Annotated[Path, typer.Argument(help="PUBLIC documents to learn from, never those to be released.")],
     name: Annotated[str, typer.Option(help="What to call it: a-z, 0-9, dot, underscore, hyphen.")],
     read: PublicTextSettings,
+    words: PublicWordSettings,
     label: Annotated[
         str | None, typer.Option(help="Field that holds the topic. Without it only the meaning can be kept.")
     ] = None,
@@ -52,7 +57,6 @@ def fit(
         float | None,
         typer.Option(help="Half-width, in public spreads, of the box a position is clipped to. Default: chosen."),
     ] = None,
-    least_documents: Annotated[int, typer.Option(min=1, help="Leave out words of fewer public documents.")] = 3,
     embeddings: Annotated[
         str | None, typer.Option(help="Word vectors for features of the kind embedding. Default: the packaged GloVe.")
     ] = None,
@@ -60,32 +64,34 @@ def fit(
 ) -> None:  # fmt: skip
     """Learn public features and prototypes of documents, for releases that keep the topic or the meaning.
 
-    The reference tells of the texts it was learned from: use public text, never the documents to be released.
+    Words of the texts it is learned from become public: those that enough of their authors use. The rare ones among
+    them are printed. Long numbers, addresses, mail and links never become public. Use public text, never the documents
+    to be released.
     """
     from publius.evaluation.steps.learning import learn
     from publius.vectors.learning.fit_reference import ReferenceSettings
 
     settings = ReferenceSettings(
-        features, dimension, prototypes, saturation, least_documents, read.tokenizer, read.stop_words
+        features, dimension, prototypes, saturation, tokenizer=read.tokenizer, stop_words=read.stop_words
     )
     with progress_shown(quiet=True) as progress:
         stored = learn(
-            public, name, label=label, text_field=read.text_field, settings=settings, embeddings=embeddings,
-            progress=progress,
+            public, name, label=label, text_field=read.text_field, words=words, settings=settings,
+            embeddings=embeddings, progress=progress,
         )  # fmt: skip
     _show(_facts(stored), json)
 
 
 def list_references(json: Json = False) -> None:
-    """Show the stored references."""
+    """Show the stored references, what each was learned from, and how its words were counted."""
     from publius.vectors.learning.reference_store import references_root
 
     entries = list(_entries())
     if json:
         print_json({"store": str(references_root()), "references": entries})
     else:
-        columns = ("name", "size", "keeps", "kind")
-        print_table(columns, ([entry.get(column, "?") for column in columns] for entry in entries))
+        columns = ("name", "keeps", "texts", "authors", "topics", "from", "made", "words", "how they were counted")
+        print_table(columns, (_row(entry) for entry in entries))
 
 
 def info(name: Name, json: Json = False) -> None:
@@ -106,19 +112,44 @@ def verify(name: Name, json: Json = False) -> None:
     _show({"name": reference.name, "verified": True, "sha256": reference.sha256}, json)
 
 
+def remove(
+    name: Annotated[str, typer.Argument(help="A stored name.", show_default=False)], json: Json = False
+) -> None:
+    """Remove a stored reference, with all words and numbers that it keeps of its texts.
+
+    Releases that were made with it stay as they are; they can no longer be evaluated or written out without it.
+    """
+    from publius.vectors.learning.reference_store import remove_reference
+
+    remove_reference(name)
+    if json:
+        print_json({"name": name, "removed": True})
+    else:
+        typer.echo(f"{name} is removed.")
+
+
+def _row(entry: dict[str, Any]) -> list[object]:
+    names = ("keeps", "texts", "authors", "topics", "from", "made", "size")
+    found = ["-" if entry.get(name) is None else printable(str(entry[name])) for name in names]
+    return [entry["name"], *found, entry.get("words") or entry["kind"]]
+
+
 def _entries() -> Iterator[dict[str, Any]]:
     from publius.errors import PubliusError
+    from publius.vectors.learning.public_words import stated
     from publius.vectors.learning.reference_store import (
         read_reference_record,
         references_root,
         stored_reference_names,
     )
 
+    general = {"format": "themes"}
     yield {
         "name": "themes",
         "size": 20_000,
         "keeps": "topic, meaning",
         "kind": "made from the default vectors",
+        "words": stated(general),
     }
     for name in stored_reference_names():
         try:
@@ -130,12 +161,32 @@ def _entries() -> Iterator[dict[str, Any]]:
                 "keeps": keeps,
                 "kind": "stored",
                 "sha256": record["sha256"],
+                **_learned_from(record["source"]),
             }
-        except (PubliusError, KeyError, TypeError):
+        except (PubliusError, KeyError, TypeError, ValueError, AttributeError):
             yield {"name": name, "kind": f"damaged: see publius reference verify {name}"}
 
 
+def _learned_from(source: dict[str, Any]) -> dict[str, Any]:
+    """What a reference was learned from; None for what an earlier version did not keep."""
+    from publius.vectors.learning.public_words import stated
+
+    counted = source.get("public_words") or {}
+    return {
+        "from": source.get("corpus"),
+        "texts": source.get("documents"),
+        "authors": counted.get("authors"),
+        "topics": len(source.get("topics") or ()) or None,
+        "counted_by": counted.get("counted_by"),
+        "at_least": counted.get("at_least"),
+        "made": source.get("made"),
+        "words": stated(source),
+    }
+
+
 def _facts(reference: Reference) -> dict[str, Any]:
+    from publius.vectors.learning.public_words import stated
+
     aspects = {
         aspect.name: {
             "features": aspect.kind,
@@ -155,6 +206,7 @@ def _facts(reference: Reference) -> dict[str, Any]:
         "aspects": aspects,
         "tokenizer": reference.tokenizer,
         "stop_words": reference.stop_words,
+        "words": stated(reference.source),
         "source": dict(reference.source),
         "folder": None if reference.folder is None else str(reference.folder),
     }
@@ -166,6 +218,8 @@ def _show(facts: dict[str, Any], json: bool) -> None:
         return
     aspects, source = facts.pop("aspects", {}), facts.pop("source", {})
     choices, topics = source.pop("choices", {}), source.pop("topics", None)
+    rare, counted = source.pop("rare_words", None), source.pop("public_words", {})
+    source.pop("corpus_sha256", None)  # for machines: whether texts are those that it was learned from
     rows = [(key.replace("_", " "), value) for key, value in facts.items() if value is not None]
     for name, aspect in aspects.items():
         told = f"{aspect['features']}, {aspect['dimension']} dimensions, {aspect['rule']} of {aspect['prototypes']}"
@@ -177,4 +231,31 @@ def _show(facts: dict[str, Any], json: bool) -> None:
         (f"chosen for {name}", ", ".join(f"{k} {v}" for k, v in found.items()))
         for name, found in choices.items()
     ]
+    rows += [(f"public words: {key.replace('_', ' ')}", value) for key, value in counted.items() if value is not None]
     print_table(("reference", ""), rows)
+    if rare is not None:
+        _tell_rare(rare, facts["size"], counted)
+
+
+def _tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any]) -> None:
+    """The rare words, and in so many words that they are public."""
+    by, least = counted["counted_by"], counted["at_least"]
+    typer.echo(
+        f"\nAll {size:,} words of this reference become public with the first release that is made with it: whoever gets "
+        f"it\ncan learn them. Counted by {by}; at least {least:,} use each."
+    )
+    if by == "texts":
+        typer.echo(
+            "No author is known, so a name or a number word that one person wrote in several texts is counted as often:\n"
+            "name the column of authors with --author-field."
+        )
+    if not rare:
+        typer.echo("No word among them is rare.")
+        return
+    words = [f"{printable(word)} {count}" for word, count in rare.items()]
+    more = f", and {len(words) - _SHOWN:,} more (--json has them all)" if len(words) > _SHOWN else ""
+    typer.echo(
+        f"Rare words that will be public, with how many {by} use each; names, and words that general text does not know,\n"
+        f"come first: {', '.join(words[:_SHOWN])}{more}.\n"
+        "Is one of them a name, or does it point at somebody? Remove the reference and fit it again with --leave-out."
+    )

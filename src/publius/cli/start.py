@@ -35,6 +35,7 @@ _NONE: Final = "none"
 _STOP: Final = "stop"
 _KEEP: Final = "release"
 _FIND: Final = "find"
+_SHOWN_WORDS: Final = 200
 _SHOWN_BOUNDS: Final = (1.0, 3.0, 7.0, 15.0)
 _KEPT: Final = {
     "topic": "each document becomes words that are typical of its topic; a bound holds between any two documents",
@@ -146,10 +147,10 @@ def _walk(
         older.check_apart(walk.texts())
     for left in remove_leftovers(output):
         typer.echo(f"   Removed {printable(str(left))}, which a run that was stopped left behind.")
-    with new_folder(output, private=(PUBLIC,)) as folder:
+    with new_folder(output, private=(PUBLIC, CONFIG)) as folder:
         if older is not None:
             older.write(folder / PUBLIC)
-        walk = _learn(walk, folder)
+        walk = _learn(walk, folder, ask, shown=shown)
         _before_and_after(walk, shown=shown)
         stated = (choices.bound or choices.epsilon) is not None and not choices.find
         walk = _strength(walk, ask)
@@ -157,7 +158,7 @@ def _walk(
         if measured:
             walk, judged = _measured(walk, folder, ask, stated=stated)
         _release(walk, folder, ask, signed=measured)
-        with write_file(folder / CONFIG) as stream:
+        with write_file(folder / CONFIG, 0o600) as stream:  # words that were left out may stand in it
             stream.write(config_text(walk.choices).encode())
         commands = walk.commands(folder)
         said = ["publius " + shlex.join(step).replace(str(folder), str(output)) for step in commands]
@@ -235,7 +236,8 @@ def _public(choices: Choices, ask: _Asking) -> tuple[Choices, Older | None]:
     if choices.public is None and not choices.without_evidence:
         typer.echo(
             "   To learn what may be public, and to see whether authors stay hidden, it takes public or older texts\n"
-            "   of the kind whose authors and topics are known. They are not released."
+            "   of the kind whose authors and topics are known. The words that enough of their authors use become\n"
+            "   public; nothing else of these texts does."
         )
         named = ask.needed(
             "Public or older texts: a file, 'samples' to try with packaged ones, or 'none'",
@@ -313,7 +315,7 @@ def _proposed(choices: Choices, older: Older | None) -> str:
 # 2 to 4. Learn, show, how strongly ------------------------------------------------------------------------
 
 
-def _learn(walk: Walk, folder: Path) -> Walk:
+def _learn(walk: Walk, folder: Path, ask: _Asking, *, shown: bool) -> Walk:
     typer.echo("2. What is public")
     if walk.keeps_words:
         walk = replace(walk, choices=replace(walk.choices, length=walk.size))
@@ -321,13 +323,53 @@ def _learn(walk: Walk, folder: Path) -> Walk:
     elif walk.reference == "themes":
         typer.echo("   The themes that are made from public word vectors.")
     elif walk.choices.reference is not None:
+        from publius.vectors.learning.public_words import stated
+        from publius.vectors.learning.reference_store import read_reference_record, references_root
+
+        said = stated(read_reference_record(references_root() / walk.choices.reference)["source"])
         typer.echo(f"   The stored reference {printable(walk.choices.reference)}, as you chose.")
-    elif walk.learned_before:
-        typer.echo("   Learned from the same public texts before.")
+        typer.echo(f"   All its words are public: {printable(said)}.")
     else:
-        with progress_shown(quiet=True) as progress:
-            walk.learn(folder, progress)
-        typer.echo("   Learned from the first half of the public texts.")
+        walk = _words(walk, ask, shown=shown)
+        if walk.learned_before:
+            typer.echo("   Learned from the same public texts before.")
+        else:
+            with progress_shown(quiet=True) as progress:
+                walk.learn(folder, progress)
+            typer.echo("   Learned from the first half of the public texts.")
+    return walk
+
+
+def _words(walk: Walk, ask: _Asking, *, shown: bool) -> Walk:
+    """The walk with the rare words that do not become public: stated, or asked for where there are any."""
+    from publius.vectors.learning.public_words import NAMES, left_out, wording
+
+    with waiting("counting who uses which word"):
+        found = walk.vocabulary()
+    if found is None:
+        return walk
+    typer.echo(
+        f"   {found.size:,} words of the public texts, each used by at least {found.at_least:,} {found.by}, become public:"
+        "\n   whoever gets the release can learn them. Long numbers, addresses, mail and links never do."
+    )
+    if found.by == "texts":
+        typer.echo(
+            "   No author is known, so they are counted by texts: a word that one person wrote in several texts can be\n"
+            "   among them. Name the column of authors with --author-field."
+        )
+    telling, others = ([each for each in found.rare if each.telling is kind] for kind in (True, False))
+    if walk.choices.leave_out is None and found.rare:
+        if shown or not ask.yes or sys.stdout.isatty():
+            for words, what in ((telling, "names, and words general text does not know"), (others, "others")):
+                if words:
+                    listed = ", ".join(wording(words, _SHOWN_WORDS))
+                    typer.echo(f"   Rare, {what}, and how many {found.by} use each: {printable(listed)}.")
+        typer.echo("   The rare words that you do not leave out will be public.")
+        answer = ask("Leave out: names (the first list), all, none, or words with commas", NAMES)
+        walk = replace(walk, choices=replace(walk.choices, leave_out=answer.strip().lower()))
+    without = left_out(found.rare, walk.words.leave_out)
+    rare = sum(each.word not in without for each in found.rare)
+    typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
     return walk
 
 

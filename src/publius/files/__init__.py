@@ -30,7 +30,7 @@ from publius.files.reading import (
     read_bytes_limited,
     read_lines,
 )
-from publius.files.writing import private, sync, write_file
+from publius.files.writing import private, sync, temporary_name, write_file
 
 __all__ = [
     "GZIP_FREE",
@@ -54,5 +54,6 @@ __all__ = [
     "shown",
     "storage_error",
     "sync",
+    "temporary_name",
     "write_file",
 ]

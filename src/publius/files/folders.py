@@ -22,12 +22,14 @@ _HELD: Final = (errno.EWOULDBLOCK, errno.EBADF, errno.ENOTSUP, errno.ENOLCK)
 
 
 @contextlib.contextmanager
-def new_folder(path: AnyPath, private: Collection[str] = ()) -> Iterator[Path]:
+def new_folder(
+    path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False
+) -> Iterator[Path]:
     """A folder to fill, which appears as ``path`` whole and durably when the block ends well, or not at all.
 
     The block gets a temporary neighbor of ``path`` that only its owner can read; files and folders get the usual
-    permissions when all has its place, but for the folders called ``private`` and what is in them. Missing parents
-    are made. An existing empty folder is replaced, its permissions kept. `UsageError` when ``path`` exists and is
+    permissions when all has its place, but for what is called ``private`` in it, folders with all that is in them;
+    with ``owner_only`` all of it, and the folder itself, stays its owner's. Missing parents are made. An existing empty folder is replaced, its permissions kept. `UsageError` when ``path`` exists and is
     not an empty folder, or cannot be replaced (the current folder, a mount point); `StorageError` when writing fails.
     """
     target = Path(os.path.realpath(usable(path)))
@@ -38,7 +40,7 @@ def new_folder(path: AnyPath, private: Collection[str] = ()) -> Iterator[Path]:
         try:  # entered before the folder is made: a signal in between must not leave it behind
             _make_held(temporary, held)
             yield temporary
-            _put_in_place(temporary, target, path, private)
+            _put_in_place(temporary, target, path, private, owner_only=owner_only)
         except BaseException:
             _remove(temporary, made)
             raise
@@ -155,10 +157,15 @@ def _free_name(parent: Path) -> Path:
     return next(name for _ in itertools.count() if not (name := temporary_name(parent)).exists())
 
 
-def _put_in_place(temporary: Path, target: Path, path: AnyPath, private: Collection[str] = ()) -> None:
-    """Durably, in one step; others can read it only when it has its place."""
+def _put_in_place(
+    temporary: Path, target: Path, path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False
+) -> None:
+    """Durably, in one step; others can read it only when it has its place, and not at all with ``owner_only``."""
     kept = stat.S_IMODE(target.stat().st_mode) if target.is_dir() else None
-    _set_modes(temporary, private)
+    if owner_only:
+        _close_to_others(temporary)
+    else:
+        _set_modes(temporary, private)
     _sync_tree(temporary)
     if kept is not None and os.name == "nt":  # only POSIX renames onto an empty folder
         target.rmdir()
@@ -170,7 +177,8 @@ def _put_in_place(temporary: Path, target: Path, path: AnyPath, private: Collect
                 f"{shown(path)} was filled by someone else meanwhile: name a new folder"
             ) from None
         raise
-    open_to_others(target, kept)
+    if not owner_only:
+        open_to_others(target, kept)
 
 
 def open_to_others(folder: Path, mode: int | None = None) -> None:
@@ -179,12 +187,23 @@ def open_to_others(folder: Path, mode: int | None = None) -> None:
         folder.chmod(0o777 & ~_umask(folder) if mode is None else mode)
 
 
+def _close_to_others(folder: Path) -> None:
+    """Leave what is in a folder, and the folder, to its owner."""
+    folder.chmod(0o700)
+    for parent, folders, names in os.walk(folder):
+        for name in names:
+            Path(parent, name).chmod(0o600)
+        for name in folders:
+            Path(parent, name).chmod(0o700)
+
+
 def _set_modes(folder: Path, private: Collection[str]) -> None:
     """Give what is in a private folder the permissions that new files and folders get, its ``private`` ones apart."""
     umask = _umask(folder)
     for parent, folders, names in os.walk(folder):
         if Path(parent) == folder:
             folders[:] = [name for name in folders if name not in private]
+            names = [name for name in names if name not in private]
         for name in names:
             Path(parent, name).chmod(0o666 & ~umask)
         for name in folders:

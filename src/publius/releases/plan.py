@@ -23,6 +23,7 @@ from publius.settings import Between, Preserve, ReleaseSettings, TextSettings, c
 from publius.text.bag import UNKNOWN, Encoding
 from publius.text.pads import PADS
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.public_words import stated
 from publius.vectors.learning.reference import Reference
 
 MANIFEST_VERSION = 1
@@ -350,12 +351,14 @@ class Plan:
                 "preserve": preserve,
                 "reference": reference.name,
                 "reference_sha256": reference.sha256,
+                "reference_words": stated(reference.source),
                 "embeddings": None,
                 "dimension": self.mechanism.aspect.dimension,
                 "first": self.encoding.length,
             }
         embeddings = self.word_mechanism.embeddings
-        named = {"preserve": ReleaseSettings.preserve, "reference": None, "reference_sha256": None}
+        named = {"preserve": ReleaseSettings.preserve, "reference": None, "reference_sha256": None,
+                 "reference_words": None}  # fmt: skip
         return {**named, "embeddings": embeddings.name, "dimension": embeddings.dimension}
 
     @property

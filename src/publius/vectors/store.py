@@ -24,7 +24,7 @@ from publius.arrays import Float32Array
 from publius.errors import EmbeddingError
 from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
 from publius.vectors.admissible import LARGEST_DIMENSION, UNKNOWN, word_fault
-from publius.vectors.catalogue import NAME
+from publius.vectors.catalogue import NAME, owned_store
 
 VERSION: Final = 1
 _VECTORS: Final = "vectors.npy"
@@ -68,9 +68,9 @@ def digest(words: Sequence[str], vectors: Float32Array) -> str:
 
 
 def write_store(folder: AnyPath, record: Record, words: Sequence[str], vectors: Float32Array) -> None:
-    """Make a store, whole or not at all. `UsageError` when ``folder`` is there and not empty."""
+    """Make a store, whole or not at all, for its owner alone. `UsageError` when ``folder`` is there and not empty."""
     meta = {"format": "publius-embeddings", "version": VERSION, "dtype": "float32", **asdict(record)}
-    with new_folder(folder) as temporary:
+    with new_folder(folder, owner_only=owned_store(folder)) as temporary:
         with open(temporary / _VECTORS, "wb") as stream:
             _write_array(stream, np.ascontiguousarray(vectors, _DTYPE))
         with open(temporary / _WORDS, "wb") as stream:

@@ -46,7 +46,7 @@ def read_config(path: Path) -> Choices:
 def _kinds(answer: Declared) -> tuple[type, ...]:
     if answer.name in ("bound", "epsilon", "reading_seconds"):
         return (int, float)
-    if answer.name == "length":
+    if answer.name in ("length", "authors_at_least"):
         return (int,)
     return (bool,) if answer.default is False else (str,)
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 from publius.documents.corpus import BadDocument, open_corpus
 from publius.errors import DocumentError, MissingExtraError
-from publius.settings import PublicTextSettings
-from publius.text.tokenizer import StopWords, profile_named, tokenize
+from publius.settings import PublicTextSettings, PublicWordSettings
+from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from publius.vectors.learning.public_words import (
+    CountedBy,
+    PublicText,
+    RareWord,
+    WordCount,
+    left_out,
+    rare_words,
+)
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.reference_store import new_reference_folder, remember_texts
 from publius.vectors.learning.topic_metric import files_sha256
@@ -20,28 +30,68 @@ if TYPE_CHECKING:
     from publius.evaluation.runner import Progress
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class PublicVocabulary:
+    """What becomes public of texts that are learned from.
+
+    Attributes:
+        size: how many words.
+        by: whether authors were counted or texts.
+        at_least: how many must use a word.
+        rare: words that hardly more use, telling ones first.
+    """
+
+    size: int
+    by: CountedBy
+    at_least: int
+    rare: tuple[RareWord, ...]
+
+    @classmethod
+    def of(cls, texts: Sequence[PublicText], at_least: int) -> PublicVocabulary:
+        """Of ``texts``; `DataError` where too little would be left."""
+        count = WordCount.of(texts)
+        rare = tuple(rare_words(count, at_least, _general()))
+        return cls(len(count.public(at_least)), count.by, at_least, rare)
+
+    @classmethod
+    def of_rows(cls, rows: Sequence[Mapping[str, str]], at_least: int) -> PublicVocabulary:
+        """Of rows with a text and, where it is known, an author; words are cut as `learn` does unless told."""
+        read = PublicTextSettings()
+        stops = StopWords.load(read.stop_words)
+        texts = [PublicText.of(row["text"], read.tokenizer, stops, None, row.get("author")) for row in rows]
+        return cls.of(texts, at_least)
+
+
 def learn(
     public: Path,
     name: str,
     *,
     label: str | None = None,
     text_field: str = PublicTextSettings.text_field,
+    words: PublicWordSettings | None = None,
     settings: ReferenceSettings | None = None,
     embeddings: str | None = None,
     progress: Progress = lambda part, done, total: None,
 ) -> Reference:
     """Learn a reference from the texts at ``public`` and store it as ``name``; ``progress`` hears how far it is.
 
-    ``label`` is the field that holds the topic; without one only the meaning can be kept. Raises `UsageError` for a
-    name that is taken, `DocumentError` for a text that cannot be read or lacks its label, and what
-    `publius.vectors.learning.fit_reference` raises.
+    ``label`` is the field that holds the topic; without one only the meaning can be kept. ``words`` says which words
+    become public. Raises `UsageError` for a name that is taken, `DocumentError` for a text that cannot be read or
+    lacks its label, and what `publius.vectors.learning.fit_reference` raises.
     """
-    settings = settings or ReferenceSettings()
+    settings, words = settings or ReferenceSettings(), words or PublicWordSettings()
     folder = new_reference_folder(name)
     vectors = _vectors(embeddings, settings.features)
-    documents, facts = _documents(public, label, text_field, settings)
+    documents, facts = _documents(public, label, text_field, words.author_field, settings)
+    texts = list(documents)
+    vocabulary = PublicVocabulary.of(texts, words.authors_at_least)
+    without = left_out(vocabulary.rare, words.leave_out)
+    facts["made"] = time.strftime("%Y-%m-%d", time.gmtime())
+    facts["rare_words"] = {each.word: each.holders for each in vocabulary.rare if each.word not in without}
+    settings = replace(settings, authors_at_least=words.authors_at_least, leave_out=without)
     found = fit_reference(
-        documents, name=name, settings=settings, facts=facts, embeddings=vectors,
+        texts, name=name, settings=settings, facts=facts, embeddings=vectors,
         progress=lambda done, total: progress("learning the reference", done, total),
     )  # fmt: skip
     stored = found.save(folder)
@@ -61,25 +111,35 @@ def _vectors(embeddings: str | None, features: str | None) -> Embeddings | None:
         return None
 
 
+def _general() -> Embeddings | None:
+    """The words of general text to compare with: those of the packaged vectors, where they are installed."""
+    try:
+        return Embeddings.load()
+    except MissingExtraError:
+        return None
+
+
 def _documents(
-    public: Path, label: str | None, text_field: str, settings: ReferenceSettings
-) -> tuple[Iterator[tuple[Sequence[str], str | None]], dict[str, Any]]:
+    public: Path, label: str | None, text_field: str, author_field: str | None, settings: ReferenceSettings
+) -> tuple[Iterator[PublicText], dict[str, Any]]:
     stops = StopWords.load(settings.stop_words)
     profile = profile_named(settings.tokenizer).name
-    kept = () if label is None else (label,)
+    kept = tuple(dict.fromkeys(field for field in (label, author_field) if field is not None))
     corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, encoding=None)
     facts = {
         "corpus": corpus.path.name,
         "corpus_sha256": files_sha256(str(path) for path in corpus.paths),
         "label": label,
+        "author_field": author_field,
         "stop_words": settings.stop_words,
     }
 
-    def documents() -> Iterator[tuple[Sequence[str], str | None]]:
+    def documents() -> Iterator[PublicText]:
         for document in corpus:
             if isinstance(document, BadDocument):
                 raise DocumentError(f"{document.error()}; every public document needs a text and its label")
-            words = [word for word in tokenize(document.text, profile) if word not in stops]
-            yield words, None if label is None else document.labels[label]
+            topic = None if label is None else document.labels[label]
+            author = None if author_field is None else document.labels[author_field]
+            yield PublicText.of(document.text, profile, stops, topic, author)
 
     return documents(), facts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -127,11 +126,6 @@ class Older:
                 f"{shared:,} of the texts to be released are among the public or older ones: what is learned from "
                 "those is public and tells of them, so name texts that are not to be released. Nothing was released"
             )
-
-    @property
-    def digest(self) -> str:
-        """Of what is learned from."""
-        return hashlib.sha256(json.dumps(self.learned).encode()).hexdigest()
 
 
 def _found(choices: Choices) -> Inspection:

@@ -7,6 +7,7 @@ which single commands do the same.
 from __future__ import annotations
 
 import codecs
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,13 +16,23 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.names import private_digest
 from publius.evaluation.steps.older import PUBLIC, Older
-from publius.settings import EPSILON_TO_TRY, PROTOTYPE, MechanismSettings, ReleaseSettings, RunSettings
+from publius.settings import (
+    EPSILON_TO_TRY,
+    PROTOTYPE,
+    MechanismSettings,
+    PublicWordSettings,
+    ReleaseSettings,
+    RunSettings,
+)
+from publius.vectors.learning.public_words import NAMES
 
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.documents.inspection import Inspection
     from publius.evaluation.runner import Progress
+    from publius.evaluation.steps.learning import PublicVocabulary
     from publius.releases.engines import Summary
     from publius.releases.plan import Plan
 
@@ -210,7 +221,34 @@ class Walk:
             return None
         if self.choices.reference is not None:
             return self.choices.reference
-        return NAME if self.older is None else f"start-{self.older.digest[:12]}"
+        return NAME if self.older is None else f"start-{self._learned_digest[:12]}"
+
+    @property
+    def words(self) -> PublicWordSettings:
+        """Which words of the public texts become public: counted by authors wherever those are known."""
+        known = self.older is not None and self.older.authors is not None
+        least = self.choices.authors_at_least or PublicWordSettings.authors_at_least
+        return PublicWordSettings(
+            author_field="author" if known else None,
+            authors_at_least=least,
+            leave_out=self.choices.leave_out or NAMES,
+        )
+
+    @property
+    def _learned_digest(self) -> str:
+        """Of what is learned from and how; keyed on this machine, since it is published in the reference's name."""
+        words = self.words
+        rows = [] if self.older is None else self.older.learned
+        facts = [rows, words.author_field, words.authors_at_least, words.leave_out]
+        return private_digest(json.dumps(facts).encode())
+
+    def vocabulary(self) -> PublicVocabulary | None:
+        """What becomes public of the first half of the public texts; None where nothing is learned from them."""
+        if self.older is None or self.keeps_words or self.choices.reference is not None:
+            return None
+        from publius.evaluation.steps.learning import PublicVocabulary
+
+        return PublicVocabulary.of_rows(self.older.learned, self.words.authors_at_least)
 
     @property
     def topics(self) -> int | None:
@@ -237,7 +275,13 @@ class Walk:
 
         if not self.learned_before and self.older is not None and self.reference is not None:
             label = "topic" if self.older.topics else None
-            learn(folder / PUBLIC / "learned.jsonl", self.reference, label=label, progress=progress)
+            learn(
+                folder / PUBLIC / "learned.jsonl",
+                self.reference,
+                label=label,
+                words=self.words,
+                progress=progress,
+            )
 
     @property
     def size(self) -> int | None:
@@ -330,7 +374,10 @@ class Walk:
         steps = []
         if self.older is not None and self.reference is not None and self.choices.reference is None:
             label = ["--label", "topic"] if self.older.topics else []
-            steps.append(["reference", "fit", learned, "--name", self.reference, *label])
+            words = self.words
+            author = ["--author-field", words.author_field] if words.author_field else []
+            counted = ["--authors-at-least", str(words.authors_at_least), "--leave-out", words.leave_out]
+            steps.append(["reference", "fit", learned, "--name", self.reference, *label, *author, *counted])
         judged = []
         if self.allowed is not None:
             steps.append(self.attack(attacked, [self.strength], evaluation))

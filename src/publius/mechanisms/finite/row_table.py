@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from publius.errors import PubliusError
 from publius.files import write_file
 from publius.mechanisms.finite.stored_certificates import kept_path
+from publius.vectors.catalogue import owned_store
 
 VERSION: Final = 1
 _DIGEST: Final = hashlib.sha256().digest_size
@@ -58,9 +59,9 @@ def write_table(path: Path, size: int, row: np.dtype[np.void], parts: Iterable[N
     """Keep a table of ``size`` rows, given in ``parts``, whole or not at all; drop those longest unused."""
     state = hashlib.sha256(path.stem.encode())
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        owned_store(path)
         _remove(_given_up(path.parent))
-        with write_file(path) as stream:
+        with write_file(path, 0o600) as stream:
             for data in itertools.chain([_header(size, row)], (part.tobytes() for part in parts)):
                 stream.write(data)
                 state.update(data)

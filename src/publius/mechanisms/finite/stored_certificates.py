@@ -21,7 +21,7 @@ from publius.arrays import Float64Array
 from publius.errors import PubliusError
 from publius.files import read_bytes_limited, write_file
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.vectors.catalogue import store_root
+from publius.vectors.catalogue import owned_store, store_root
 
 VERSION: Final = 1
 _LIMIT: Final = 2**27
@@ -85,8 +85,8 @@ def _write(facts: Mapping[str, Any], content: Mapping[str, Any]) -> None:
     path = cache_path(facts)
     record = {"facts": dict(facts), **content}
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with write_file(path) as stream:
+        owned_store(path)
+        with write_file(path, 0o600) as stream:
             stream.write(json.dumps(record, allow_nan=False).encode())
     except (PubliusError, OSError):
         return

@@ -12,15 +12,15 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.errors import DataError, UsageError
-from publius.settings import StopWordSettings
-from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.settings import AUTHORS_AT_LEAST, StopWordSettings
 from publius.vectors.catalogue import check_name
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import Public, meaning_aspect, topic_aspect
+from publius.vectors.learning.public_words import PublicText, WordCount
 from publius.vectors.learning.reference import Aspect, Reference
 
 FEATURES: Final = ("log-odds", "discriminants", "embedding")
-NOTICE: Final = "learned from these texts, which must be public: it tells of their words and topics"
+NOTICE: Final = "learned from these texts: its words, and what it tells of their topics, are public"
 LARGEST_VOCABULARY: Final = 50_000
 LABEL_LENGTH: Final = 200
 
@@ -38,7 +38,8 @@ class ReferenceSettings:
         dimension: m, at most; None for all that the features have, and 20 of an embedding.
         prototypes: of the meaning; None for several sets, from which a release takes the one that suits its bound.
         saturation: half-width of the box that a position is clipped to, in public spreads; None to choose it.
-        least_documents: words in fewer public documents are left out.
+        authors_at_least: words that fewer authors use are left out; texts are counted where no author is known.
+        leave_out: words that are left out besides.
         tokenizer: profile by which the words were cut.
         stop_words: name of the list that was left out.
     """
@@ -47,7 +48,8 @@ class ReferenceSettings:
     dimension: int | None = None
     prototypes: int | None = None
     saturation: float | None = None
-    least_documents: int = 3
+    authors_at_least: int = AUTHORS_AT_LEAST
+    leave_out: frozenset[str] = frozenset()
     tokenizer: str = "glove"
     stop_words: str = StopWordSettings.stop_words
 
@@ -57,7 +59,7 @@ class ReferenceSettings:
             raise UsageError(
                 f"no features are called {self.features!r:.40}: choose one of {', '.join(FEATURES)}"
             )
-        for name in ("dimension", "prototypes", "least_documents"):
+        for name in ("dimension", "prototypes", "authors_at_least"):
             value = getattr(self, name)
             if value is not None and (type(value) is not int or value < 1):
                 raise UsageError(f"{name.replace('_', ' ')} must be a whole number from 1, not {value!r:.40}")
@@ -66,7 +68,7 @@ class ReferenceSettings:
 
 
 def fit_reference(
-    documents: Iterable[LabelledWords],
+    documents: Iterable[LabelledWords | PublicText],
     *,
     name: str,
     settings: ReferenceSettings | None = None,
@@ -77,14 +79,17 @@ def fit_reference(
     """Learn a reference from the words and labels of *public* documents.
 
     ``documents`` gives for each its words in any order and its label, or None for all where there are no labels:
-    then only the meaning can be kept; a meaning that is no more than the topic is left out. ``facts`` go into the
+    then only the meaning can be kept; a meaning that is no more than the topic is left out. A `PublicText` has its
+    author as well, and words are counted by authors then, else by documents. ``facts`` go into the
     provenance; ``embeddings`` are needed for features of that kind; ``progress`` hears how many prototypes of the
     meaning are made, and of how many. `DataError` where there is too little to learn
     from, `UsageError` for what cannot be asked.
     """
     chosen = settings or ReferenceSettings()
     check_name(name)
-    public = _counted(documents, chosen, embeddings)
+    texts = [each if isinstance(each, PublicText) else PublicText(*each) for each in documents]
+    count = WordCount.of(texts)
+    public = _counted(texts, count, chosen, embeddings)
     aspects: dict[str, Aspect] = {}
     choices: dict[str, Any] = {}
     if public.labels:
@@ -103,7 +108,12 @@ def fit_reference(
         **dict(facts or {}),
         "documents": len(public.topics),
         "topics": dict(sorted(public.sizes.items())),
-        "least_documents": chosen.least_documents,
+        "public_words": {
+            "counted_by": count.by,
+            "at_least": chosen.authors_at_least,
+            "authors": count.authors,
+            "left_out": len(chosen.leave_out),
+        },
         "embeddings": embeddings.sha256 if embeddings and public.uses_embeddings else None,
         "choices": choices,
     }
@@ -119,30 +129,16 @@ def fit_reference(
 
 
 def _counted(
-    documents: Iterable[LabelledWords], settings: ReferenceSettings, embeddings: Embeddings | None
+    texts: Sequence[PublicText], count: WordCount, settings: ReferenceSettings, embeddings: Embeddings | None
 ) -> Public:
-    """The public documents as counts of the words that are kept."""
-    bags: list[Counter[str]] = []
-    labels: list[str | None] = []
-    for words, label in documents:
-        bags.append(Counter(words))
-        labels.append(label)
+    """The public documents as counts of the words that become public."""
+    bags = [Counter(text.words) for text in texts]
+    labels = [text.label for text in texts]
     _check_labels(labels)
-    holding: Counter[str] = Counter()
-    for bag in bags:
-        holding.update(bag.keys())
-    admitted = [
-        word
-        for word, count in holding.items()
-        if count >= settings.least_documents and word != UNKNOWN and word_fault(word) is None
-    ]
-    admitted.sort(key=lambda word: (-holding[word], word))
-    vocabulary = tuple(admitted[:LARGEST_VOCABULARY])
+    found = count.public(settings.authors_at_least)
+    vocabulary = tuple(word for word in found if word not in settings.leave_out)[:LARGEST_VOCABULARY]
     if len(vocabulary) < 2:
-        raise DataError(
-            f"{len(bags):,} public documents with {len(vocabulary)} words that stand in at least "
-            f"{settings.least_documents} of them are too few to learn from: give more, or a smaller --least-documents"
-        )
+        raise DataError(f"{len(vocabulary)} words are left to learn from: leave out fewer")
     counts = _matrix(bags, vocabulary)
     kept = np.flatnonzero(np.asarray(counts.sum(axis=1)).ravel() > 0)
     names = tuple(sorted({label for label in labels if label is not None}))

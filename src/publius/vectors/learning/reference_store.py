@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -13,10 +14,10 @@ from typing import Any, Final
 import numpy as np
 
 from publius.errors import EmbeddingError, PubliusError, StorageError, UsageError
-from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown, write_file
+from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown, temporary_name, write_file
 from publius.text.tokenizer import PROFILES
 from publius.vectors.admissible import UNKNOWN, word_fault
-from publius.vectors.catalogue import check_name, store_root
+from publius.vectors.catalogue import NAME, check_name, owned_store, store_root
 from publius.vectors.learning.reference import Aspect, Prototypes, Reference
 
 VERSION: Final = 1
@@ -45,9 +46,30 @@ def new_reference_folder(name: str) -> Path:
     folder = references_root() / check_name(name)
     if is_stored_reference(name):
         raise UsageError(
-            f"a reference called {name!r} is stored: choose another name or remove {shown(folder)}"
+            f"a reference called {name!r} is stored: choose another name, or remove it with: publius reference remove "
+            f"{name}"
         )
     return folder
+
+
+def remove_reference(name: str) -> None:
+    """Remove a stored reference with everything that it keeps of its texts, damaged or not.
+
+    `UsageError` where none is stored under this name, `StorageError` where it cannot be removed.
+    """
+    if name == "themes":
+        raise UsageError("'themes' comes with Publius and tells of nobody's texts: there is nothing to remove")
+    known = ", ".join(stored_reference_names()) or "none"
+    if Path(name).name != name or not NAME.fullmatch(name) or not is_stored_reference(name):
+        raise UsageError(f"no reference of this name is stored: known are {known}")
+    folder = references_root() / name
+    with os_errors("remove the reference", folder):
+        if folder.is_symlink() or not folder.is_dir():
+            folder.unlink()  # what a link leads to is somebody else's
+            return
+        gone = temporary_name(folder.parent)
+        folder.rename(gone)  # whole or not at all, whatever happens on the way
+        shutil.rmtree(gone)
 
 
 def stored_reference_names() -> list[str]:
@@ -80,10 +102,14 @@ def digest(reference: Reference) -> str:
 
     Over ``publius/reference/v1`` and a zero byte, the record of `_decisions` as sorted JSON and a zero byte, the
     words each with a newline, and each array's name, shape and little-endian bytes in the order of
-    `Reference.arrays`. Where it came from is not part of it.
+    `Reference.arrays`. The record says how the words were counted, too, where that is known. Where else it came from
+    is not part of it.
     """
     state = hashlib.sha256(b"publius/reference/v1\0")
-    state.update(json.dumps(_decisions(reference), sort_keys=True, ensure_ascii=False).encode() + b"\0")
+    decisions = _decisions(reference)
+    if "public_words" in reference.source:  # references of before have none
+        decisions["public_words"] = reference.source["public_words"]
+    state.update(json.dumps(decisions, sort_keys=True, ensure_ascii=False).encode() + b"\0")
     state.update("".join(f"{word}\n" for word in reference.vocabulary).encode())
     for name, array in reference.arrays():
         state.update(f"{name}{array.shape}".encode())
@@ -121,7 +147,10 @@ def _decisions(reference: Reference) -> dict[str, Any]:
 
 
 def write_reference(folder: AnyPath, reference: Reference) -> None:
-    """Store a reference, whole or not at all. `UsageError` when ``folder`` is there and not empty."""
+    """Store a reference, whole or not at all, for its owner alone: to publish it is a decision of its own.
+
+    `UsageError` when ``folder`` is there and not empty.
+    """
     record = {
         "format": "publius-reference",
         "version": VERSION,
@@ -131,7 +160,7 @@ def write_reference(folder: AnyPath, reference: Reference) -> None:
         **_decisions(reference),
         "source": dict(reference.source),
     }
-    with new_folder(folder) as temporary:
+    with new_folder(folder, owner_only=owned_store(folder)) as temporary:
         for name, array in reference.arrays():
             with open(temporary / f"{name}.npy", "wb") as stream:
                 plain = np.ascontiguousarray(array, _stored_type(array))
@@ -165,7 +194,7 @@ def read_reference_record(folder: AnyPath) -> dict[str, Any]:
 def remember_texts(folder: AnyPath, texts: Path, text_field: str) -> None:
     """Note beside a stored reference where its public texts lie on this machine; no part of the reference."""
     record = json.dumps({"path": os.path.abspath(texts), "text_field": text_field}, ensure_ascii=False)
-    with write_file(Path(folder, _TEXTS)) as file:
+    with write_file(Path(folder, _TEXTS), 0o600) as file:
         file.write(record.encode("utf-8", "surrogateescape") + b"\n")
 
 
@@ -182,15 +211,23 @@ def remembered_texts(folder: AnyPath) -> tuple[Path, str] | None:
 def open_reference(folder: AnyPath) -> Reference:
     """The reference in ``folder``, memory-mapped; `EmbeddingError` when a part is missing or does not fit.
 
-    Sizes, shapes and ranges are checked; the digest is recomputed by `Reference.verify`.
+    Every byte is read and the digest compared with the recorded one: a release states it for what was drawn from.
     """
     place = Path(folder)
     record = read_reference_record(place)
     try:
-        return _opened(place, record)
+        found = _opened(place, record)
+        _check_digest(found)
+        return found
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         reason = str(error) if isinstance(error, PubliusError) else "a part is missing or malformed"
         raise EmbeddingError(f"{shown(place)}: {reason}: {_AGAIN}") from None
+
+
+def _check_digest(reference: Reference) -> None:
+    """`EmbeddingError` where the arrays, words or decisions are not those that the digest was recorded for."""
+    if digest(reference) != reference.sha256:
+        raise EmbeddingError("the digest does not match: a number, a word or the record was changed")
 
 
 def _opened(place: Path, record: Mapping[str, Any]) -> Reference:

@@ -16,7 +16,7 @@ from publius.errors import StorageError, UsageError
 from publius.files.progress import counted, stage
 from publius.settings import StopWordSettings
 from publius.text.tokenizer import StopWords
-from publius.vectors.catalogue import store_root
+from publius.vectors.catalogue import PACKAGED_FOLDER, store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import recall
 from publius.vectors.learning.clusters import clusters, directions
@@ -38,7 +38,7 @@ def themes() -> Reference:
 
     embeddings = Embeddings.load()
     name = f"{NAME}-v{_VERSION}-{embeddings.sha256[:12]}"
-    folder = store_root().parent / "packaged" / name
+    folder = store_root().parent / PACKAGED_FOLDER / name
     if is_stored_reference(name) or folder.is_dir():
         return open_reference(folder)
     made = make_themes(embeddings)
@@ -50,7 +50,7 @@ def themes() -> Reference:
 
 def is_made() -> bool:
     """Whether they are stored, so that they are opened in a moment."""
-    return any((store_root().parent / "packaged").glob(f"{NAME}-v{_VERSION}-*"))
+    return any((store_root().parent / PACKAGED_FOLDER).glob(f"{NAME}-v{_VERSION}-*"))
 
 
 def make_themes(embeddings: Embeddings) -> Reference:

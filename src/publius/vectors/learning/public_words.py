@@ -1,0 +1,219 @@
+"""Which words of public texts become public: those that enough authors use, and none that points at somebody.
+
+Whatever is learned from texts tells of its vocabulary, and a release draws from it. So a word is counted by the
+authors who use it, not by how often or in how many texts it stands: a name in eight letters of one person has one
+author. What stands in a long number, an address, a mail address or a link does not count at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Literal, final
+
+import regex
+
+from publius.errors import DataError, UsageError
+from publius.settings import AUTHORS_AT_LEAST
+from publius.text.identifiers import is_identifier, without_identifiers
+from publius.text.tokenizer import StopWords, Vocabulary, tokenize
+from publius.vectors.admissible import UNKNOWN, word_fault
+
+NAMES: Final = "names"
+ALL: Final = "all"
+NONE: Final = "none"
+RARE: Final = 2
+"""A word is rare that fewer authors use than so many times as many as are needed."""
+
+CountedBy = Literal["authors", "texts"]
+
+# A capital after a word or a comma and a blank: not at the start of a sentence.
+_CAPITAL = regex.compile(r"(?<=[\p{Ll}\p{N},;)\u2019'] )\p{Lu}[\p{L}\p{M}'\u2019\-]*+")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class PublicText:
+    """One public text to learn from.
+
+    Attributes:
+        words: in any order, stop words left out.
+        label: its topic; None where there are no labels.
+        author: who wrote it; None where nobody knows.
+        names: those of ``words`` that stand with a capital inside a sentence.
+    """
+
+    words: Sequence[str] = field(repr=False)
+    label: str | None = None
+    author: str | None = None
+    names: Sequence[str] = field(default=(), repr=False)
+
+    @classmethod
+    def of(
+        cls, text: str, profile: str, stops: StopWords, label: str | None = None, author: str | None = None
+    ) -> PublicText:
+        """A text cut into words, without what points at somebody."""
+        plain = without_identifiers(text)
+        words = [word for word in tokenize(plain, profile) if word not in stops]
+        names = [word for found in _CAPITAL.findall(plain) for word in tokenize(found, profile)]
+        return cls(words, label, author, [word for word in names if word not in stops])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class WordCount:
+    """How many authors, or texts where nobody knows the authors, use each word of public texts.
+
+    Attributes:
+        holders: for each word that may be public at all.
+        by: what was counted.
+        authors: how many there are; None where nobody knows.
+        names: the words that mostly stand with a capital inside sentences.
+    """
+
+    holders: Mapping[str, int] = field(repr=False)
+    by: CountedBy
+    authors: int | None
+    names: frozenset[str] = field(repr=False)
+
+    @classmethod
+    def of(cls, texts: Iterable[PublicText]) -> WordCount:
+        """Counted; where some texts have an author, those that have none count as one more author together."""
+        texts = list(texts)
+        known = any(text.author is not None for text in texts)
+        by_author: dict[str, set[str]] = {}
+        uses: Counter[str] = Counter()
+        capitals: Counter[str] = Counter()
+        for place, text in enumerate(texts):
+            holder = _folded(text.author) if known else str(place)
+            by_author.setdefault(holder, set()).update(text.words)
+            uses.update(text.words)
+            capitals.update(text.names)
+        holders: Counter[str] = Counter()
+        for words in by_author.values():
+            holders.update(words)
+        admitted = {word: count for word, count in holders.items() if may_be_public(word)}
+        names = frozenset(word for word, count in capitals.items() if 2 * count >= uses[word])
+        return cls(
+            MappingProxyType(admitted),
+            "authors" if known else "texts",
+            len(by_author) if known else None,
+            names,
+        )
+
+    def public(self, at_least: int) -> dict[str, int]:
+        """The words that at least so many use, those that most use first, and how many do.
+
+        `DataError` where fewer than two are left.
+        """
+        found = [(word, count) for word, count in self.holders.items() if count >= at_least]
+        found.sort(key=lambda each: (-each[1], each[0]))
+        if len(found) < 2:
+            raise DataError(self._too_few(len(found), at_least))
+        return dict(found)
+
+    def _too_few(self, found: int, at_least: int) -> str:
+        said = f"a word becomes public only where at least {at_least:,} {self.by} use it, and {found} words are left"
+        if self.authors is not None and self.authors < at_least:
+            said = f"the public texts have {self.authors:,} authors; {said}"
+        return (
+            f"{said}, too few to learn from: give texts of more {self.by}, or, where words that fewer use may be known "
+            "to everybody, a smaller --authors-at-least"
+        )
+
+
+def _folded(author: str | None) -> str:
+    """An author's name, so that one who is written in two ways counts once."""
+    return " ".join((author or "").split()).casefold()
+
+
+def may_be_public(word: str) -> bool:
+    """Whether a word may become public at all, whoever uses it."""
+    return word != UNKNOWN and word_fault(word) is None and not is_identifier(word)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class RareWord:
+    """A word that would become public and that hardly more use than are needed.
+
+    Attributes:
+        word: as it would be public.
+        holders: how many authors, or texts, use it.
+        telling: whether it looks like a name, or is unknown to general text: those first to be looked at.
+    """
+
+    word: str
+    holders: int
+    telling: bool
+
+
+def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> list[RareWord]:
+    """The rare words among those that would become public, telling ones first, then those that fewest use.
+
+    ``general``: the words of public text of any kind; None where it is not there to compare with.
+    """
+    found = [
+        RareWord(word, holders, word in count.names or (general is not None and word not in general))
+        for word, holders in count.public(at_least).items()
+        if holders < RARE * at_least
+    ]
+    return sorted(found, key=lambda each: (not each.telling, each.holders, each.word))
+
+
+def left_out(rare: Iterable[RareWord], choice: str) -> frozenset[str]:
+    """The words that a ``choice`` leaves out: "names" (the telling ones), "all" rare ones, "none", or those it lists."""
+    if choice == NONE:
+        return frozenset()
+    if choice in (NAMES, ALL):
+        return frozenset(each.word for each in rare if each.telling or choice == ALL)
+    words = frozenset(word.strip().lower() for word in choice.split(",") if word.strip())
+    if not words:
+        raise UsageError(f"which words to leave out: {NAMES}, {ALL}, {NONE}, or words separated by commas")
+    return words
+
+
+def stated(source: Mapping[str, Any]) -> str:
+    """What the ``source`` of a reference says of its words, in a sentence without a full stop."""
+    facts = source.get("public_words")
+    if not isinstance(facts, Mapping):
+        if source.get("format") != "reference":
+            return "words of general public text"
+        return (
+            "counted by texts, not by authors, by an earlier version, so a word of one person can be among them: fit it "
+            "again with --author-field"
+        )
+    least = int(facts["at_least"])
+    if facts["counted_by"] == "authors":
+        return f"each used by at least {least:,} authors of the public texts"
+    return (
+        f"each in at least {least:,} public texts, counted by texts because no author is known, so a word that one "
+        "person wrote in several texts can be among them"
+    )
+
+
+def wording(words: Iterable[RareWord], most: int) -> Iterator[str]:
+    """Words with how many use each, at most ``most`` of them and how many more there are."""
+    rest = 0
+    for place, each in enumerate(words):
+        if place < most:
+            yield f"{each.word} {each.holders}"
+        else:
+            rest += 1
+    if rest:
+        yield f"and {rest:,} more"
+
+
+__all__ = [
+    "AUTHORS_AT_LEAST",
+    "NAMES",
+    "PublicText",
+    "RareWord",
+    "WordCount",
+    "left_out",
+    "may_be_public",
+    "rare_words",
+    "stated",
+]
