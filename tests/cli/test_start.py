@@ -12,6 +12,7 @@ import pytest
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
 from publius.evaluation.steps.older import Older
+from publius.evaluation.steps.walk import Walk, looked_at
 from publius.noise.randomness import seeded_rng
 
 TOPICS = {
@@ -21,11 +22,11 @@ TOPICS = {
 COMMON = "nobody answered letter called manager office waited weeks wrote again promised told problem service".split()
 
 
-def rows(count, seed, authors=4):
+def rows(count, seed, authors=5):
     rng = seeded_rng(seed)
     for number in range(count):
         topic = ["card", "loan"][number // authors % 2]
-        own = COMMON[number % authors * 3 :][:4]
+        own = COMMON[number % authors % 5 * 3 :][:4]
         size = int(rng.integers(20, 60))
         words = [
             (TOPICS[topic] if pick < 0.6 else own)[
@@ -72,7 +73,7 @@ def publius(*arguments, said=None):
     return subprocess.run(call, capture_output=True, text=True, check=False, input=said)
 
 
-@pytest.mark.parametrize("answers", [None, "{older}\n\n\n\n"])
+@pytest.mark.parametrize("answers", [None, "{older}\n\n\n\n\n"])
 def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
     pytest.importorskip("sklearn")
     output = tmp_path / "out"
@@ -82,7 +83,7 @@ def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
         result = json.loads(done.stdout)
         assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1)}
         assert result["inspection"]["delimiter"] == ";"
-    else:  # four answers: the public texts, what to keep, the bound, go on
+    else:  # five answers: the public texts, what to keep, rare words to leave out, the bound, go on
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
     assert done.returncode in (0, 1), done.stderr
@@ -247,6 +248,8 @@ def test_a_bound_that_was_only_proposed_is_not_released_after_a_fail(private, tm
         told,
         "--preserve",
         "meaning",
+        "--authors-at-least",  # nobody else writes the words of an author here
+        1,
         "--yes",
         "--output",
         tmp_path / "out",
@@ -330,6 +333,81 @@ def test_a_stored_reference_that_does_not_suit_is_refused(private, older, mine, 
     asked(mine, "--preserve", "meaning", code=2, message="this reference keeps topic, not meaning")
 
 
+def told_of(tmp_path, name, change, count=120):
+    """Older texts of twelve authors, each row changed."""
+    return store(tmp_path / f"{name}.csv", map(change, rows(count, 2, authors=12)))
+
+
+def started(private, public, tmp_path, *arguments, **options):
+    return publius("start", private, "--public", public, "--preserve", "topic", "--bound", "7", "--output",
+                   tmp_path / "out", *arguments, **options)  # fmt: skip
+
+
+@pytest.fixture
+def one_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def test_rare_words_are_shown_and_asked_about_and_said_to_become_public(private, one_home, tmp_path):
+    """Six authors write a name: a person who is asked sees it, and what is left out is nowhere below the release."""
+    pytest.importorskip("sklearn")
+
+    def named(row):
+        names = " and Quarnwick knows" if int(row["author"][1:]) < 6 else ""
+        return {**row, "complaint": row["complaint"] + names}
+
+    public = told_of(tmp_path, "named", named)
+    done = started(private, public, tmp_path, said="\n\n")
+    assert done.returncode in (0, 1), done.stderr
+    assert "quarnwick 6" in done.stdout
+    assert "The rare words that you do not leave out will be public." in done.stdout
+    assert not any(
+        b"quarnwick" in path.read_bytes() for path in one_home.rglob("references/*/*") if path.is_file()
+    )
+    config = tmp_path / "out" / "publius.toml"
+    assert read_config(config).leave_out == "names"
+    assert config.stat().st_mode & 0o077 == 0
+    kept = publius(
+        "start", private, "--config", config, "--leave-out", "none", "--yes", "--output", tmp_path / "two"
+    )
+    assert "quarnwick" not in kept.stdout  # a log is no place for it
+    vocabularies = [path.read_text() for path in one_home.rglob("words.txt") if "references" in path.parts]
+    assert sorted("quarnwick" in each for each in vocabularies) == [False, True]
+
+
+def test_without_authors_the_count_is_by_text_and_every_page_says_so(private, one_home, tmp_path):
+    unsigned = told_of(tmp_path, "unsigned", lambda row: {k: v for k, v in row.items() if k != "author"})
+    done = started(private, unsigned, tmp_path, "--without-evidence", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "a word that one person wrote in several texts can be" in done.stdout
+    said = "counted by texts because no author is known"
+    assert said in json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())["reference_words"]
+    assert said in (tmp_path / "out" / "signoff.html").read_text(encoding="utf-8")
+    assert said in publius("reference", "list").stdout
+
+
+def test_fewer_authors_than_a_word_needs_is_refused_with_the_way_out(private, one_home, tmp_path):
+    three = told_of(tmp_path, "three", lambda row: {**row, "author": f"a{int(row['author'][1:]) % 3}"})
+    refused(
+        private, three, tmp_path, "--preserve", "topic", code=65, message="the public texts have 3 authors"
+    )
+    refused(private, three, tmp_path, "--preserve", "topic", code=65, message="a smaller --authors-at-least")
+
+
+def test_the_name_of_what_was_learned_tells_nobody_else_of_the_texts(
+    private, older, one_home, tmp_path, monkeypatch
+):
+    """It is published: on another machine the same texts have another name, here the same."""
+    names = []
+    for home in (one_home, one_home, tmp_path / "other"):
+        monkeypatch.setenv("PUBLIUS_HOME", str(home))
+        choices = Choices(public=str(older), preserve="topic", text_field="complaint")
+        names.append(Walk(private, looked_at(private, choices), Older.read(choices), choices).reference)
+    assert names[0] == names[1] != names[2]
+    assert (one_home / "names.key").stat().st_mode & 0o077 == 0
+
+
 def test_texts_that_are_learned_from_are_not_released(private, older, tmp_path):
     """One of them among the public ones is enough, whatever the file's digest, format and white space."""
     theirs = next(iter(rows(1, 2)))["complaint"]
@@ -353,7 +431,7 @@ def test_half_of_the_public_texts_are_learned_from_and_the_others_attacked(older
     assert not learned & attacked
     assert abs(len(learned) - len(attacked)) <= 8
     assert (halves.authors, halves.topics) == ("author", "topic")
-    assert 0.25 <= halves.floor <= 0.3
+    assert 0.2 <= halves.floor <= 0.25
 
 
 def test_answers_are_kept_and_read_again(tmp_path):

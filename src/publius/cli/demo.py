@@ -16,7 +16,7 @@ import typer
 from publius.cli.console import Json, print_json
 from publius.cli.start import run_start, show_end
 from publius.errors import UsageError
-from publius.settings import ReleaseSettings, StartSettings
+from publius.settings import PublicWordSettings, ReleaseSettings, StartSettings
 
 TEXTS: Final = "texts.jsonl"
 OLDER: Final = "older.jsonl"
@@ -44,6 +44,9 @@ def demo(
     json: Json = False,
 ) -> None:
     """Walk from packaged texts, of twelve authors on four topics, to a release, a verdict and a page to sign."""
+    from publius.evaluation.steps.walk import PRINTED_AT_LEAST
+    from publius.vectors.learning.public_words import NONE
+
     kept: Any = preserve
     words = preserve == ReleaseSettings.preserve
     measured = all(find_spec(name) is not None for name in _NEEDED)
@@ -52,6 +55,8 @@ def demo(
         preserve=kept,
         bound=7.0 if bound is None and not words else bound,
         epsilon=10.0 if epsilon is None and words else epsilon,
+        authors_at_least=PRINTED_AT_LEAST,
+        leave_out=NONE,
         without_evidence=not measured,
     )
     with contextlib.redirect_stdout(io.StringIO()) if json else contextlib.nullcontext():
@@ -60,6 +65,8 @@ def demo(
             f"{counts['texts']:,} passages of old books and papers are to be released; {counts['older']:,} others, of\n"
             f"the same {counts['authors']} authors on {counts['topics']} topics, stand for public texts. "
             f"All are in {output}.\n"
+            f"Words of printed books are public already: here {PRINTED_AT_LEAST} authors of a word are enough. For "
+            f"texts of yours it takes {PublicWordSettings.authors_at_least}.\n"
         )
         try:
             result = run_start(output / TEXTS, output / RESULT, answers, measured=measured)

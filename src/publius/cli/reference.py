@@ -90,7 +90,17 @@ def list_references(json: Json = False) -> None:
     if json:
         print_json({"store": str(references_root()), "references": entries})
     else:
-        columns = ("name", "keeps", "texts", "authors", "topics", "from", "made", "words", "how they were counted")
+        columns = (
+            "name",
+            "keeps",
+            "texts",
+            "authors",
+            "topics",
+            "from",
+            "made",
+            "words",
+            "how they were counted",
+        )
         print_table(columns, (_row(entry) for entry in entries))
 
 
@@ -231,7 +241,11 @@ def _show(facts: dict[str, Any], json: bool) -> None:
         (f"chosen for {name}", ", ".join(f"{k} {v}" for k, v in found.items()))
         for name, found in choices.items()
     ]
-    rows += [(f"public words: {key.replace('_', ' ')}", value) for key, value in counted.items() if value is not None]
+    rows += [
+        (f"public words: {key.replace('_', ' ')}", value)
+        for key, value in counted.items()
+        if value is not None
+    ]
     print_table(("reference", ""), rows)
     if rare is not None:
         _tell_rare(rare, facts["size"], counted)
@@ -241,13 +255,13 @@ def _tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any]) -> None
     """The rare words, and in so many words that they are public."""
     by, least = counted["counted_by"], counted["at_least"]
     typer.echo(
-        f"\nAll {size:,} words of this reference become public with the first release that is made with it: whoever gets "
-        f"it\ncan learn them. Counted by {by}; at least {least:,} use each."
+        f"\nAll {size:,} words of this reference become public with the first release that is made with it: whoever\n"
+        f"gets it can learn them. Counted by {by}; at least {least:,} use each."
     )
     if by == "texts":
         typer.echo(
-            "No author is known, so a name or a number word that one person wrote in several texts is counted as often:\n"
-            "name the column of authors with --author-field."
+            "No author is known, so a name that one person wrote in several texts is counted as often: name the\n"
+            "column of authors with --author-field."
         )
     if not rare:
         typer.echo("No word among them is rare.")
@@ -255,7 +269,7 @@ def _tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any]) -> None
     words = [f"{printable(word)} {count}" for word, count in rare.items()]
     more = f", and {len(words) - _SHOWN:,} more (--json has them all)" if len(words) > _SHOWN else ""
     typer.echo(
-        f"Rare words that will be public, with how many {by} use each; names, and words that general text does not know,\n"
-        f"come first: {', '.join(words[:_SHOWN])}{more}.\n"
+        f"Rare words that will be public, with how many {by} use each; names, and words that general text does not\n"
+        f"know, come first: {', '.join(words[:_SHOWN])}{more}.\n"
         "Is one of them a name, or does it point at somebody? Remove the reference and fit it again with --leave-out."
     )

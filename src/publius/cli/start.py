@@ -342,20 +342,20 @@ def _learn(walk: Walk, folder: Path, ask: _Asking, *, shown: bool) -> Walk:
 
 def _words(walk: Walk, ask: _Asking, *, shown: bool) -> Walk:
     """The walk with the rare words that do not become public: stated, or asked for where there are any."""
-    from publius.vectors.learning.public_words import NAMES, left_out, wording
+    from publius.vectors.learning.public_words import left_out, wording
 
     with waiting("counting who uses which word"):
         found = walk.vocabulary()
     if found is None:
         return walk
     typer.echo(
-        f"   {found.size:,} words of the public texts, each used by at least {found.at_least:,} {found.by}, become public:"
-        "\n   whoever gets the release can learn them. Long numbers, addresses, mail and links never do."
+        f"   {found.size:,} words of the public texts become public, each used by at least {found.at_least:,} "
+        f"{found.by}:\n   whoever gets the release can learn them. Long numbers, addresses, mail and links never do."
     )
     if found.by == "texts":
         typer.echo(
-            "   No author is known, so they are counted by texts: a word that one person wrote in several texts can be\n"
-            "   among them. Name the column of authors with --author-field."
+            "   No author is known, so they are counted by texts: a word that one person wrote in several texts can\n"
+            "   be among them. Name the column of authors with --author-field."
         )
     telling, others = ([each for each in found.rare if each.telling is kind] for kind in (True, False))
     if walk.choices.leave_out is None and found.rare:
@@ -365,7 +365,9 @@ def _words(walk: Walk, ask: _Asking, *, shown: bool) -> Walk:
                     listed = ", ".join(wording(words, _SHOWN_WORDS))
                     typer.echo(f"   Rare, {what}, and how many {found.by} use each: {printable(listed)}.")
         typer.echo("   The rare words that you do not leave out will be public.")
-        answer = ask("Leave out: names (the first list), all, none, or words with commas", NAMES)
+        answer = ask(
+            "Leave out: names (the first list), all, none, or words with commas", walk.words.leave_out
+        )
         walk = replace(walk, choices=replace(walk.choices, leave_out=answer.strip().lower()))
     without = left_out(found.rare, walk.words.leave_out)
     rare = sum(each.word not in without for each in found.rare)

@@ -22,15 +22,14 @@ _HELD: Final = (errno.EWOULDBLOCK, errno.EBADF, errno.ENOTSUP, errno.ENOLCK)
 
 
 @contextlib.contextmanager
-def new_folder(
-    path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False
-) -> Iterator[Path]:
+def new_folder(path: AnyPath, private: Collection[str] = (), *, owner_only: bool = False) -> Iterator[Path]:
     """A folder to fill, which appears as ``path`` whole and durably when the block ends well, or not at all.
 
     The block gets a temporary neighbor of ``path`` that only its owner can read; files and folders get the usual
     permissions when all has its place, but for what is called ``private`` in it, folders with all that is in them;
-    with ``owner_only`` all of it, and the folder itself, stays its owner's. Missing parents are made. An existing empty folder is replaced, its permissions kept. `UsageError` when ``path`` exists and is
-    not an empty folder, or cannot be replaced (the current folder, a mount point); `StorageError` when writing fails.
+    with ``owner_only`` all of it, and the folder itself, stays its owner's. Missing parents are made. An existing empty
+    folder is replaced, its permissions kept. `UsageError` when ``path`` exists and is not an empty folder, or cannot be
+    replaced (the current folder, a mount point); `StorageError` when writing fails.
     """
     target = Path(os.path.realpath(usable(path)))
     with os_errors("make the folder", path), contextlib.ExitStack() as held:

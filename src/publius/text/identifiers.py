@@ -40,8 +40,10 @@ _STREET = (
     r"(?:st|rd|ave|ln|drive|dr|blvd|court|ct|place|sq|close|way|row|gardens|parkway|pkwy|highway|hwy)(?!\p{L})"
     rf"|{_HOUSE}(?:bis[ ])?(?:rue|avenue|boulevard|place|chemin|all\u00e9e|quai|impasse)[ ]"
     rf"(?:(?:de|du|des|la|le|les)[ ]|[ld]['\u2019]){{0,3}}{_WORD}(?:[ ](?-i:\p{{Lu}})\p{{L}}{{0,40}}+){{0,2}}"
-    r"|(?<!\p{L})\p{L}{1,40}?(?:stra\u00dfe|strasse|str\.|gasse|weg|platz|allee|ufer|damm)[ ][0-9]{1,4}[ ]?[a-z]?(?!\p{L})"
-    rf"|(?<!\p{{L}})(?:calle|avenida|plaza|paseo|via|viale|piazza|corso)[ ](?:{_WORD},?[ ]){{1,4}}(?:n\.?\u00ba?[ ]?)?[0-9]{{1,4}}"
+    r"|(?<!\p{L})\p{L}{1,40}?(?:stra\u00dfe|strasse|str\.|gasse|weg|platz|allee|ufer|damm)"
+    r"[ ][0-9]{1,4}[ ]?[a-z]?(?!\p{L})"
+    rf"|(?<!\p{{L}})(?:calle|avenida|plaza|paseo|via|viale|piazza|corso)[ ](?:{_WORD},?[ ]){{1,4}}"
+    r"(?:n\.?\u00ba?[ ]?)?[0-9]{1,4}"
     r"|(?<!\p{L})(?:p\.?[ ]?o\.?[ ]?box|postfach)[ ][0-9]++"
 )
 _IDENTIFIER = regex.compile(
@@ -57,7 +59,7 @@ def without_identifiers(text: str) -> str:
     >>> without_identifiers("Write to jane.doe@example.org or call 0171 555 0199").split()
     ['Write', 'to', 'or', 'call']
     """
-    return _IDENTIFIER.sub("\n", text)
+    return str(_IDENTIFIER.sub("\n", text))
 
 
 def is_identifier(word: str) -> bool:

@@ -51,7 +51,7 @@ def store_root() -> Path:
 
 
 def owned_store(entry: AnyPath) -> bool:
-    """Make the store that ``entry`` is to lie in for its owner alone, where it is to be in one; False for packaged ones.
+    """Make the store that ``entry`` is to lie in, if it is one, for its owner alone; False for packaged ones.
 
     What is learned or imported is its owner's until he publishes it; what comes with a package is public already.
     """

@@ -26,7 +26,7 @@ from publius.settings import (
     ReleaseSettings,
     RunSettings,
 )
-from publius.vectors.learning.public_words import NAMES
+from publius.vectors.learning.public_words import NAMES, NONE
 
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
@@ -44,6 +44,9 @@ EPSILON: Final = EPSILON_TO_TRY
 
 MARGIN: Final = 0.15
 """How far above what the topic alone tells the authors named may lie for a verdict of PASS."""
+
+PRINTED_AT_LEAST: Final = 2
+"""Authors who must use a word of the packaged texts: they are few, and whatever stands in printed books is public."""
 
 RELEASE: Final = "release"
 EVALUATION: Final = "evaluation"
@@ -227,11 +230,12 @@ class Walk:
     def words(self) -> PublicWordSettings:
         """Which words of the public texts become public: counted by authors wherever those are known."""
         known = self.older is not None and self.older.authors is not None
-        least = self.choices.authors_at_least or PublicWordSettings.authors_at_least
+        printed = self.older is not None and self.older.packaged
+        usual = PRINTED_AT_LEAST if printed else PublicWordSettings.authors_at_least
         return PublicWordSettings(
             author_field="author" if known else None,
-            authors_at_least=least,
-            leave_out=self.choices.leave_out or NAMES,
+            authors_at_least=self.choices.authors_at_least or usual,
+            leave_out=self.choices.leave_out or (NONE if printed else NAMES),
         )
 
     @property

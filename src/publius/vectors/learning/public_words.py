@@ -16,7 +16,6 @@ from typing import Any, Final, Literal, final
 import regex
 
 from publius.errors import DataError, UsageError
-from publius.settings import AUTHORS_AT_LEAST
 from publius.text.identifiers import is_identifier, without_identifiers
 from publius.text.tokenizer import StopWords, Vocabulary, tokenize
 from publius.vectors.admissible import UNKNOWN, word_fault
@@ -164,7 +163,7 @@ def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> l
 
 
 def left_out(rare: Iterable[RareWord], choice: str) -> frozenset[str]:
-    """The words that a ``choice`` leaves out: "names" (the telling ones), "all" rare ones, "none", or those it lists."""
+    """The words that a ``choice`` leaves out: "names" (telling ones), "all" rare ones, "none", or those it lists."""
     if choice == NONE:
         return frozenset()
     if choice in (NAMES, ALL):
@@ -182,8 +181,8 @@ def stated(source: Mapping[str, Any]) -> str:
         if source.get("format") != "reference":
             return "words of general public text"
         return (
-            "counted by texts, not by authors, by an earlier version, so a word of one person can be among them: fit it "
-            "again with --author-field"
+            "counted by texts, not by authors, by an earlier version, so a word of one person can be among them: fit "
+            "it again with --author-field"
         )
     least = int(facts["at_least"])
     if facts["counted_by"] == "authors":
@@ -204,16 +203,3 @@ def wording(words: Iterable[RareWord], most: int) -> Iterator[str]:
             rest += 1
     if rest:
         yield f"and {rest:,} more"
-
-
-__all__ = [
-    "AUTHORS_AT_LEAST",
-    "NAMES",
-    "PublicText",
-    "RareWord",
-    "WordCount",
-    "left_out",
-    "may_be_public",
-    "rare_words",
-    "stated",
-]

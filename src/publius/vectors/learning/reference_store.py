@@ -14,7 +14,15 @@ from typing import Any, Final
 import numpy as np
 
 from publius.errors import EmbeddingError, PubliusError, StorageError, UsageError
-from publius.files import AnyPath, new_folder, os_errors, read_bytes_limited, shown, temporary_name, write_file
+from publius.files import (
+    AnyPath,
+    new_folder,
+    os_errors,
+    read_bytes_limited,
+    shown,
+    temporary_name,
+    write_file,
+)
 from publius.text.tokenizer import PROFILES
 from publius.vectors.admissible import UNKNOWN, word_fault
 from publius.vectors.catalogue import NAME, check_name, owned_store, store_root
@@ -58,7 +66,9 @@ def remove_reference(name: str) -> None:
     `UsageError` where none is stored under this name, `StorageError` where it cannot be removed.
     """
     if name == "themes":
-        raise UsageError("'themes' comes with Publius and tells of nobody's texts: there is nothing to remove")
+        raise UsageError(
+            "'themes' comes with Publius and tells of nobody's texts: there is nothing to remove"
+        )
     known = ", ".join(stored_reference_names()) or "none"
     if Path(name).name != name or not NAME.fullmatch(name) or not is_stored_reference(name):
         raise UsageError(f"no reference of this name is stored: known are {known}")

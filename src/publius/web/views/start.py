@@ -152,14 +152,14 @@ def release(state: State, asked: requests.Start) -> answers.Running:
     def work(run: Run) -> dict[str, Any]:
         if walk.older is not None:
             walk.older.check_apart(walk.texts())
-        with new_folder(output, private=(PUBLIC,)) as made:
+        with new_folder(output, private=(PUBLIC, CONFIG)) as made:
             _write_older(walk, made)
             for step in _moved(steps, output, made):
                 measured = step[0] == "evaluate"
                 code = run.command(step, codes=(0, _FAIL) if measured else (0,), watched=measured)
                 if measured and code == _FAIL and not asked.after_fail:
                     raise _Failed(_failed(walk, made))
-            with write_file(made / CONFIG) as stream:
+            with write_file(made / CONFIG, 0o600) as stream:
                 stream.write(config_text(_as_named(place, walk)).encode())
         return _result(output, run)
 

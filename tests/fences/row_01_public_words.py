@@ -1,0 +1,103 @@
+"""What becomes public of older texts: words by their authors, nothing that points at somebody, owner-only stores."""
+
+from __future__ import annotations
+
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fences import Fence
+from publius.evaluation.steps import learning
+from publius.files import folders
+from publius.settings import PublicWordSettings
+from publius.vectors.learning import public_words
+from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.reference_store import remove_reference, stored_reference_names
+
+_TOPICS = ("card payment bank charge refund".split(), "loan mortgage house rate officer".split())
+_COMMON = "letter waited answer manager branch customer service morning".split()
+_MAIL = "write to jane.brontide@nowhere.example or see https://nowhere.example/plumbago"
+
+
+def _learned(folder: Path, words: PublicWordSettings, *, label: str | None = "topic") -> Reference:
+    """Of eight authors with ten texts each: one writes a name and a number in eight, all write one mail address."""
+    rows = []
+    for number in range(80):
+        topic, author = number % 2, number // 2 % 8
+        own = " ".join(_TOPICS[topic] + _COMMON[number % 3 :])
+        private = ", says Zelinkowa, 07700900123 or 07700 900 123" if author == 3 and number < 70 else ""
+        rows.append({"text": f"{own}{private}. {_MAIL}", "topic": f"topic {topic}", "author": f"a{author}"})
+    path = folder / "older.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return learning.learn(path, "older", label=label, words=words)
+
+
+def _authors(folder: Path) -> None:
+    found = _learned(folder, PublicWordSettings(author_field="author"))
+    told = "zelinkowa 07700900123 07700 900 123".split()
+    assert not [word for word in told if word in found], "the words of one author became public"
+    assert "card" in found
+    stored = b"".join(each.read_bytes() for each in sorted(_folder(found).iterdir()))
+    assert not [word for word in told if word.encode() in stored]
+    assert found.source["public_words"]["counted_by"] == "authors"
+
+
+def _by_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = public_words.WordCount.of
+
+    def by_texts(texts: object) -> public_words.WordCount:
+        found: list[public_words.PublicText] = list(texts)  # type: ignore[call-overload]
+        return count([replace(each, author=str(place)) for place, each in enumerate(found)])
+
+    monkeypatch.setattr(public_words.WordCount, "of", by_texts)
+
+
+def _identifiers(folder: Path) -> None:
+    found = _learned(
+        folder, PublicWordSettings(authors_at_least=2)
+    )  # counted by texts: all would have enough
+    told = "07700900123 07700 900 123 jane brontide nowhere example plumbago https".split()
+    assert [word for word in told if word in found] == [], "a long number, mail or link became public"
+
+
+def _as_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_words, "without_identifiers", lambda text: text)
+    monkeypatch.setattr(public_words, "is_identifier", lambda word: False)
+
+
+def _owner_only(folder: Path) -> None:
+    found = _folder(_learned(folder, PublicWordSettings()))
+    for each in (found.parent, found, *found.iterdir()):
+        assert stat.S_IMODE(each.stat().st_mode) & 0o077 == 0, f"others can read {each.name}"
+
+
+def _open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "_close_to_others", lambda folder: folders._set_modes(folder, ()))
+
+
+def _removed(folder: Path) -> None:
+    found = _folder(_learned(folder, PublicWordSettings()))
+    remove_reference("older")
+    assert stored_reference_names() == []
+    assert not found.exists()
+    assert list(found.parent.iterdir()) == [], "something of it is left in the store"
+
+
+def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.rmtree", lambda *arguments, **options: None)
+
+
+def _folder(reference: Reference) -> Path:
+    assert reference.folder is not None
+    return reference.folder
+
+
+FENCES = (
+    Fence(1, "a name in eight letters of one author does not become public", _authors, _by_texts),
+    Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),
+    Fence(1, "what was learned is its owner's until he publishes it", _owner_only, _open),
+    Fence(1, "a removed reference leaves nothing in the store", _removed, _kept),
+)
