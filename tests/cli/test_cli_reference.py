@@ -1,13 +1,14 @@
 """``publius reference``: fit, list, info, verify."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from publius.cli import app
 from publius.vectors.learning import reference_store
-from references import public_documents
+from references import fitted, public_documents
 
 
 @pytest.fixture
@@ -87,3 +88,63 @@ def test_a_damaged_reference_is_listed_as_such(home):
     assert "damaged" in listed[1]["kind"]
     assert run("verify", "toy").exception.exit_code == 65
     assert run("info", "nosuch").exception.exit_code == 2
+
+
+def test_remove_takes_a_stored_name_only_and_leaves_nothing(home):
+    fit(home)
+    for name in ("themes", "nosuch", "../references/toy", str(home / "home" / "references" / "toy")):
+        assert run("remove", name).exception.exit_code == 2
+    assert reference_store.stored_reference_names() == ["toy"]
+    assert json.loads(run("remove", "toy", "--json").stdout) == {"name": "toy", "removed": True}
+    assert list(reference_store.references_root().iterdir()) == []
+    assert run("remove", "toy").exception.exit_code == 2
+
+
+def test_words_are_counted_by_the_authors_that_a_field_names(home):
+    """One author writes 'meadowlark' in every text of his, six of twelve write 'harbourline'."""
+    documents = [
+        (
+            [*words, *(["meadowlark"] if place % 12 == 0 else []), *(["harbourline"] if place % 2 else [])],
+            topic,
+        )
+        for place, (words, topic) in enumerate(public_documents(120))
+    ]
+    path = corpus(home, documents)
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps({**row, "author": f"a{int(row['id']) % 12}"}) + "\n" for row in rows))
+    made = run("fit", path, "--label", "topic", "--features", "log-odds", "--author-field", "author",
+               "--authors-at-least", "5", "--name", "counted")  # fmt: skip
+    assert made.exit_code == 0, made.output
+    assert "harbourline 6" in made.output
+    assert "words that will be public" in made.output
+    assert "meadowlark" not in made.output
+    entry = json.loads(run("list", "--json").stdout)["references"][1]
+    assert (entry["texts"], entry["authors"], entry["topics"], entry["counted_by"], entry["at_least"]) == (
+        120, 12, 3, "authors", 5,
+    )  # fmt: skip
+    assert "sha256" not in run("list").output
+    many = run(
+        "fit",
+        path,
+        "--label",
+        "topic",
+        "--author-field",
+        "author",
+        "--authors-at-least",
+        "13",
+        "--name",
+        "no",
+    )
+    assert many.exception.exit_code == 65
+    assert "the public texts have 12 authors" in str(many.exception)
+
+
+def test_a_reference_of_an_earlier_version_opens_and_says_what_it_lacks(home):
+    earlier = fitted()
+    source = {key: value for key, value in earlier.source.items() if key != "public_words"}
+    replace(earlier, source=source).save(reference_store.references_root() / "toy")
+    assert json.loads(run("verify", "toy", "--json").stdout)["verified"]
+    entry = json.loads(run("list", "--json").stdout)["references"][1]
+    assert (entry["counted_by"], entry["authors"]) == (None, None)
+    assert "by an earlier version" in entry["words"]
+    assert "by an earlier version" in run("info", "toy").output

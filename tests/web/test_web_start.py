@@ -79,6 +79,9 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     assert planned["start"].startswith(
         "publius start complaints.csv --public older.csv --preserve topic --bound 7"
     )
+    words = planned["vocabulary"]
+    assert (words["counted_by"], words["at_least"], words["leave_out"]) == ("authors", 5, "names")
+    assert {"word": "mortgage", "holders": 5, "telling": False} in words["rare"]
     assert planned["older"] == {
         "texts": 120, "attacked": 60, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2,
         "floor": 0.2, "packaged": False,

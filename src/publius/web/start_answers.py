@@ -161,6 +161,24 @@ class Older(Answer):
     packaged: bool
 
 
+class RareWord(Answer):
+    """A word that hardly more authors use than needed; telling where it looks like a name, or general text lacks it."""
+
+    word: str
+    holders: int
+    telling: bool
+
+
+class Vocabulary(Answer):
+    """The words of the public texts that become public, and which rare ones are left out."""
+
+    size: int
+    counted_by: Literal["authors", "texts"]
+    at_least: int
+    rare: list[RareWord]
+    leave_out: Annotated[str, Field(description="names, all, none, or words separated by commas.")]
+
+
 class Plan(Answer):
     """What would be done. Silent says why nothing can be measured, where nothing can."""
 
@@ -170,6 +188,9 @@ class Plan(Answer):
     learned: bool
     older: Older | None
     silent: str | None
+    vocabulary: Annotated[
+        Vocabulary | None, Field(description="Null where nothing is learned from the texts.")
+    ]
     strength: Annotated[float, Field(description="The bound in nats; epsilon where words are kept.")]
     length: int | None
 

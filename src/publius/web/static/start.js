@@ -35,7 +35,7 @@ export class StartView {
       onChange: () => this.#given(),
     });
     this.older = new Intake(byId("start-older"), "older", {
-      invite: "Public or older texts of the same kind, with their topics and authors, that are not to be released. Half of them teach what is public; the other half is attacked, to see whether authors are hidden.",
+      invite: "Public or older texts of the same kind, with their topics and authors, that are not among those to be released. Words that enough of their authors use become public. Half of these texts teach which; the other half is attacked, to see whether authors are hidden.",
       columns: (intake) => this.#olderColumns(intake),
       onChange: () => this.#given(),
     });
@@ -167,9 +167,27 @@ export class StartView {
       el("p", {}, `${plural(older.texts, "text", "texts")} can be used${older.topics ? `, on ${plural(older.topics, "topic", "topics")}` : ""}${older.authors ? `, by ${plural(older.authors, "author", "authors")}` : ""}: ${this.reference ? "" : "half to learn from, "}${integer(older.attacked)} to attack.${who && !older.packaged ? ` ${who}.` : ""}`),
       older.packaged ? el("p", { class: "caution" }, "Packaged passages of old books and papers, to try with. They say nothing about your texts.") : null,
       silent ? el("p", { class: "caution" }, `${silent[0].toUpperCase()}${silent.slice(1)}: there will be no evidence that authors are hidden.`) : null,
+      this.#vocabulary(),
       reference === null ? el("p", { class: "good" }, "Where words are kept nothing has to be learned.")
         : this.reference ? el("p", { class: "good" }, `The stored reference ${reference} is used; nothing is learned.`)
         : learned ? el("p", { class: "good" }, `Learned, and kept as the reference ${reference}.`) : this.#learnButton("Learn what is public"));
+  }
+
+  /** Which words become public, and which of the rare ones are left out. */
+  #vocabulary() {
+    const found = this.#plan.vocabulary;
+    if (!found) return null;
+    const listed = (telling) => found.rare.filter((each) => each.telling === telling).map((each) => `${each.word} ${each.holders}`).join(", ");
+    const lists = [["Rare: names, and words that general text does not know", listed(true)], ["Rare: others", listed(false)]].filter(([, words]) => words);
+    const options = [["names", "names, and what general text does not know"], ["all", "all rare words"], ["none", "none: all of these will be public"]];
+    return el("div", {},
+      el("p", {}, `${plural(found.size, "word", "words")} of these texts become public, each used by at least ${plural(found.at_least, found.counted_by.slice(0, -1), found.counted_by)}. Long numbers, addresses, mail and links never do.`),
+      found.counted_by === "texts" ? el("p", { class: "caution" }, "No author is known, so texts are counted: a word that one person wrote in several of them can become public.") : null,
+      lists.map(([title, words]) => el("details", { class: "more" }, el("summary", {}, `${title}; with how many use each`), el("p", {}, words))),
+      found.rare.length ? select("start-leave-out", "Rare words to leave out; the others will be public", options, found.leave_out, (choice) => {
+        this.#own.leave_out = choice;
+        this.#ask();
+      }) : null);
   }
 
   /** What is public is learned from half of the texts, unless a stored reference is chosen. */

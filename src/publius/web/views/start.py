@@ -94,6 +94,7 @@ def plan(state: State, asked: requests.Start) -> answers.Plan:
         learned=walk.learned_before,
         older=None if walk.older is None else _older(walk.older),
         silent=_silent(walk),
+        vocabulary=_vocabulary(walk),
         strength=walk.strength,
         length=walk.size,
     )
@@ -277,6 +278,20 @@ def _older(older: Older) -> answers.Older:
         topics=len(older.topic_names),
         floor=None if older.silent else older.floor,
         packaged=older.packaged,
+    )
+
+
+def _vocabulary(walk: Walk) -> answers.Vocabulary | None:
+    found = walk.vocabulary()
+    if found is None:
+        return None
+    rare = [answers.RareWord(**asdict(each)) for each in found.rare]
+    return answers.Vocabulary(
+        size=found.size,
+        counted_by=found.by,
+        at_least=found.at_least,
+        rare=rare,
+        leave_out=walk.words.leave_out,
     )
 
 
