@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -444,3 +446,25 @@ def test_answers_are_kept_and_read_again(tmp_path):
         path.write_text(text)
         with pytest.raises(error):
             read_config(path)
+
+
+def test_the_commands_that_it_prints_do_the_same(private, older, tmp_path, monkeypatch):
+    """Typed on a machine that knows nothing yet but the public texts."""
+    pytest.importorskip("sklearn")
+    out = tmp_path / "out"
+    done = publius("start", private, "--public", older, "--preserve", "topic", "--bound", "7", "--yes", "--output", out,
+                   "--json")  # fmt: skip
+    kept = ("release/manifest.json", "evaluation/run.json")
+    manifest, run = (json.loads((out / name).read_text()) for name in kept)
+    for made in ("release", "evaluation"):
+        shutil.rmtree(out / made)
+    (out / "signoff.html").unlink()
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "another-home"))
+    for command in json.loads(done.stdout)["commands"]:
+        ended = publius(*shlex.split(command)[1:])
+        assert ended.returncode in (0, 1), ended.stderr  # 1: the same verdict may be FAIL
+    again, measured = (json.loads((out / name).read_text()) for name in kept)
+    assert {**again, "files": None} == {**manifest, "files": None}
+    for name in ("size", "documents", "known_texts", "unknown_texts", "chance", "floor"):
+        assert measured[name] == run[name]
+    assert publius("verify", out / "release", out / "signoff.html").returncode == 0
