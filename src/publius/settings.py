@@ -436,17 +436,25 @@ _FIELD: Final = "Field that holds"
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictSettings(Settings):
-    """What is to hold for a verdict of PASS, on the safe side of the intervals."""
+    """What is to hold for a verdict of PASS, on either side of the intervals."""
 
+    adds_at_most: float | None = option(
+        None, help="How many more of the authors a release may let be named than its topics do: a share, such as 0.05.",
+        at_least=0, at_most=1,
+    )  # fmt: skip
     author_at_most: float | None = option(
-        None, help="FAIL when more of the authors may be named: a share.", at_least=0, at_most=1
+        None, help="How many of the authors may be named in all: a share.", at_least=0, at_most=1
     )
     topic_at_least: float | None = option(
-        None, help="FAIL when fewer of the topics may be named: a share.", at_least=0, at_most=1
+        None, help="How many of the topics must be named: a share.", at_least=0, at_most=1
     )
     bound_at_most: float | None = option(
-        None, help="FAIL when more nats may tell any two documents apart.", at_least=0
+        None, help="How many nats may tell any two documents apart.", at_least=0
     )
+    tries: int = option(
+        1, help="Settings that are tried on these texts, here and before: the level is divided by their number.",
+        at_least=1,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -510,6 +518,11 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
     )  # fmt: skip
     training: Training = option(
         "same", help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.", public=True
+    )  # fmt: skip
+    parts: int | None = option(
+        None, help="Attack every row whose author has another one, in so many parts; adversaries learn from the other "
+        "parts. Default: every second row is attacked.",
+        public=True, at_least=2, at_most=100,
     )  # fmt: skip
     snippet: str | None = option(
         None, help="Id of a text of which the report may show the first words.", public=True
@@ -673,7 +686,7 @@ class StartSettings(Settings):
         None, help="With topic or meaning: nats between any two documents. Proposed: 7.", above=0
     )
     epsilon: float | None = option(
-        None, help="With words: privacy parameter per unit of word distance. Proposed: 10.", above=0
+        None, help="With words: privacy parameter per unit of word distance. Proposed: 5.", above=0
     )
     length: int | None = option(
         None, help="With words: words of each bag. Proposed from the lengths of the public texts.",
@@ -691,6 +704,10 @@ class StartSettings(Settings):
     leave_out: str | None = option(
         None, help="Rare words that do not become public: names (names and what general text does not know; the "
         "default), all, none, or words separated by commas."
+    )  # fmt: skip
+    author_at_most: float | None = option(
+        None, help="The share of authors that may be named in all. Default: 0.05 beyond what the topic alone tells.",
+        at_least=0, at_most=1,
     )  # fmt: skip
     find: bool = option(False, help="Find the weakest protection that passes, among a few that are tried.")
     text_field: str | None = option(None, help="Column of texts. Default: found.")
@@ -720,5 +737,6 @@ class StartSettings(Settings):
     )
     publish_ids: bool = option(False, help="Release your own ids. Default: the documents are numbered.")
     without_evidence: bool = option(
-        False, help="Go on where no text says who wrote it, so that nothing can be measured."
+        False,
+        help="Go on where there is no evidence: no text says who wrote it, or words are kept and nothing was shown.",
     )

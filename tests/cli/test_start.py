@@ -83,12 +83,12 @@ def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
         done = publius("start", private, "--public", older, "--preserve", "topic", "--bound", "7", "--yes", "--output",
                        output, "--json")  # fmt: skip
         result = json.loads(done.stdout)
-        assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1)}
+        assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1), ("NO EVIDENCE", 3)}
         assert result["inspection"]["delimiter"] == ";"
     else:  # five answers: the public texts, what to keep, rare words to leave out, the bound, go on
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1, 3), done.stderr
     assert {path.name for path in output.iterdir()} == {
         "release", "evaluation", "signoff.html", "publius.toml", "public",
     }  # fmt: skip
@@ -224,7 +224,7 @@ def test_interrupted_and_continued(private, older, tmp_path, number):
         )
         assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv"}
     again = publius(*arguments)
-    assert again.returncode in (0, 1), again.stderr
+    assert again.returncode in (0, 1, 3), again.stderr
     assert "Learned from the same public texts before." in again.stdout
     assert ("which a run that was stopped left behind" in again.stdout) == (number == signal.SIGKILL)
     assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv", "out"}
@@ -300,7 +300,7 @@ def test_a_stored_reference_is_used_in_place_of_one_that_is_learned(private, old
     pytest.importorskip("sklearn")
     done = publius("start", private, "--public", older, "--reference", mine, "--preserve", "topic", "--bound", "7",
                    "--yes", "--output", tmp_path / "out", "--json")  # fmt: skip
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1, 3), done.stderr
     result = json.loads(done.stdout)
     assert [each.split()[1] for each in result["commands"]] == ["evaluate", "obfuscate", "signoff"]
     assert all("--reference mine" in each for each in result["commands"][:2])

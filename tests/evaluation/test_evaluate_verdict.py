@@ -52,13 +52,16 @@ def table(folder):
 
 def test_pass_and_fail_by_exit_code_and_first_line(place, setting):
     command = ["evaluate", *setting, "--epsilon", "0.1", "--output", place / "out"]
-    passed = run(*command, "--author-at-most", "1", "--topic-at-least", "0")
+    passed = run(*command, "--topic-at-least", "0")
     assert (passed.exit_code, passed.stdout.split(":")[0]) == (0, "PASS")
-    failed = run(
-        *command, "--author-at-most", "0.01"
+    nothing = run(
+        *command, "--adds-at-most", "0.05"
     )  # the cells are there already: only the verdict is another
+    assert (nothing.exit_code, nothing.stdout.split(":")[0]) == (3, "NO EVIDENCE")
+    assert "only 4 texts were attacked" in nothing.stdout
+    assert "<strong>NO EVIDENCE</strong>" in (place / "out" / "report.html").read_text()
+    failed = run(*command, "--bound-at-most", "0.001")
     assert (failed.exit_code, failed.stdout.split(":")[0]) == (1, "FAIL")
-    assert "allowed 0.01 (chance 0.250, topic alone 0.500, unprotected 1.000)" in failed.stdout
     page = (place / "out" / "report.html").read_text()
     assert page.index('<p class="verdict fail"><strong>FAIL</strong>') < page.index("<h1>")
     again = run("report", place / "out", "--json")
@@ -174,13 +177,12 @@ def test_document_mechanisms_are_exact(tmp_path, place, reference):
         "evaluate", place / "corpus.jsonl", "--embeddings", place / "vectors", "--reference", reference, "--bound",
         "4,1", *FEW, "--output", tmp_path / "out", "--author-at-most", "0.6",
     )  # fmt: skip
-    assert "no adversary can do better" in done.stdout
     found = {r["bound"]: r for r in records(tmp_path / "out") if r["adversary"] == "originals" and r["bound"]}
     assert set(found) == {4.0, 1.0}
     for row in found.values():
         assert row["exact"] is True
         assert 0.25 <= row["accuracy"] <= row["at_most"] < 1
-    assert done.exit_code == (0 if all(row["high"] <= 0.6 for row in found.values()) else 1)
+    assert done.exit_code == 3  # four texts show nothing
     nats = {float(line["bound"]): line for line in table(tmp_path / "out") if line["bound"]}
     assert all(0 <= float(line["exponent_same_topic"]) <= bound for bound, line in nats.items())
     page = (tmp_path / "out" / "report.html").read_text()

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -61,8 +61,9 @@ def evaluate(
 ) -> None:
     """Attack protected documents of known authors and topics, and report what was found (an experiment).
 
-    With limits (--author-at-most, --topic-at-least, --bound-at-most) the first line is PASS or FAIL with the reason,
-    and FAIL exits with 1. The safe side of each 95 % interval decides.
+    With limits (--adds-at-most, --author-at-most, --topic-at-least, --bound-at-most) the first line is PASS, FAIL or NO
+    EVIDENCE with the reason, and the exit code 0, 1 or 3. PASS and FAIL need the whole 95 % interval on their side;
+    where unprotected texts pass, too, there is no evidence.
     """
     from publius.evaluation.language_choice import what_is_sent
     from publius.evaluation.prepare import prepared
@@ -78,7 +79,7 @@ def evaluate(
     request = Request.of(settings)
     if release is None:
         request.check_asked()
-    chosen = Limits(limits.author_at_most, limits.topic_at_least, limits.bound_at_most)
+    chosen = Limits(**asdict(limits))
     evaluation = prepared(corpus, request, work, output)
     if release is not None:
         from publius.evaluation.of_release import check_same
@@ -113,13 +114,14 @@ def _as_released(ctx: typer.Context, settings: EvaluationSettings, release: Path
 
 
 def _finish(results: Results, folder: Path, *, json: bool) -> None:
-    """Write the report, show the table under the verdict, and exit with 1 where it is FAIL."""
+    """Write the report, show the table under the verdict, and exit with the code of the verdict."""
     from publius.evaluation.prepare import concluded
+    from publius.evaluation.verdict import EXIT_CODES
 
     lines, verdict = concluded(results, folder)
     _show(lines, folder, results.facts, verdict, json=json)
-    if verdict is not None and not verdict.passed:
-        raise typer.Exit(1)
+    if verdict is not None and (code := EXIT_CODES[verdict.answer]):
+        raise typer.Exit(code)
 
 
 @contextmanager
@@ -197,13 +199,10 @@ def _show(lines: Any, output: Path, facts: dict[str, Any], verdict: Verdict | No
 
     records = as_records(lines)
     if json:
-        said = (
-            {}
-            if verdict is None
-            else {"verdict": "PASS" if verdict.passed else "FAIL", "reason": verdict.text}
-        )
         print_json({
-            **said, "output": str(output), "report": str(output / "report.html"), "size": facts["size"],
+            "verdict": None if verdict is None else verdict.answer,
+            "reason": None if verdict is None else verdict.text,
+            "output": str(output), "report": str(output / "report.html"), "size": facts["size"],
             "seed": facts["seed"], "chance": facts["chance"], "floor": facts["floor"], "split": facts["split"],
             "table": records,
         })  # fmt: skip

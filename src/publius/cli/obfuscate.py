@@ -94,6 +94,7 @@ def obfuscate(
     looked = look_first(
         corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
     )
+    _say_emptiness(plan)
     if not json:
         say_first(corpus, () if looked is None else looked.warnings())
     if looked is not None and work.skip_bad:
@@ -113,6 +114,17 @@ def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) 
 
     with waiting(MAKING) as say:
         return Plan.of(settings, labels=corpus.keep, shortest=shortest)
+
+
+def _say_emptiness(plan: Plan) -> None:
+    """Say aloud, on standard error, where what is promised is empty even between near documents."""
+    from publius.releases.near import emptiness, near_exponent
+
+    if plan.level == "word" and plan.experiment is None:
+        words = plan.word_mechanism
+        near = near_exponent(words.embeddings, words.metric, words.guarantee.epsilon)
+        if why := emptiness(plan.guarantee.delta, near):
+            _say(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release")
 
 
 def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:

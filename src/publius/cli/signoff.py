@@ -60,7 +60,10 @@ def signoff(
             {"output": str(output), "documents": manifest["documents"], "measured": measured is not None}
         )
         return
-    typer.echo(f"Written to {output}: open it in a browser, read it, print it, sign it.")
+    if measured is not None and (measured.verdict or "").startswith("FAIL"):
+        typer.echo(f"Written to {output}: the verdict is FAIL, and the page has no place for a signature.")
+    else:
+        typer.echo(f"Written to {output}: open it in a browser, read it, print it, sign it.")
     if measured is None:
         typer.echo(
             "No evaluation was given: there is no evidence that authors are hidden, and the page says so."

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from publius.evaluation.steps.older import Older
     from publius.evaluation.steps.walk import Walk
 
-_FAIL = 1
 _NONE: Final = "none"
 _STOP: Final = "stop"
 _KEEP: Final = "release"
@@ -71,10 +70,11 @@ def start(
     yes: Annotated[bool, typer.Option("--yes", help="Take the proposed answer to every question.")] = False,
     json: Json = False,
 ) -> None:
-    """From a file of texts to a release that someone can sign; ends with 1 where the verdict is FAIL.
+    """From a file of texts to a release that someone can sign; ends with 1 for FAIL and 3 for NO EVIDENCE.
 
-    After a FAIL it says what else could be had. A bound that you stated is released all the same, and the page to sign
-    says FAIL; one that was only proposed is not.
+    After a FAIL it says what else could be had. A bound that you stated is released all the same, and the page says
+    FAIL; one that was only proposed is not, nor are words. With NO EVIDENCE only the proof stands: topic or meaning are
+    released, words with --without-evidence only.
     """
     from publius.evaluation.steps.answers import read_config, together
 
@@ -90,8 +90,14 @@ def start(
         print_json(result)
     else:
         show_end(result)
-    if result["verdict"] == "FAIL":
-        raise typer.Exit(_FAIL)
+    if code := _exit_code(result):
+        raise typer.Exit(code)
+
+
+def _exit_code(result: dict[str, Any]) -> int:
+    from publius.evaluation.verdict import EXIT_CODES
+
+    return 0 if result["verdict"] is None else EXIT_CODES[result["verdict"]]
 
 
 def run_start(
@@ -157,7 +163,7 @@ def _walk(
         judged = None
         if measured:
             walk, judged = _measured(walk, folder, ask, stated=stated)
-        _release(walk, folder, ask, signed=measured)
+        _release(walk, folder, ask, signed=measured, failed=judged is not None and judged.verdict == "FAIL")
         with write_file(folder / CONFIG, 0o600) as stream:  # words that were left out may stand in it
             stream.write(config_text(walk.choices).encode())
         commands = walk.commands(folder)
@@ -406,7 +412,7 @@ def _strength(walk: Walk, ask: _Asking) -> Walk:
         return walk
     if walk.keeps_words:
         typer.echo(
-            "   Epsilon, per word and unit of distance: smaller hides more; at 10 most words stay as they are."
+            "   Epsilon, per word and unit of distance: smaller hides more; at 5 many words stay as they are."
         )
         answer = ask(f"Epsilon: a number, or '{_FIND}'", f"{walk.strength:g}")
     else:
@@ -441,14 +447,16 @@ def _number(answer: str) -> float:
 
 def _measured(walk: Walk, folder: Path, ask: _Asking, *, stated: bool) -> tuple[Walk, Judged | None]:
     """The setting that is to be released, and what attacks found at it; None where nobody can be named."""
-    from publius.evaluation.steps.measuring import measure
+    from publius.evaluation.steps.measuring import measure, power
 
     typer.echo("5. Attacks on the second half of the public texts, protected in the same way")
-    if walk.allowed is None:
+    able = power(walk)
+    if able is None:
         if walk.choices.find:
             raise UsageError("nothing can be looked for without texts whose authors are known: give a number")
         typer.echo("   Not possible: there is no evidence that authors are hidden.")
         return walk, None
+    typer.echo(f"   {able.sentence}")
     if walk.choices.find:
         walk = _found(walk, folder)
     while True:
@@ -457,8 +465,12 @@ def _measured(walk: Walk, folder: Path, ask: _Asking, *, stated: bool) -> tuple[
         typer.echo(f"   {printable(judged.sentence)}")
         if judged.passed:
             return walk, judged
+        if judged.verdict != "FAIL":
+            if _goes_on_without_evidence(walk, ask):
+                return walk, judged
+            raise _NotReleased(_result(walk, judged, None, []))
         _tell_alternatives(walk, folder)
-        if ask.yes and stated:
+        if ask.yes and stated and not walk.keeps_words:
             typer.echo("   Released all the same, as you asked for it; the page to sign says FAIL.")
             return walk, judged
         answer = (
@@ -468,7 +480,25 @@ def _measured(walk: Walk, folder: Path, ask: _Asking, *, stated: bool) -> tuple[
             return walk, judged
         if answer == _STOP:
             raise _NotReleased(_result(walk, judged, None, []))
-        walk = _again(walk.at(_number(answer)), folder)
+        walk = _again(walk.at(_number(answer)).trying(2 * walk.tries), folder)
+
+
+def _goes_on_without_evidence(walk: Walk, ask: _Asking) -> bool:
+    """Whether to release where nothing was shown: what has a bound between any two documents, words if asked for."""
+    if not walk.keeps_words:
+        typer.echo(
+            "   The bound between any two documents holds all the same; the page says that only it stands."
+        )
+        return True
+    if walk.choices.without_evidence:
+        typer.echo(
+            "   Words are released all the same, as you asked for it; the page says that nothing was shown."
+        )
+        return True
+    typer.echo(
+        "   Nothing bounds what tells any two documents apart where words are kept, and nothing was shown."
+    )
+    return not ask.yes and ask.agreed("Go on without evidence", proposed=False)
 
 
 def _again(walk: Walk, folder: Path) -> Walk:
@@ -482,15 +512,18 @@ def _again(walk: Walk, folder: Path) -> Walk:
 
 
 def _found(walk: Walk, folder: Path) -> Walk:
-    """The weakest protection that passes, of those that are tried."""
+    """The weakest protection that passes, of those that are tried; where none does, what is proposed anyway.
+
+    It is judged again, on fresh noise and at the level divided by all that were tried.
+    """
     from publius.evaluation.steps.measuring import tried, usual_strengths
 
     with progress_shown(quiet=True) as progress:
         found = tried(walk, folder, usual_strengths(walk), progress)
     for each in found:
         typer.echo(f"   {printable(each.sentence)}")
-    best = next((each for each in found if each.judged.passed), found[-1])
-    return replace(best.walk, choices=replace(best.walk.choices, find=False))
+    best = next((each.walk for each in found if each.judged.passed), walk.trying(len(found) + 1))
+    return replace(best, choices=replace(best.choices, find=False))
 
 
 def _tell_alternatives(walk: Walk, folder: Path) -> None:
@@ -506,7 +539,7 @@ def _tell_alternatives(walk: Walk, folder: Path) -> None:
 # 6 and 7. Release, and the page ---------------------------------------------------------------------------
 
 
-def _release(walk: Walk, folder: Path, ask: _Asking, *, signed: bool = True) -> None:
+def _release(walk: Walk, folder: Path, ask: _Asking, *, signed: bool = True, failed: bool = False) -> None:
     typer.echo("6. Release")
     plan = walk.plan()
     with waiting("looking at the texts"):
@@ -523,7 +556,7 @@ def _release(walk: Walk, folder: Path, ask: _Asking, *, signed: bool = True) -> 
     typer.echo(f"   {summary.tally.documents:,} documents are released{left}.")
     typer.echo(f"   {printable(summary.manifest['promise'])}")
     if signed:
-        typer.echo("7. The page to sign")
+        typer.echo("7. The page that says FAIL" if failed else "7. The page to sign")
         walk.sign(folder)
 
 
@@ -535,8 +568,16 @@ def show_end(result: dict[str, Any]) -> None:
     typer.echo(
         f"\n{result['verdict'] or 'There is no evidence that authors are hidden: nothing was measured'}."
     )
-    leave = "The release is in" if result["verdict"] == "FAIL" else "The release may leave:"
-    typer.echo(f"Read {result['signoff']} in a browser, print it, sign it. {leave} {result['release']}")
+    if result["verdict"] == "FAIL":
+        typer.echo(
+            f"The release is in {result['release']}. It should not leave: read {result['signoff']} in a browser."
+        )
+    else:
+        stands = "Only the proof stands. " if result["verdict"] == "NO EVIDENCE" else ""
+        typer.echo(
+            f"{stands}Read {result['signoff']} in a browser, print it, sign it. The release may leave: "
+            f"{result['release']}"
+        )
     typer.echo("\nThe same by single commands:")
     for command in result["commands"]:
         typer.echo(f"  {printable(command)}")

@@ -29,6 +29,8 @@ class LabeledText:
         role: "known" texts are what an adversary has of an author, "unknown" ones are protected and attacked, and
             "topic" ones teach topic classifiers.
         sensitive: the value of a field that an adversary is to infer; None where there is none.
+        part: where every text is attacked by those who learned without it, the part that it is in; None otherwise,
+            and for a text that all may learn from.
 
     """
 
@@ -38,6 +40,7 @@ class LabeledText:
     topic: str | None
     role: Role
     sensitive: str | None = field(default=None, repr=False)
+    part: int | None = None
 
 
 @final
@@ -64,9 +67,14 @@ class Dataset:
         return (*found, "sensitive") if self.known and _all_sensitive(self) else found
 
     @property
+    def crossed(self) -> bool:
+        """Whether the unknown texts are known too, and attacked part by part by those who learned without the part."""
+        return any(text.part is not None for text in self.unknown)
+
+    @property
     def topic_training(self) -> tuple[LabeledText, ...]:
-        """The texts that teach topics: those of that role, or the known ones where there are none."""
-        return self.topics or self.known
+        """The texts that teach topics: those of that role, or the known ones where there are none; both if crossed."""
+        return (*self.known, *self.topics) if self.crossed else self.topics or self.known
 
     @property
     def authors(self) -> tuple[str, ...]:
@@ -92,10 +100,30 @@ class Dataset:
         """
         if "topic" not in self.tasks:
             return None
+        return sum(self.anyway()) / len(self.unknown)
+
+    def anyway(self) -> list[float]:
+        """For each unknown text the chance with which its topic alone names its author.
+
+        Who knows the topic, and how often each author writes on it, names the most frequent one; of several that are
+        equally frequent each as often. Without topics all texts are of one.
+        """
         by_topic: dict[str | None, Counter[str]] = defaultdict(Counter)
         for text in self.unknown:
             by_topic[text.topic][_label(text.author)] += 1
-        return sum(max(authors.values()) for authors in by_topic.values()) / len(self.unknown)
+        best = {topic: max(authors.values()) for topic, authors in by_topic.items()}
+        tied = {topic: sum(c == best[topic] for c in authors.values()) for topic, authors in by_topic.items()}
+        return [
+            1 / tied[text.topic] if by_topic[text.topic][_label(text.author)] == best[text.topic] else 0.0
+            for text in self.unknown
+        ]
+
+    def author_numbers(self) -> list[int]:
+        """For each unknown text which author wrote it, as a number."""
+        numbers = {
+            author: number for number, author in enumerate(dict.fromkeys(t.author for t in self.unknown))
+        }
+        return [numbers[text.author] for text in self.unknown]
 
 
 def labels_of(text: LabeledText, task: Task) -> str:

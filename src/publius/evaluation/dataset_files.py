@@ -29,6 +29,7 @@ def open_dataset(
     path: str | os.PathLike[str],
     topics: str | os.PathLike[str] | None = None,
     columns: Columns = Columns(),
+    parts: int | None = None,
 ) -> Dataset:
     """The dataset at ``path``, whatever its layout, with the texts at ``topics`` to teach topics.
 
@@ -38,10 +39,11 @@ def open_dataset(
     - A folder of folders holds a ``.txt`` file a story: ``AUTHOR/story.txt`` or ``TOPIC/AUTHOR/story.txt``.
     - Anything else is rows (JSONL, CSV, Parquet), see `publius.evaluation.own_data`.
 
+    With ``parts`` every row is attacked that can be, by those who learned without it; other layouts have their roles.
     A story's first 2,000 words are known and its last 1,000 unknown, as in the paper. Raises `UsageError`,
     `StorageError` and `DocumentError`.
     """
-    own = _reader(path, columns, taught=topics is not None)
+    own = _reader(path, columns, taught=topics is not None, parts=parts)
     return make_dataset(
         own.texts,
         () if topics is None else topic_rows(Path(topics), columns),
@@ -50,7 +52,7 @@ def open_dataset(
     )
 
 
-def _reader(path: str | os.PathLike[str], columns: Columns, *, taught: bool) -> OwnRows:
+def _reader(path: str | os.PathLike[str], columns: Columns, *, taught: bool, parts: int | None) -> OwnRows:
     if isinstance(path, str) and path.startswith(_DEMO):
         found = _manifest_problem(sample_corpora() / _MANIFEST, path.removeprefix(_DEMO))
         return OwnRows(tuple(found), _GIVEN)
@@ -63,7 +65,7 @@ def _reader(path: str | os.PathLike[str], columns: Columns, *, taught: bool) -> 
     if folder.is_dir() and any(part.is_dir() for part in folder.iterdir()):
         said = "the first 2,000 words of each story are known, its last 1,000 are attacked"
         return OwnRows(tuple(_story_folders(folder)), said)
-    return read_rows(folder, columns, taught=taught)
+    return read_rows(folder, columns, taught=taught, parts=parts)
 
 
 # Stories --------------------------------------------------------------------------------------------------

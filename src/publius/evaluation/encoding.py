@@ -30,7 +30,7 @@ class EncodedText:
     ``indices`` are the places of the ``words`` in the vocabulary, the unknown token at its public place and a word
     that an experiment keeps at `OUTSIDE`. The last ``padding`` words are not the text's: a short one is filled up
     before it is protected; ``others`` are as many, drawn by somebody who has the text and not what it was filled up
-    with.
+    with. ``part`` is as in `LabeledText`.
     """
 
     id: str
@@ -41,6 +41,7 @@ class EncodedText:
     sensitive: str | None = field(default=None, repr=False)
     padding: int = 0
     others: IndexArray | None = field(default=None, repr=False)
+    part: int | None = None
 
     @property
     def real(self) -> int:
@@ -80,9 +81,19 @@ class EncodedDataset:
     size: int
 
     @property
+    def parts(self) -> tuple[int | None, ...]:
+        """The parts that are attacked one after the other; one that is None where the texts are in none."""
+        return tuple(dict.fromkeys(text.part for text in self.unknown))
+
+    @property
+    def crossed(self) -> bool:
+        """As `Dataset.crossed`."""
+        return self.parts != (None,)
+
+    @property
     def topic_training(self) -> tuple[EncodedText, ...]:
-        """The texts that teach topics: those of that role, or the known ones where there are none."""
-        return self.topics or self.known
+        """As `Dataset.topic_training`."""
+        return (*self.known, *self.topics) if self.crossed else self.topics or self.known
 
 
 def without_rejected(
@@ -147,7 +158,7 @@ def _encoded(text: LabeledText, embeddings: Embeddings, encoding: Encoding) -> E
     words = tuple(words_of(text.text, embeddings, encoding).words)
     places = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
     indices = np.array([OUTSIDE if place is None else place for place in places], np.int64)
-    return EncodedText(text.id, text.author, text.topic, words, indices, text.sensitive)
+    return EncodedText(text.id, text.author, text.topic, words, indices, text.sensitive, part=text.part)
 
 
 def _check_words(texts: Iterable[EncodedText]) -> None:

@@ -11,6 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
+from publius.arrays import Float64Array
 from publius.errors import UsageError
 from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, LINKAGE, ORIGINALS, RETRIEVAL, base_name
 from publius.evaluation.attackers.base import AbstractAttacker, best_columns
@@ -19,14 +20,14 @@ from publius.evaluation.attackers.language import LanguageAdversary
 from publius.evaluation.attackers.nearest import EarthMovers
 from publius.evaluation.document_protector import DocumentChoices, DocumentProtector
 from publius.evaluation.encoding import EncodedDataset, EncodedText
-from publius.evaluation.hindsight import originals_row
+from publius.evaluation.hindsight import blind_to_text, originals_row
 from publius.evaluation.linkage import Linkage, linkage_rows
 from publius.evaluation.neighborhood import MOST_TEXTS
 from publius.evaluation.protection import Protected
 from publius.evaluation.protectors import AbstractProtector, Unprotected, WordProtector
 from publius.evaluation.retrieval import FEWEST_PUBLIC, PublicSpace, retrieval_rows
 from publius.evaluation.rows import CLEAN, Protection, Row, make_row
-from publius.evaluation.transition import transition_of
+from publius.evaluation.transition import AbstractTransition, transition_of
 from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
 from publius.mechanisms.registry import make_mechanism, parameters_of
@@ -192,6 +193,7 @@ class _Run:
         self._distances = EarthMovers(setting.embeddings, setting.metric)
         self._seconds: dict[str, float] = {}
         self._protected: dict[tuple[str, int], list[Bag]] = {}
+        self._transitions: dict[Task, AbstractTransition] = {}
         self._clean: dict[str, list[Bag]] = {}
 
     def outcome(self) -> Outcome:
@@ -249,7 +251,7 @@ class _Run:
         """Who links releases, once, and what a release is good for."""
         setting, data, rows = self._setting, self._setting.data, []
         seed = setting.seed * 1_000_003 + self._cell.repeat
-        if LINKAGE in setting.adversaries and not self._cell.repeat:
+        if LINKAGE in setting.adversaries and not self._cell.repeat and not data.crossed:
             with self._timed("linkage"):
                 trial = Linkage(data.unknown, data.known, self._protector, self._protect, self._price())
                 rows += linkage_rows(protection, trial, self._key.rng("linkage"))
@@ -294,31 +296,49 @@ class _Run:
     def _attack(self, name: str, task: Task, bags: Sequence[Bag], protection: Protection) -> Row:
         with self._timed(f"{name} {task}"):
             texts, X = self._training(name, task)
-            labels = [text.label(task) for text in texts]
-            named = self._told(task, labels, texts) if name == INFORMED else None
-            if named is None:
-                named = self._attacker(name, task).fit(X, labels).predict(bags)
-        truth = [text.label(task) for text in self._setting.data.unknown]
-        hits = [a == b for a, b in zip(named, truth, strict=True)]
-        return make_row(protection, name, task, hits, self._setting.chances[task])
+            asked = self._setting.data.unknown
+            named = [""] * len(asked)
+            for part in self._setting.data.parts:
+                places = [place for place, text in enumerate(asked) if text.part == part]
+                learned = [place for place, text in enumerate(texts) if part is None or text.part != part]
+                names, scores = self._scored(
+                    name, task, [texts[at] for at in learned], [X[at] for at in learned],
+                    [bags[at] for at in places], [self._released[at] for at in places],
+                )  # fmt: skip
+                if part is not None and task == "author":
+                    scores = _on_topic(
+                        scores, names, [texts[at] for at in learned], [asked[at] for at in places]
+                    )
+                for place, at in zip(places, best_columns(scores, self._seed).tolist(), strict=True):
+                    named[place] = names[at]
+        hits = [a == text.label(task) for a, text in zip(named, asked, strict=True)]
+        extra = {"blind": blind_to_text(asked, named)} if task == "author" else None
+        return make_row(protection, name, task, hits, self._setting.chances[task], extra)
 
-    def _told(self, task: Task, labels: Sequence[str], texts: Sequence[EncodedText]) -> list[str] | None:
-        """What one who knows a document mechanism's law names; None for other mechanisms."""
-        if not isinstance(self._protector, DocumentProtector):
-            return None
-        found = self._protector.informed(texts, labels, self._released)
-        if found is None:
-            return None
-        names, scores = found
-        seed = self._setting.seed * 1_000_003 + self._cell.repeat
-        return [names[at] for at in best_columns(scores, seed).tolist()]
+    def _scored(
+        self, name: str, task: Task, texts: Sequence[EncodedText], X: Sequence[Bag], bags: Sequence[Bag],
+        released: Sequence[Protected],
+    ) -> tuple[Sequence[str], Float64Array]:  # fmt: skip
+        """The labels that an adversary knows, and the score of each for each bag, shape (bags, labels)."""
+        labels = [text.label(task) for text in texts]
+        if name == INFORMED and isinstance(self._protector, DocumentProtector):
+            found = self._protector.informed(texts, labels, released)
+            if found is not None:
+                return found
+        attacker = self._attacker(name, task).fit(X, labels)
+        return attacker.classes_, attacker.decision_function(bags)
+
+    @property
+    def _seed(self) -> int:
+        return self._setting.seed * 1_000_003 + self._cell.repeat
 
     def _attacker(self, name: str, task: Task) -> AbstractAttacker:
-        seed = self._setting.seed * 1_000_003 + self._cell.repeat
         if name == INFORMED and self._mechanism is not None:
-            rng = self._key.rng(f"informed/{self._cell.repeat}/{task}")
-            return Informed(transition_of(self._mechanism, rng), self._setting.embeddings, seed=seed)
-        return KINDS[base_name(name)].make(task, self._distances, seed)
+            if task not in self._transitions:
+                rng = self._key.rng(f"informed/{self._cell.repeat}/{task}")
+                self._transitions[task] = transition_of(self._mechanism, rng)
+            return Informed(self._transitions[task], self._setting.embeddings, seed=self._seed)
+        return KINDS[base_name(name)].make(task, self._distances, self._seed)
 
     def _training(self, name: str, task: Task) -> tuple[list[EncodedText], list[Bag]]:
         """The texts to learn from, and their bags as the adversary has them.
@@ -354,14 +374,15 @@ class _Run:
     def _distance_to_original(self, released: Sequence[Protected]) -> float:
         if self._cell.mechanism == CLEAN:
             return 0.0
-        gone = [self._distances([item.bag], [item.text.filled])[0, 0] for item in released]
+        first = released[: self._setting.compared]
+        gone = [self._distances([item.bag], [item.text.filled])[0, 0] for item in first]
         finite = [value for value in gone if np.isfinite(value)]
         return float(np.mean(finite)) if finite else 0.0
 
     def _nearest(self, bags: Sequence[Bag]) -> dict[str, Any]:
         """The nearest authors of one text, as in the paper's Table 2."""
         data = self._setting.data
-        if "sr-nearest" not in self._setting.adversaries or "known" not in self._clean:
+        if "sr-nearest" not in self._setting.adversaries or "known" not in self._clean or data.crossed:
             return {}
         at = next((i for i, text in enumerate(data.unknown) if text.id == self._setting.snippet), 0)
         order = np.argsort(self._distances(bags, self._clean["known"])[at], kind="stable").tolist()
@@ -379,6 +400,18 @@ class _Run:
 
     def _timed(self, part: str) -> _Stopwatch:
         return _Stopwatch(self._seconds, part)
+
+
+def _on_topic(
+    scores: Float64Array, names: Sequence[str], known: Sequence[EncodedText], asked: Sequence[EncodedText]
+) -> Float64Array:
+    """The scores of authors who are not known to write on a text's topic are the least of all.
+
+    What is judged is what a release adds to its topic, so the adversary knows the topic, too.
+    """
+    writes = {(text.topic, text.author) for text in known}
+    may = np.array([[(text.topic, name) in writes for name in names] for text in asked])
+    return np.where(may | ~may.any(axis=1, keepdims=True), scores, -np.inf)
 
 
 @lru_cache(maxsize=1)

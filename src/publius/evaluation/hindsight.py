@@ -17,6 +17,7 @@ from publius.evaluation.encoding import EncodedText
 from publius.evaluation.neighborhood import Neighborhood
 from publius.evaluation.originals import (
     author_scores,
+    exact_naming,
     limit_of_bound,
     together_by_law,
     together_by_scores,
@@ -42,19 +43,23 @@ def originals_row(
     An exact share is computed, not counted: its interval is over the texts, as a sample of texts like them.
     """
     authors = [text.label("author") for text in texts]
-    if found.success is not None:
-        shares = found.success
+    names = sorted(set(authors))
+    if found.success is not None and found.law is not None:
+        shares, blind = found.success, _blind_by_law(texts, exact_naming(found.law, authors), names)
     else:
-        names = sorted(set(authors))
         chosen = best_columns(author_scores(found.scores, authors), int(rng.integers(2**31)))
-        shares = np.array([float(names[at] == author) for at, author in zip(chosen, authors, strict=True)])
+        named = [names[at] for at in chosen.tolist()]
+        shares = np.array([float(name == author) for name, author in zip(named, authors, strict=True)])
+        blind = blind_to_text(texts, named)
     limit = None if protection.bound is None else limit_of_bound(protection.bound, authors, delta)
     extra: dict[str, Any] = {
         "exact": found.success is not None, "by_topic": _by_topic(texts, shares), "limit": limit,
         "together": together(found, authors, shares),
+        "blind": blind,
     }  # fmt: skip
     if found.success is None:
         return make_row(protection, ORIGINALS, "author", [share == 1 for share in shares], chance, extra)
+    extra["shares"] = [round(each, 6) for each in shares.tolist()]
     interval = bootstrap_mean(shares[None, :], seeded_rng(len(shares)))
     return measured_row(protection, ORIGINALS, "author", (interval, len(shares)), chance, extra)
 
@@ -83,6 +88,34 @@ def together(found: Originals, authors: Sequence[str], shares: Float64Array) -> 
         **record, "named": float(named.mean()), "high": limit, "worst": float(named[at]), "worst_high": high,
         "documents": counts[at],
     }  # fmt: skip
+
+
+def blind_to_text(texts: Sequence[EncodedText], named: Sequence[str]) -> list[float]:
+    """For each text how often its author was named for the other texts of its topic.
+
+    What names authors without regard to the text is right as often as this.
+    """
+    topics = Counter(text.topic for text in texts)
+    often = Counter((text.topic, name) for text, name in zip(texts, named, strict=True))
+    return [
+        round(
+            (often[text.topic, text.label("author")] - (name == text.author))
+            / max(1, topics[text.topic] - 1),
+            6,
+        )
+        for text, name in zip(texts, named, strict=True)
+    ]
+
+
+def _blind_by_law(texts: Sequence[EncodedText], naming: Float64Array, names: Sequence[str]) -> list[float]:
+    """The same from the probability with which each of the authors ``names`` is named, shape (texts, authors)."""
+    own = np.array([names.index(text.label("author")) for text in texts])
+    found = np.zeros(len(texts))
+    for topic in {text.topic for text in texts}:
+        at = np.array([place for place, text in enumerate(texts) if text.topic == topic])
+        others = naming[at].sum(axis=0)[own[at]] - naming[at, own[at]]
+        found[at] = others / max(1, len(at) - 1)
+    return [round(each, 6) for each in found.tolist()]
 
 
 def with_limit(row: Row, record: dict[str, Any], near: Neighborhood | None, size: int) -> Row:

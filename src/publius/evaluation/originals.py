@@ -33,8 +33,8 @@ MOST_OUTCOMES: Final = 20_000
 CANDIDATES_AT_ONCE: Final = 128
 
 
-def exact_success(law: Float64Array, authors: Sequence[str]) -> Float64Array:
-    """How often the author of each document is named by the best rule, shape (k,); the mean is its success.
+def exact_naming(law: Float64Array, authors: Sequence[str]) -> Float64Array:
+    """How often each author is named for each document by the best rule, shape (k, authors), sorted by name.
 
     Args:
         law: probability of each outcome for each candidate document, shape (k, outcomes).
@@ -46,8 +46,17 @@ def exact_success(law: Float64Array, authors: Sequence[str]) -> Float64Array:
     """
     totals = _by_author(law, authors)
     best = totals >= totals.max(axis=0) * (1 - 1e-12)
-    share = best / best.sum(axis=0)
-    return np.asarray((law * share[_places(authors)]).sum(axis=1))
+    return np.asarray(law @ (best / best.sum(axis=0)).T)
+
+
+def exact_success(law: Float64Array, authors: Sequence[str]) -> Float64Array:
+    """How often the author of each document is named by the best rule, shape (k,); the mean is its success."""
+    return success_of(exact_naming(law, authors), authors)
+
+
+def success_of(naming: Float64Array, authors: Sequence[str]) -> Float64Array:
+    """How often each document's own author is named, shape (k,)."""
+    return np.asarray(naming[np.arange(len(authors)), _places(authors)])
 
 
 def _places(authors: Sequence[str]) -> IndexArray:

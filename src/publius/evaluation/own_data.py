@@ -54,12 +54,18 @@ class OwnRows:
     alone: bool = False
 
 
-def read_rows(path: Path, columns: Columns = Columns(), *, taught: bool = False) -> OwnRows:
-    """The rows of a file in their roles; ``taught`` says that other texts teach topics. Raises `DocumentError`."""
+def read_rows(
+    path: Path, columns: Columns = Columns(), *, taught: bool = False, parts: int | None = None
+) -> OwnRows:
+    """The rows of a file in their roles; ``taught`` says that other texts teach topics. Raises `DocumentError`.
+
+    With ``parts`` every text is attacked that can be, see `_crossed`.
+    """
     texts, roles = _labeled(path, columns)
     present = _present(path, texts, columns) | ({"role"} if roles else set())
     complete, said = _complete(texts, present)
-    own = _in_roles(path, complete, present, taught=taught)
+    crossed = parts is not None and "author" in present
+    own = _crossed(complete, parts or 2) if crossed else _in_roles(path, complete, present, taught=taught)
     return replace(own, split=own.split + said)
 
 
@@ -283,6 +289,38 @@ def _alternate(
     single = sum(text.author is not None for text in others)
     left = _left_out(single, "of authors without a second one") + _unsigned(texts)
     return OwnRows(tuple(chosen), said + left)
+
+
+def _crossed(texts: Sequence[LabeledText], parts: int) -> OwnRows:
+    """Every text whose author has another one is attacked once, by those who learn from all but its part.
+
+    Where roles are given the unknown texts are attacked, and known ones are known to all. The texts of an author, on
+    one topic after the other, go to the parts in turn, so that each part has as many of each as can be.
+    """
+    topical = [text for text in texts if text.role == "topic" or text.author is None]
+    known = [text for text in texts if text.role == "known" and text.author is not None]
+    asked = [text for text in texts if text.role == "unknown" and text.author is not None]
+    everything = Counter(text.author for text in (*known, *asked))
+    suitable = [text for text in asked if everything[text.author] > 1]
+    if len({text.author for text in suitable}) < 2:
+        raise DocumentError(
+            "no two authors have two texts, so none can be attacked by somebody who knows another one: give more texts"
+        )
+    ordered = sorted(suitable, key=lambda text: (text.author or "", text.topic or ""))
+    placed = {text.id: place % parts for place, text in enumerate(ordered)}
+    attacked = [replace(text, part=placed[text.id]) for text in suitable]
+    copies = [replace(text, id=f"{text.id}-known", role="known") for text in attacked]
+    used = {text.author for text in attacked}
+    others = [text for text in (*known, *asked) if everything[text.author] == 1 or text.author not in used]
+    teaching = [replace(text, role="topic", author=None) for text in (*topical, *others)]
+    labelled = any(text.topic is not None for text in attacked)
+    kept = [text for text in known if text.author in used]
+    said = (
+        f"every text of an author with another one is attacked, in {parts} parts, and each adversary learns from "
+        f"{'the known texts and ' if kept else ''}those of the other parts"
+    )
+    left = "" if labelled else _left_out(len(others), "of authors without a second one")
+    return OwnRows((*kept, *copies, *attacked, *(teaching if labelled else ())), said + left)
 
 
 def _unsigned(texts: Iterable[LabeledText]) -> str:

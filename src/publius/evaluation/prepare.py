@@ -31,7 +31,7 @@ def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: 
     columns = Columns(
         request.id_field, request.text_field, request.author_field, request.topic_field, request.sensitive
     )
-    dataset = open_dataset(corpus, work.topics, columns)
+    dataset = open_dataset(corpus, work.topics, columns, request.parts)
     dataset, encoding = without_rejected(dataset, vectors, encoding)
     request = replace(request, tasks=check_tasks(dataset, request.tasks))
     data = encode_dataset(dataset, vectors, encoding, request.training)

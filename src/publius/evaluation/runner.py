@@ -80,6 +80,10 @@ class Request(EvaluationSettings):
             else parameters_of(name)
             for name in self.mechanisms
         ]
+        if self.parts is not None and self.adversary is not None:
+            raise UsageError(
+                "a language model learns from all known texts: leave out --parts, or --adversary"
+            )
         if foreign := sorted(set(self.parameters).difference(*takers)):
             names = " and ".join(self.mechanisms)
             raise UsageError(f"of {names} none takes {' or '.join(foreign)}")
@@ -175,6 +179,8 @@ def facts_of(
         "topics": sorted({text.topic for text in dataset.unknown if text.topic is not None}),
         "chance": {task: dataset.chance(task) for task in request.tasks},
         "floor": dataset.topic_only_floor(),
+        "anyway": [round(each, 6) for each in dataset.anyway()],
+        "author_numbers": dataset.author_numbers(),
         "private": False,
         "split": dataset.split,
         **what_is_the_same(request.mechanisms, request.stop_words, dataset, key),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -35,9 +36,9 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     _check_choices(manifest, results, document=document)
     lines = summarize(results)
     line = _line(manifest, lines)
-    verdict = judge(lines, read_limits(folder), results.facts)
     clean = next((each for each in lines if each.clean), None)
-    limits = read_limits(folder)
+    kept = read_limits(folder)
+    limits = replace(kept, tries=max(kept.tries, sum(not each.clean for each in lines)))
     verdict = judge([each for each in (clean, line) if each is not None], limits, results.facts)
     return Measured(
         (*_about(results), *together_rows(line.of(ORIGINALS, "author"), line.bound)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
 from typing import Any, Final, final
@@ -32,6 +32,8 @@ PAPER: Final = {
 class Finding:
     """One adversary over all repeats of a mechanism at an epsilon.
 
+    ``shares`` are, text by text, how often it was named, and ``blind`` how often whatever names authors as often but
+    without regard to the text names it: both only for authors.
     ``accuracy`` is the mean over repeats with a bootstrap interval over documents; for a single repeat the exact
     binomial one. ``correct`` is the mean number of texts named, of ``total``; ``extra`` as in the first row.
     """
@@ -42,6 +44,8 @@ class Finding:
     correct: float
     total: int
     extra: dict[str, Any] = field(default_factory=dict)
+    shares: tuple[float, ...] = field(default=(), repr=False)
+    blind: tuple[float, ...] = field(default=(), repr=False)
 
 
 @final
@@ -177,7 +181,22 @@ def _finding(rows: Sequence[Row]) -> Finding:
         hits = np.array([[mark == "1" for mark in each.hits] for each in rows])
         accuracy = bootstrap_mean(hits, seeded_rng(len(rows)))
     correct = fmean(each.correct for each in rows)
-    return Finding(row.adversary, row.task, accuracy, correct, row.total, row.extra)
+    extra = {name: value for name, value in row.extra.items() if name not in ("shares", "blind")}
+    shares, blind = (_over(rows, each) for each in (_shares, lambda found: found.extra.get("blind", [])))
+    return Finding(row.adversary, row.task, accuracy, correct, row.total, extra, shares, blind)
+
+
+def _shares(row: Row) -> Sequence[float]:
+    """How often each text was named: computed, or counted."""
+    found: Sequence[float] = row.extra.get("shares", ())
+    return found or [float(mark == "1") for mark in row.hits]
+
+
+def _over(rows: Sequence[Row], values: Callable[[Row], Sequence[float]]) -> tuple[float, ...]:
+    """The mean over repeats, text by text; none where the task is another than the author."""
+    if rows[0].task != "author":
+        return ()
+    return tuple(np.mean([values(row) for row in rows], axis=0).tolist())
 
 
 def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:

@@ -1,47 +1,85 @@
-"""Whether what was measured is within the limits that a curator set: PASS or FAIL, with the reason.
+"""Whether what was measured is within the limits that a curator set: PASS, FAIL or NO EVIDENCE, with the reason.
 
-Everything is read on the safe side. Authors: where the holder of the originals is exact, no adversary does better
-from one bag, and the upper limit of his interval decides; otherwise that of the strongest adversary measured,
-and where none was, what the guarantee alone allows. Topics: the lower limit of the best classifier's interval.
-Bound: what is stated between any two documents, rounded up; where nothing is stated there is no bound.
+Authors. What is judged is what a release adds: how often an adversary with the release names the author of a text, less
+how often whoever knows only what is kept anyway (its topic) does, on the same texts. PASS where the upper end of the
+interval is within the limit for every adversary, FAIL where the lower end of one is above it, NO EVIDENCE otherwise. A
+test that could not fail shows nothing, so it is NO EVIDENCE too, before anything else, where fewer than
+`FEWEST_JUDGED` texts were attacked, where the limit together with what is known anyway is nearly everything, and where
+unprotected texts are within the limit by the same rule. There the holder of the originals does not count, who knows the
+texts themselves; everywhere else he does. Where his figure is exact no adversary does better
+from one bag.
+
+Topics: the interval of the best classifier. Bound: what is stated between any two documents, rounded up; where nothing
+is stated there is no bound.
+
+Where several settings are tried on the same texts, the level is divided by their number.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, Literal, final
+
+import numpy as np
 
 from publius.errors import DataError, UsageError
 from publius.evaluation.adversaries import ORIGINALS
-from publius.evaluation.summary import Line
+from publius.evaluation.statistics import CONFIDENCE, Interval, grouped_mean
+from publius.evaluation.summary import Finding, Line
 from publius.files import read_bytes_limited, shown, write_file
 
+Answer = Literal["PASS", "FAIL", "NO EVIDENCE"]
+PASS: Final = "PASS"  # noqa: S105  # no password
+FAIL: Final = "FAIL"
+NO_EVIDENCE: Final = "NO EVIDENCE"
+
+EXIT_CODES: Final[Mapping[str, int]] = {PASS: 0, FAIL: 1, NO_EVIDENCE: 3}
+"""Of a command that ends with a verdict."""
+
+ADDS: Final = 0.05
+"""How many more of the authors a release may let be named than what is kept anyway, where nothing else is asked."""
+
+FEWEST_JUDGED: Final = 20
+"""Attacked texts below which nothing is judged."""
+
+NEARLY_ALL: Final = 0.95
+"""A limit of so many authors named in all is none: hardly any release could exceed it."""
+
 _LIMITS: Final = "limits.json"
+_ROUNDING: Final = 1e-9  # shares are kept with six digits
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is to hold; None is no limit. Shares from 0 to 1, the bound in nats between any two documents."""
+    """What is to hold; None is no limit. Shares from 0 to 1, the bound in nats between any two documents.
+
+    ``tries`` is the number of settings that are tried on the same texts, here and before.
+    """
 
     author_at_most: float | None = None
     topic_at_least: float | None = None
     bound_at_most: float | None = None
+    adds_at_most: float | None = None
+    tries: int = 1
 
     def __post_init__(self) -> None:
-        for share in (self.author_at_most, self.topic_at_least):
+        for share in (self.author_at_most, self.topic_at_least, self.adds_at_most):
             if share is not None and not 0 <= share <= 1:
                 raise UsageError(f"a limit on authors or topics is a share from 0 to 1, not {share}")
         if self.bound_at_most is not None and not self.bound_at_most >= 0:
             raise UsageError(f"a limit on the bound is a number of nats from 0, not {self.bound_at_most}")
+        if type(self.tries) is not int or self.tries < 1:
+            raise UsageError(f"the number of tries is a whole number from 1, not {self.tries!r}")
 
     @property
     def any(self) -> bool:
         """Whether there is a limit at all."""
-        return any(limit is not None for limit in asdict(self).values())
+        limits = (self.author_at_most, self.topic_at_least, self.bound_at_most, self.adds_at_most)
+        return any(limit is not None for limit in limits)
 
 
 def write_limits(limits: Limits, folder: Path) -> None:
@@ -64,26 +102,144 @@ def read_limits(folder: Path) -> Limits:
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``passed`` and one sentence that says why; ``failed`` are the names of the settings that fail."""
+    """The answer and one sentence that says why; ``failed`` are the names of the settings that did not pass."""
 
-    passed: bool
+    answer: Answer
     text: str
     failed: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is PASS."""
+        return self.answer == PASS
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Finding:
-    """One limit compared with one figure."""
+class Outcome:
+    """One limit compared with what was found."""
 
-    holds: bool
+    answer: Answer
     text: str
 
 
-def judge(lines: Sequence[Line], limits: Limits, facts: dict[str, Any]) -> Verdict | None:
+@final
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """What one adversary has of the texts: the share of authors named, and what is judged of it.
+
+    ``judged`` is its difference to what is known anyway, or the share itself where the limit is absolute. ``sure`` is
+    the same with the interval that a finding against the release needs: there the level is divided by the number of
+    adversaries, as the one that finds most is picked.
+    """
+
+    adversary: str
+    named: float
+    judged: Interval
+    sure: Interval
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Authors:
+    """Everything that the verdict on authors rests on.
+
+    Attributes:
+        limit: what is allowed.
+        absolute: whether it is a limit on all the authors named, or on what is added.
+        texts: how many were attacked.
+        anyway: the share of authors named by whoever knows only the topic.
+        gains: of each adversary on the protected texts, the strongest first.
+        unprotected: the same without protection, without the holder of the originals.
+        level: of each interval.
+
+    """
+
+    limit: float
+    absolute: bool
+    texts: int
+    anyway: float
+    gains: tuple[Gain, ...]
+    unprotected: tuple[Gain, ...]
+    level: float
+
+    @property
+    def empty(self) -> str | None:
+        """Why the test could not fail, so that it shows nothing; None where it could."""
+        if self.texts < FEWEST_JUDGED:
+            return f"only {self.texts} texts were attacked, and fewer than {FEWEST_JUDGED} show nothing"
+        if self.most >= NEARLY_ALL:
+            return (
+                f"{self.most:.2f} of the authors may be named in all ({self.anyway:.2f} are known from the topic "
+                "alone), which hardly anything could exceed"
+            )
+        if not self.unprotected:
+            return (
+                "no adversary was tried on unprotected texts, so nothing says that one could have been named"
+            )
+        found = max(self.unprotected, key=lambda gain: gain.sure.low)
+        if found.sure.low <= self.limit + _ROUNDING:
+            return (
+                f"unprotected texts are within the limit, too ({found.adversary} named {found.named:.3f} of their "
+                f"authors, {self._judged(found.sure, found.sure.low)} at least), so an attack that finds nothing in "
+                "protected ones shows nothing"
+            )
+        return None
+
+    @property
+    def most(self) -> float:
+        """The share of authors that may be named in all."""
+        return self.limit if self.absolute else self.anyway + self.limit
+
+    @property
+    def worst(self) -> Gain:
+        """Of the adversary who comes nearest to the limit, or farthest beyond."""
+        return max(self.gains, key=lambda gain: gain.judged.high)
+
+    @property
+    def answer(self) -> Answer:
+        """PASS, FAIL or NO EVIDENCE."""
+        if self.empty is not None:
+            return NO_EVIDENCE
+        if any(gain.sure.low > self.limit + _ROUNDING for gain in self.gains):
+            return FAIL
+        return PASS if all(gain.judged.high <= self.limit + _ROUNDING for gain in self.gains) else NO_EVIDENCE
+
+    def _judged(self, interval: Interval, value: float) -> str:
+        return f"{value:.3f}" if self.absolute else f"{value:+.3f} beyond the topic"
+
+    @property
+    def text(self) -> str:
+        """The comparison in words."""
+        if self.empty is not None:
+            return self.empty
+        if self.answer == FAIL:
+            gain = max(self.gains, key=lambda each: each.sure.low)
+            shown_interval = gain.sure
+        else:
+            gain = self.worst
+            shown_interval = gain.judged
+        what = "authors named" if self.absolute else "authors named beyond those whom the topic names"
+        clear = max(self.unprotected, key=lambda each: each.judged.value)
+        beside = [
+            f"named {gain.named:.3f}",
+            f"topic alone {self.anyway:.3f}",
+            f"unprotected {clear.named:.3f}",
+        ]
+        return (
+            f"{what} {gain.judged.value:.3f}, from {shown_interval.low:.3f} to {shown_interval.high:.3f} allowing for "
+            f"chance, by {_who(gain.adversary)}; allowed {self.limit:g} ({', '.join(beside)})"
+        )
+
+
+def _who(adversary: str) -> str:
+    return "the holder of the originals" if adversary == ORIGINALS else adversary
+
+
+def judge(lines: Sequence[Line], limits: Limits, facts: Mapping[str, Any]) -> Verdict | None:
     """The verdict on every protected line together: PASS only if all of them hold. None without limits.
 
-    ``facts`` gives chance and floor. Raises `UsageError` for a limit on what was not measured.
+    ``facts`` are those of the run. Raises `UsageError` for a limit on what was not measured.
     """
     if not limits.any:
         return None
@@ -92,23 +248,37 @@ def judge(lines: Sequence[Line], limits: Limits, facts: dict[str, Any]) -> Verdi
         raise UsageError(
             "nothing was protected, so there is nothing to judge: give a mechanism and its epsilon"
         )
+    tries = max(limits.tries, len(protected))
     clean = next((line for line in lines if line.clean), None)
-    found = {line.name: _findings(line, limits, clean, facts) for line in protected}
-    failed = tuple(name for name, parts in found.items() if not all(part.holds for part in parts))
-    if not failed:
-        return Verdict(True, f"PASS: {_sentence(found)}", ())
-    reasons = {name: [part for part in found[name] if not part.holds] for name in failed}
-    return Verdict(False, f"FAIL: {_sentence(reasons)}", failed)
+    found = {line.name: _outcomes(line, limits, clean, facts, tries) for line in protected}
+    answers = [part.answer for parts in found.values() for part in parts]
+    answer = next((each for each in (FAIL, NO_EVIDENCE) if each in answers), PASS)
+    decisive = {
+        name: kept
+        for name, parts in found.items()
+        if (kept := [part for part in parts if part.answer == answer])
+    }
+    failed = tuple(name for name, parts in found.items() if any(part.answer != PASS for part in parts))
+    tried = (
+        f"; {tries} settings were tried on these texts, and the level is divided by as many"
+        if tries > 1
+        else ""
+    )
+    return Verdict(answer, f"{answer}: {_sentence(decisive)}{tried}", failed)  # type: ignore[arg-type]
 
 
-def _sentence(found: dict[str, list[_Finding]]) -> str:
+def _sentence(found: Mapping[str, Sequence[Outcome]]) -> str:
     return "; ".join(f"{name}: {', '.join(part.text for part in parts)}" for name, parts in found.items())
 
 
-def _findings(line: Line, limits: Limits, clean: Line | None, facts: dict[str, Any]) -> list[_Finding]:
+def _outcomes(
+    line: Line, limits: Limits, clean: Line | None, facts: Mapping[str, Any], tries: int
+) -> list[Outcome]:
     found = []
-    if limits.author_at_most is not None:
-        found.append(_author(line, limits.author_at_most, clean, facts))
+    for absolute, limit in ((False, limits.adds_at_most), (True, limits.author_at_most)):
+        if limit is not None:
+            authors = authors_of(line, clean, facts, limit, absolute=absolute, tries=tries)
+            found.append(Outcome(authors.answer, authors.text))
     if limits.topic_at_least is not None:
         found.append(_topic(line, limits.topic_at_least, clean))
     if limits.bound_at_most is not None:
@@ -116,57 +286,81 @@ def _findings(line: Line, limits: Limits, clean: Line | None, facts: dict[str, A
     return found
 
 
-def _author(line: Line, limit: float, clean: Line | None, facts: dict[str, Any]) -> _Finding:
-    value, high, who = author_figure(line)
-    beside = [f"chance {facts['chance']['author']:.3f}"]
-    if facts["floor"] is not None:
-        beside.append(f"topic alone {facts['floor']:.3f}")
-    unprotected = clean.best("author") if clean is not None else None
-    if unprotected is not None:
-        beside.append(f"unprotected {unprotected.accuracy.value:.3f}")
-    text = (
-        f"authors named {value:.3f}, up to {high:.3f} on the safe side of the interval, by {who}; allowed {limit:g} "
-        f"({', '.join(beside)})"
-    )
-    return _Finding(high <= limit, text)
+def authors_of(
+    line: Line,
+    clean: Line | None,
+    facts: Mapping[str, Any],
+    limit: float,
+    *,
+    absolute: bool = False,
+    tries: int = 1,
+) -> Authors:
+    """What is judged of a protected line and of the unprotected one.
 
-
-def author_figure(line: Line) -> tuple[float, float, str]:
-    """The share of authors named, its upper limit, and by whom."""
-    originals, strongest = line.of(ORIGINALS, "author"), line.best("author")
-    if originals is not None and originals.extra["exact"]:
-        who = "the holder of the originals (per document: from one bag alone no adversary can do better)"
-        return originals.accuracy.value, originals.accuracy.high, who
-    if strongest is not None:
-        return (
-            strongest.accuracy.value,
-            strongest.accuracy.high,
-            f"the strongest adversary, {strongest.adversary}",
+    `UsageError` where nobody was asked for authors, `DataError` for an evaluation that another version has made.
+    """
+    asked = _asked(line)
+    if not asked:
+        raise UsageError("no adversary was asked for authors, so they cannot be judged")
+    if "anyway" not in facts:
+        raise DataError(
+            "the evaluation is of another version, and cannot be judged: run it again in a new folder"
         )
-    if originals is not None:
-        return (
-            originals.accuracy.value,
-            float(originals.extra["at_most"]),
-            "the holder of the originals (an attack; the upper figure is what the guarantee alone allows)",
-        )
-    raise UsageError("no adversary was asked for authors, so --author-at-most cannot be judged")
+    level = 1 - (1 - CONFIDENCE) / tries
+    apart = [each for each in _asked(clean) if each.adversary != ORIGINALS] if clean is not None else []
+    anyway = float(np.mean(facts["anyway"]))
+    return Authors(
+        limit, absolute, asked[0].total, anyway,
+        tuple(_gains(asked, facts, level, absolute=absolute)),
+        tuple(_gains(apart, facts, level, absolute=absolute)), level,
+    )  # fmt: skip
 
 
-def _topic(line: Line, limit: float, clean: Line | None) -> _Finding:
+def _asked(line: Line) -> list[Finding]:
+    return [finding for (_, task), finding in line.findings.items() if task == "author"]
+
+
+def _gains(
+    findings: Sequence[Finding], facts: Mapping[str, Any], level: float, *, absolute: bool
+) -> Iterator[Gain]:
+    """The strongest first."""
+    divided = 1 - (1 - level) / max(1, len(findings))
+    for finding in sorted(findings, key=lambda each: -each.accuracy.value):
+        judged, sure = (_interval(finding, facts, at, absolute=absolute) for at in (level, divided))
+        yield Gain(finding.adversary, finding.accuracy.value, judged, sure)
+
+
+def _interval(finding: Finding, facts: Mapping[str, Any], level: float, *, absolute: bool) -> Interval:
+    """Of the share named, or of what it is beyond what is known anyway, with authors resampled.
+
+    An adversary has habits: without any regard to a text he may always name the same author of its topic. How often
+    that is right depends on nothing that a release shows, and varies from author to author far more than what it does
+    show. So what is resampled is how often he is right beyond those habits; what they give him is added as it is.
+    """
+    named = np.array(finding.shares)
+    habit = np.array(finding.blind) if finding.blind else np.zeros(len(named))
+    found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level)
+    rest = float(habit.mean()) - (0.0 if absolute else float(np.mean(facts["anyway"])))
+    return Interval(found.value + rest, found.low + rest, found.high + rest)
+
+
+def _topic(line: Line, limit: float, clean: Line | None) -> Outcome:
     best = line.best("topic")
     if best is None:
         raise UsageError("no classifier was asked for topics, so --topic-at-least cannot be judged")
     unprotected = clean.best("topic") if clean is not None else None
     beside = "" if unprotected is None else f" (unprotected {unprotected.accuracy.value:.3f})"
     text = (
-        f"topics named {best.accuracy.value:.3f}, at least {best.accuracy.low:.3f} on the safe side of the interval, "
-        f"by {best.adversary}; wanted {limit:g}{beside}"
+        f"topics named {best.accuracy.value:.3f}, from {best.accuracy.low:.3f} to {best.accuracy.high:.3f} allowing "
+        f"for chance, by {best.adversary}; wanted {limit:g}{beside}"
     )
-    return _Finding(best.accuracy.low >= limit, text)
+    if best.accuracy.low >= limit:
+        return Outcome(PASS, text)
+    return Outcome(FAIL if best.accuracy.high < limit else NO_EVIDENCE, text)
 
 
-def _bound(line: Line, limit: float) -> _Finding:
+def _bound(line: Line, limit: float) -> Outcome:
     if line.bound is None:
-        return _Finding(False, f"nothing bounds what tells any two documents apart; allowed {limit:g} nats")
+        return Outcome(FAIL, f"nothing bounds what tells any two documents apart; allowed {limit:g} nats")
     text = f"any two documents within {line.bound:,.3g} nats; allowed {limit:g}"
-    return _Finding(line.bound <= limit, text)
+    return Outcome(PASS if line.bound <= limit else FAIL, text)

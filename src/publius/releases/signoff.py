@@ -20,6 +20,7 @@ from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.document_guarantee import STRENGTHS, strength_of
 from publius.releases.contents import FILES, MANIFEST, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
+from publius.releases.near import check_not_empty, emptiness_of
 from publius.releases.plan import SHUFFLED, publius_version
 
 _MANIFEST_LIMIT: Final = 2**20
@@ -70,7 +71,7 @@ class Measured:
         digests: SHA-256 of every file of the evaluation.
         texts: how many texts were attacked.
         floor: what an adversary reaches who knows only the topic; None where it was not computed.
-        verdict: PASS or FAIL with its reason; None where no limits were set.
+        verdict: PASS, FAIL or NO EVIDENCE with its reason; None where no limits were set.
 
     """
 
@@ -159,6 +160,7 @@ def sign_off(
             f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
         )
     files = check_contents(release, manifest)
+    check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
     record = {
         "publius_version": publius_version(),
         "release": files,

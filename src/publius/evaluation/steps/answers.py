@@ -44,7 +44,7 @@ def read_config(path: Path) -> Choices:
 
 
 def _kinds(answer: Declared) -> tuple[type, ...]:
-    if answer.name in ("bound", "epsilon", "reading_seconds"):
+    if answer.name in ("bound", "epsilon", "author_at_most", "reading_seconds"):
         return (int, float)
     if answer.name in ("length", "authors_at_least"):
         return (int,)

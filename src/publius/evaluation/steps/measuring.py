@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Final, final
+
+import numpy as np
 
 from publius.errors import PolicyError
-from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
 from publius.evaluation.runner import Progress, Request, Results, read_results
-from publius.evaluation.statistics import clopper_pearson
+from publius.evaluation.statistics import CONFIDENCE, least_shown
 from publius.evaluation.steps.older import PUBLIC
-from publius.evaluation.steps.walk import EVALUATION, Walk
+from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
 from publius.evaluation.summary import Line, summarize
-from publius.evaluation.verdict import Limits, Verdict, author_figure, judge, write_limits
+from publius.evaluation.verdict import (
+    FEWEST_JUDGED,
+    NO_EVIDENCE,
+    PASS,
+    Answer,
+    Authors,
+    Gain,
+    authors_of,
+    write_limits,
+)
 from publius.settings import EvaluationSettings, ExperimenterSettings
 
 BOUNDS: Final = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
 """Nats that are tried where a bound is looked for."""
 
-EPSILONS: Final = (2.0, 5.0, 10.0)
+EPSILONS: Final = (1.0, 2.0, 5.0)
 """The same where words are kept."""
 
 _MOST: Final = 1_000_000
@@ -32,53 +43,133 @@ _MOST: Final = 1_000_000
 
 @final
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What attacks found at one setting, as shares of the attacked texts.
+class Power:
+    """What the public texts can show at all, said before anything is attacked.
 
     Attributes:
-        passed: whether the authors named stay within what is allowed.
-        texts: how many texts were attacked.
-        named: the share of authors named, by the strongest attack.
-        up_to: its upper limit, allowing for chance (95 %).
-        allowed: what it must not exceed.
-        topic_alone: what naming the most frequent author of each topic gives.
-        unprotected: the share of authors named without protection.
-        topics: the share of topics found in the protected texts; None without topics.
-        needed: about how many attacked texts it takes to pass at all; None where there are enough.
+        texts: how many will be attacked.
+        authors: of how many authors.
+        least: the smallest addition that they can rule out, where an attack finds nothing at all.
+        limit: what a release may add.
+        needed: about how many texts of as many authors it takes; None where there are enough.
 
     """
 
-    passed: bool
     texts: int
-    named: float
-    up_to: float
-    allowed: float
-    topic_alone: float
-    unprotected: float | None
-    topics: float | None
+    authors: int
+    least: float
+    limit: float
     needed: int | None
 
     @property
-    def verdict(self) -> str:
-        """PASS or FAIL."""
-        return "PASS" if self.passed else "FAIL"
+    def sentence(self) -> str:
+        """For people."""
+        said = (
+            f"{self.texts:,} texts of {self.authors:,} authors can be attacked. At best they show that a release adds "
+            f"less than {_up(self.least)} of the authors named; {_up(self.limit)} are allowed."
+        )
+        if self.needed is None:
+            return said
+        return (
+            f"{said} They are too few: whatever is found, there will be no evidence. About {self.needed:,} texts are "
+            "needed, better of more authors than more of each."
+        )
+
+
+def power(walk: Walk) -> Power | None:
+    """What the walk's public texts can show; None where nothing can be measured."""
+    if walk.older is None or not walk.measurable:
+        return None
+    sizes = np.array(walk.older.judged, np.float64)
+    limits, level = walk.limits, 1 - (1 - CONFIDENCE) / walk.tries
+    limit = limits.adds_at_most if limits.author_at_most is None else limits.author_at_most
+    allowed, times = limit or 0.0, 1.0
+    while times < _MOST and (
+        least_shown(_more(sizes, times), level) > allowed or times * sizes.sum() < FEWEST_JUDGED
+    ):
+        times *= 1.1
+    needed = None if times == 1 else math.ceil(times * sizes.sum())
+    return Power(int(sizes.sum()), len(sizes), least_shown(sizes, level), allowed, needed)
+
+
+def _more(sizes: np.typing.NDArray[np.float64], times: float) -> np.typing.NDArray[np.float64]:
+    """So many times as many authors, each with as many texts."""
+    return np.resize(sizes, max(1, round(len(sizes) * times))) if times > 1 else sizes
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What attacks found at one setting.
+
+    ``authors`` is what the verdict rests on; ``topics`` the share of topics found in the protected texts, None without
+    topics; ``tries`` the number of settings that the level is divided by.
+    """
+
+    authors: Authors
+    topics: float | None
+    tries: int = 1
+
+    @property
+    def verdict(self) -> Answer:
+        """PASS, FAIL or NO EVIDENCE."""
+        return self.authors.answer
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is PASS."""
+        return self.verdict == PASS
 
     @property
     def sentence(self) -> str:
         """The verdict with what it rests on, for people."""
-        bare = "" if self.unprotected is None else f"; without protection {self.unprotected:.0%}"
-        kept = "" if self.topics is None else f" The topic was found for {self.topics:.0%}."
-        few = (
-            f" These are too few texts to judge: {self.texts:,} were attacked, and about {self.needed:,} are needed "
-            "before even an attack that finds nothing passes."
-            if self.needed is not None
-            else ""
+        authors, gain = self.authors, self.authors.worst
+        clear = max(authors.unprotected, key=lambda each: each.named, default=None)
+        bare = "" if clear is None else f"; without protection {_percent(clear.named)}"
+        why = "" if authors.empty is None else f" That shows nothing: {authors.empty}."
+        tried = (
+            ""
+            if self.tries == 1
+            else f" As one of {self.tries} tries on these texts it is judged more strictly."
         )
+        stands = " Only the proof stands." if self.verdict == NO_EVIDENCE else ""
         return (
-            f"{self.verdict}: attacks on {self.texts:,} protected public texts named the author of {self.named:.0%}, "
-            f"at most {self.up_to:.0%} allowing for chance; allowed are {self.allowed:.0%}. "
-            f"Whoever knows only the topic names {self.topic_alone:.0%}{bare}.{kept}{few}"
+            f"{self.verdict}: attacks on {authors.texts:,} protected public texts named the author of "
+            f"{_percent(gain.named)}, {self._judged(gain)}. Whoever knows only the topic names "
+            f"{_percent(authors.anyway)}{bare}.{self._kept}{why}{stands}{tried}"
         )
+
+    def _judged(self, gain: Gain) -> str:
+        authors, judged = self.authors, gain.judged
+        low, high = max(0.0, judged.low), max(0.0, judged.high)
+        chance = (
+            f"between {_percent(low)} and {_up(high)} allowing for chance; allowed are {_up(authors.limit)}"
+        )
+        if authors.absolute:
+            return chance
+        return f"{_percent(max(0.0, judged.value))} beyond those whom the topic names, {chance}"
+
+    @property
+    def _kept(self) -> str:
+        return "" if self.topics is None else f" The topic was found for {_percent(self.topics)}."
+
+    @property
+    def brief(self) -> str:
+        """The same on a line with others."""
+        gain = self.authors.worst
+        kept = "" if self.topics is None else f", topic found for {_percent(self.topics)}"
+        beyond = "" if self.authors.absolute else " beyond the topic"
+        high = _up(max(0.0, gain.judged.high))
+        return f"{self.verdict}, authors named {_percent(gain.named)}, at most {high}{beyond}{kept}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{share:.0%}".replace("%", " %")
+
+
+def _up(share: float) -> str:
+    """Rounded up, so that what may be exceeded is never said too small."""
+    return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
 
 
 @final
@@ -92,13 +183,9 @@ class Tried:
     @property
     def sentence(self) -> str:
         """For people, on one line."""
-        walk, judged = self.walk, self.judged
+        walk = self.walk
         name = "epsilon" if walk.keeps_words else "bound"
-        kept = "" if judged.topics is None else f", topic found for {judged.topics:.0%}"
-        return (
-            f"keep the {walk.choices.preserve}, {name} {walk.strength:g}: {judged.verdict}, authors named "
-            f"{judged.named:.0%}, at most {judged.up_to:.0%}{kept}"
-        )
+        return f"keep the {walk.choices.preserve}, {name} {walk.strength:g}: {self.judged.brief}"
 
 
 def _quiet(part: str, done: int, total: int) -> None:
@@ -125,7 +212,11 @@ def usual_strengths(walk: Walk) -> tuple[float, ...]:
 
 
 def alternatives(walk: Walk, folder: Path, progress: Progress = _quiet) -> list[Tried]:
-    """What could be had instead, after a FAIL: smaller bounds, or something else to keep. What passes comes first."""
+    """What could be had instead, after a FAIL: smaller bounds, or something else to keep. What passes comes first.
+
+    The settings were chosen after others had been judged on the same texts, so all of them together get half the level
+    that the ones before had: however often that is repeated, a false PASS is at most twice as likely as at one try.
+    """
     other, strengths = instead(walk)
     if not strengths:
         return []
@@ -136,50 +227,56 @@ def alternatives(walk: Walk, folder: Path, progress: Progress = _quiet) -> list[
 def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
     """What is worth a try after a FAIL: smaller bounds, or, where words were kept, the topic or the meaning."""
     if not walk.keeps_words:
-        return walk, tuple(each for each in usual_strengths(walk) if each < walk.strength)
+        strengths = tuple(each for each in usual_strengths(walk) if each < walk.strength)
+        return walk.trying(2 * walk.tries * max(1, len(strengths))), strengths
     other = walk.keeping("topic" if walk.older and walk.older.topics else "meaning")
-    return other, (other.strength,)
+    return other.trying(2 * walk.tries), (other.strength,)
 
 
 def found_in(walk: Walk, strengths: Sequence[float], output: Path) -> list[Tried]:
     """What the evaluation in the folder ``output``, made by `Walk.attack`, says of each of the strengths."""
-    if walk.allowed is None:
-        raise PolicyError("no public text says who wrote it, so no attack can be measured")
+    _check(walk)
     results = read_results(output)
-    return _tried(walk, strengths, walk.allowed, results, summarize(results))
+    return _tried(walk, strengths, results, summarize(results))
+
+
+def _check(walk: Walk) -> None:
+    if not walk.measurable:
+        raise PolicyError("no public text says who wrote it, so no attack can be measured")
 
 
 def _measured(
     walk: Walk, strengths: Sequence[float], public: Path, output: Path, progress: Progress
 ) -> list[Tried]:
-    if walk.older is None or walk.allowed is None:
-        raise PolicyError("no public text says who wrote it, so no attack can be measured")
+    _check(walk)
     chosen = choices_from(walk.plan().manifest(0))
     chosen["epsilons" if walk.keeps_words else "bounds"] = tuple(strengths)
-    request = Request.of(EvaluationSettings(preset="quick", **chosen))
+    request = Request.of(EvaluationSettings(preset="quick", parts=PARTS, **chosen))
     evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
     cells = request.cells()
     evaluation.run(cells, workers=min(os.cpu_count() or 1, len(cells) // 2), progress=progress)
     bound = None if walk.keeps_words else max(strengths)
-    write_limits(Limits(round(walk.allowed, 2), None, bound), output)
+    write_limits(replace(walk.limits, bound_at_most=bound), output)
     results = evaluation.results()
     lines, _ = concluded(results, output)
-    return _tried(walk, strengths, walk.allowed, results, lines)
+    return _tried(walk, strengths, results, lines)
 
 
-def _tried(
-    walk: Walk, strengths: Sequence[float], allowed: float, results: Results, lines: Sequence[Line]
-) -> list[Tried]:
+def _tried(walk: Walk, strengths: Sequence[float], results: Results, lines: Sequence[Line]) -> list[Tried]:
     clean = next(line for line in lines if line.clean)
+    limits, tries = walk.limits, max(walk.tries, len(strengths))
+    absolute = limits.author_at_most is not None
+    limit = (limits.author_at_most if absolute else limits.adds_at_most) or 0.0
     found = []
     for line in lines:
         if not line.clean:
             at = walk.at(next(each for each in strengths if abs(each - _asked(line, walk)) < 1e-6))
-            limits = Limits(round(allowed, 2))
+            authors = authors_of(line, clean, results.facts, limit, absolute=absolute, tries=tries)
+            topics = line.best("topic")
             found.append(
                 Tried(
-                    at,
-                    _judged(line, clean, limits, results.facts, judge([clean, line], limits, results.facts)),
+                    at.trying(tries),
+                    Judged(authors, None if topics is None else topics.accuracy.value, tries),
                 )
             )
     return found
@@ -187,28 +284,3 @@ def _tried(
 
 def _asked(line: Line, walk: Walk) -> float:
     return float((line.epsilon if walk.keeps_words else line.bound) or 0.0)
-
-
-def _judged(
-    line: Line, clean: Line, limits: Limits, facts: dict[str, Any], verdict: Verdict | None
-) -> Judged:
-    named, up_to, _ = author_figure(line)
-    bare, topics = clean.best("author"), line.best("topic")
-    texts, floor = int(facts["unknown_texts"]), float(facts["floor"] or 0.0)
-    allowed = limits.author_at_most or 0.0
-    passed = verdict is not None and verdict.passed
-    originals = line.of(ORIGINALS, "author")
-    exact = originals is not None and bool(originals.extra["exact"])  # computed, not counted
-    return Judged(
-        passed, texts, named, up_to, allowed, floor,
-        None if bare is None else bare.accuracy.value, None if topics is None else topics.accuracy.value,
-        None if passed or exact else _needed(texts, floor, allowed),
-    )  # fmt: skip
-
-
-def _needed(texts: int, floor: float, allowed: float) -> int | None:
-    """About how many attacked texts it takes before what finds nothing passes; None where there are enough."""
-    count = texts
-    while count < _MOST and clopper_pearson(round(floor * count), count).high > allowed:
-        count = round(count * 1.25) + 1
-    return None if count == texts else count

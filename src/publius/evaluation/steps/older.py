@@ -87,9 +87,18 @@ class Older:
         """Why no attack can say whether authors are hidden; None where one can."""
         if self.authors is None:
             return "the public texts have no column of authors"
-        if len({row["author"] for row in self.attacked}) < 2:
+        if len({row["author"] for row in (*self.learned, *self.attacked)}) < 2:
             return f"all the public texts have one author in the column {self.authors!r}"
+        if len(self.judged) < 2:
+            return "no two authors of the public texts have two of them, so none can be told by another one"
         return None
+
+    @property
+    def judged(self) -> tuple[int, ...]:
+        """How many texts of each author will be attacked: those of the second half whose author has another one."""
+        counts = Counter(row.get("author", "") for row in (*self.learned, *self.attacked))
+        asked = Counter(row.get("author", "") for row in self.attacked)
+        return tuple(count for author, count in asked.items() if counts[author] > 1)
 
     @property
     def topic_names(self) -> tuple[str, ...]:
@@ -106,12 +115,14 @@ class Older:
         return named / len(self.attacked) if self.attacked else 1.0
 
     def write(self, folder: Path) -> None:
-        """Both halves as JSON lines in a new folder, for this user alone."""
+        """What is learned from, and what is attacked beside what is known then, as JSON lines for this user alone."""
         from publius.files import os_errors, write_file
 
         with os_errors("make the folder", folder):
             folder.mkdir(0o700)
-        for name, rows in (("learned", self.learned), ("attacked", self.attacked)):
+        known = [{**row, "role": "known"} for row in self.learned]
+        asked = [{**row, "role": "unknown"} for row in self.attacked]
+        for name, rows in (("learned", self.learned), ("attacked", (*known, *asked))):
             with write_file(folder / f"{name}.jsonl", 0o600) as stream:
                 for row in rows:
                     stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")

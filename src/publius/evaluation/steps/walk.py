@@ -19,7 +19,6 @@ from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.names import private_digest
 from publius.evaluation.steps.older import PUBLIC, Older
 from publius.settings import (
-    EPSILON_TO_TRY,
     PROTOTYPE,
     MechanismSettings,
     PublicWordSettings,
@@ -33,17 +32,22 @@ if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
     from publius.evaluation.runner import Progress
     from publius.evaluation.steps.learning import PublicVocabulary
+    from publius.evaluation.verdict import Limits
     from publius.releases.engines import Summary
     from publius.releases.plan import Plan
 
 BOUND: Final = 7.0
 """Nats between any two documents that are proposed."""
 
-EPSILON: Final = EPSILON_TO_TRY
-"""Per unit of word distance, where words are kept."""
+EPSILON: Final = 5.0
+"""Per unit of word distance, where words are kept: the largest round one at which near documents are bounded."""
 
-MARGIN: Final = 0.15
-"""How far above what the topic alone tells the authors named may lie for a verdict of PASS."""
+PARTS: Final = 3
+"""Parts of the second half that are attacked one after the other, by adversaries that know all other public texts.
+
+They know five sixths of the texts then. Fewer parts would take more of an author's few texts from them; each further
+part costs one more training of each adversary, and five already cost minutes where there are hundreds of authors.
+"""
 
 PRINTED_AT_LEAST: Final = 2
 """Authors who must use a word of the packaged texts: they are few, and whatever stands in printed books is public."""
@@ -134,12 +138,16 @@ def _is_unicode(file: Path) -> bool:
 @final
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A file to release, what was found in it, the public texts (or none), and answers that are complete."""
+    """A file to release, what was found in it, the public texts (or none), and answers that are complete.
+
+    ``tries`` divides the level of the verdict: see `publius.evaluation.verdict.Limits`.
+    """
 
     file: Path
     found: Inspection
     older: Older | None
     choices: Choices
+    tries: int = 1
 
     def __post_init__(self) -> None:
         """`UsageError` for answers that are missing or do not fit together."""
@@ -209,6 +217,10 @@ class Walk:
         if self.keeps_words:
             return replace(self, choices=replace(self.choices, epsilon=strength))
         return replace(self, choices=replace(self.choices, bound=strength))
+
+    def trying(self, tries: int) -> Walk:
+        """The same as one of so many settings that are tried on the public texts."""
+        return replace(self, tries=tries)
 
     def keeping(self, kept: str) -> Walk:
         """The same with something else to keep, at the strength that is proposed for it."""
@@ -316,10 +328,16 @@ class Walk:
         )  # fmt: skip
 
     def plan(self) -> Plan:
-        """The plan; the reference has to be learned before."""
+        """The plan; the reference has to be learned before. `PolicyError` where its promise would be empty."""
+        from publius.releases.near import check_not_empty, emptiness, near_exponent
         from publius.releases.plan import Plan
 
-        return Plan.of(self.settings)
+        plan = Plan.of(self.settings)
+        if self.keeps_words:
+            words = plan.word_mechanism
+            near = near_exponent(words.embeddings, words.metric, words.guarantee.epsilon)
+            check_not_empty(emptiness(plan.guarantee.delta, near), "Nothing was released")
+        return plan
 
     @property
     def corpus(self) -> Corpus:
@@ -367,9 +385,17 @@ class Walk:
             file.write(sign_off(release, measured))
 
     @property
-    def allowed(self) -> float | None:
-        """The share of authors that may be named for a verdict of PASS; None where that cannot be measured."""
-        return None if self.older is None or self.older.silent else min(0.99, self.older.floor + MARGIN)
+    def measurable(self) -> bool:
+        """Whether the public texts can say that authors are hidden."""
+        return self.older is not None and self.older.silent is None
+
+    @property
+    def limits(self) -> Limits:
+        """What is to hold of the authors: 5 points beyond what the topic tells, or a share that was asked for."""
+        from publius.evaluation.verdict import ADDS, Limits
+
+        asked = self.choices.author_at_most
+        return Limits(author_at_most=asked, adds_at_most=ADDS if asked is None else None, tries=self.tries)
 
     def commands(self, folder: Path) -> list[list[str]]:
         """The commands that make everything below ``folder``, without the word publius; reference and all."""
@@ -383,7 +409,7 @@ class Walk:
             counted = ["--authors-at-least", str(words.authors_at_least), "--leave-out", words.leave_out]
             steps.append(["reference", "fit", learned, "--name", self.reference, *label, *author, *counted])
         judged = []
-        if self.allowed is not None:
+        if self.measurable:
             steps.append(self.attack(attacked, [self.strength], evaluation))
             judged = ["--evaluation", evaluation]
         steps.append(self._obfuscate(release))
@@ -399,8 +425,25 @@ class Walk:
             most = f"{max(strengths):g}"
             chosen = ["--preserve", str(self.choices.preserve), "--reference", str(self.reference)]
             chosen += ["--bound", tried, "--bound-at-most", most]
-        limit = [] if self.allowed is None else ["--author-at-most", f"{self.allowed:.2f}"]
-        return ["evaluate", attacked, *chosen, "--preset", "quick", *limit, "--output", output]
+        limits = self.limits
+        limit = (
+            ["--adds-at-most", f"{limits.adds_at_most:g}"]
+            if limits.author_at_most is None
+            else ["--author-at-most", f"{limits.author_at_most:g}"]
+        )
+        limit += [] if self.tries == 1 else ["--tries", str(self.tries)]
+        return [
+            "evaluate",
+            attacked,
+            *chosen,
+            "--preset",
+            "quick",
+            "--parts",
+            str(PARTS),
+            *limit,
+            "--output",
+            output,
+        ]
 
     def _asked_for(self) -> list[str]:
         """How folders, links and foreign files are read, where that was said; what may be lost."""

@@ -238,7 +238,7 @@ export class StartView {
     byId("start-for-words").hidden = !words;
     byId("start-for-documents").hidden = words;
     byId("start-epsilon").value = chosen("epsilon");
-    put(byId("start-epsilon-means"), el("strong", {}, `Epsilon ${number(chosen("epsilon"))}. `), "Per word and unit of distance: smaller hides more; at 10 most words stay as they are. Texts that are far apart can be told apart whatever you choose; what an adversary achieves is measured in step 4.");
+    put(byId("start-epsilon-means"), el("strong", {}, `Epsilon ${number(chosen("epsilon"))}. `), "Per word and unit of distance: smaller hides more; at 5 many words stay as they are. Texts that are far apart can be told apart whatever you choose; what an adversary achieves is measured in step 4.");
     for (const input of document.querySelectorAll("[name=start-preserve]")) input.checked = input.value === chosen("preserve");
     byId("start-bound").value = bound;
     byId("start-bound").setAttribute("aria-valuetext", `${number(bound)} nats, ${strength(bound)}`);
@@ -301,7 +301,7 @@ export class StartView {
     const { unit, same } = this.#of(facts);
     return el("div", { class: "result" },
       same ? null : el("p", { class: "caution" }, `This was measured for the ${facts.preserve} at ${unit} ${number(facts.strength)}. You have chosen otherwise since: measure again for that.`),
-      el("div", { class: "verdict fail" }, el("strong", {}, "FAIL"), el("p", {}, judged(result))),
+      el("div", { class: `verdict ${result.verdict === "FAIL" ? "fail" : "none"}` }, el("strong", {}, result.verdict), el("p", {}, result.verdict === "FAIL" ? judged(result) : `${judged(result)} ${result.reason}.`)),
       el("p", {}, "Nothing was released and no folder was made."),
       measuredTable(result),
       same ? el("div", { class: "buttons" },
@@ -335,7 +335,7 @@ export class StartView {
       same ? null : el("p", { class: "caution" }, `This was made to keep the ${facts.preserve} at ${unit} ${number(facts.strength)}. You have chosen otherwise since: release again for that.`),
       el("div", { class: `verdict ${verdict === "PASS" ? "pass" : verdict === "FAIL" ? "fail" : "none"}` },
         el("strong", {}, verdict ?? "Not measured"),
-        el("p", {}, reason ? judged(result) : "There is no evidence that authors are hidden: nothing was measured.")),
+        el("p", {}, reason ? `${judged(result)}${verdict === "NO EVIDENCE" ? " That shows nothing: only the proof stands." : ""}` : "There is no evidence that authors are hidden: nothing was measured.")),
       result.measured ? measuredTable(result) : null,
       el("details", { class: "more" }, el("summary", {}, "The promise in full"), el("p", { class: "prose" }, manifest.promise)),
       el("dl", { class: "facts" }, pairs([
@@ -384,7 +384,7 @@ function judged(result) {
   const authors = of(result, "author");
   const first = authors.find((each) => each.adversary === "originals") ?? strongest(authors);
   const topic = strongest(of(result, "topic"));
-  if (!first) return result.reason.replace(/^(PASS|FAIL): /, "");
+  if (!first) return result.reason.replace(/^(PASS|FAIL|NO EVIDENCE): /, "");
   const alone = result.floor === null ? "" : ` Whoever knows only the topic names ${percent(result.floor)}.`;
   return `Attacks on ${plural(result.texts, "protected public text", "protected public texts")} named the author of ${percent(first.released.value)}, at most ${percent(first.released.high)} allowing for chance.${alone}${topic ? ` The topic was found for ${percent(topic.released.value)}.` : ""}`;
 }

@@ -37,12 +37,14 @@ TITLES: Final = {
     "signoff": "Write the page to sign",
 }
 _FAIL: Final = 1
+_NO_EVIDENCE: Final = 3
+_VERDICTS: Final = (0, _FAIL, _NO_EVIDENCE)
 _EXCERPT: Final = 280
 _EXAMPLES: Final = 2
 
 
 class _Failed(Exception):
-    """The verdict is FAIL, so nothing is released."""
+    """The verdict is FAIL, or NO EVIDENCE where words are kept, so nothing is released."""
 
     def __init__(self, result: dict[str, Any]) -> None:
         super().__init__()
@@ -157,8 +159,9 @@ def release(state: State, asked: requests.Start) -> answers.Running:
             _write_older(walk, made)
             for step in _moved(steps, output, made):
                 measured = step[0] == "evaluate"
-                code = run.command(step, codes=(0, _FAIL) if measured else (0,), watched=measured)
-                if measured and code == _FAIL and not asked.after_fail:
+                code = run.command(step, codes=_VERDICTS if measured else (0,), watched=measured)
+                alone = walk.keeps_words and not walk.choices.without_evidence
+                if (code == _FAIL and not asked.after_fail) or (code == _NO_EVIDENCE and alone):
                     raise _Failed(_failed(walk, made))
             with write_file(made / CONFIG, 0o600) as stream:
                 stream.write(config_text(_as_named(place, walk)).encode())
@@ -190,7 +193,9 @@ def instead(state: State, asked: requests.Start) -> answers.Running:
         with new_folder(folder, private=(PUBLIC,)) as made:
             _write_older(other, made)
             for step in _moved(steps, folder, made):
-                run.command(step, codes=(0, _FAIL), watched=step[0] == "evaluate")
+                run.command(
+                    step, codes=_VERDICTS if step[0] == "evaluate" else (0,), watched=step[0] == "evaluate"
+                )
             found = found_in(other, strengths, made / EVALUATION)
         found.sort(key=lambda each: not each.judged.passed)
         return {"tried": [_tried(each) for each in found]}

@@ -1,0 +1,80 @@
+"""What a release of words promises between documents that are as near as can be: whether it is a promise at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from publius.errors import PolicyError, PubliusError
+from publius.privacy.document_guarantee import strength_of
+
+if TYPE_CHECKING:
+    from publius.distances.metrics import AbstractMetric
+    from publius.vectors.embeddings import Embeddings
+
+LARGEST_DELTA: Final = 1e-5
+"""The largest probability with which a promise that somebody signs may fail."""
+
+NEAR: Final = ("nurse", "doctor")
+"""Two documents that differ in these words alone are near."""
+
+_WORDS: Final = 100
+
+
+def near_exponent(embeddings: Embeddings, metric: AbstractMetric, epsilon: float) -> float:
+    """Nats between two documents that differ in one word, nurse in one and doctor in the other.
+
+    Where the vocabulary lacks them: in one of its first hundred words and the nearest to it, at the median of these.
+    """
+    import numpy as np
+
+    places = [embeddings.index(word) for word in NEAR]
+    vectors = embeddings.vectors
+    if None not in places:
+        one, other = (vectors[place : place + 1] for place in places if place is not None)
+        return epsilon * float(metric.pairwise(one, other)[0, 0])
+    distances = np.array(metric.pairwise(vectors[:_WORDS], vectors))
+    distances[np.arange(len(distances)), np.arange(len(distances))] = np.inf
+    return epsilon * float(np.median(distances.min(axis=1)))
+
+
+def emptiness(delta: float, near: float | None) -> str | None:
+    """Why what is promised is empty even between near documents; None where it is not.
+
+    ``delta`` is that of one document; ``near`` are nats between documents that differ in one word, None if unknown.
+    """
+    if delta > LARGEST_DELTA:
+        return f"the promise can fail with a probability of {delta:.2g}, and more than {LARGEST_DELTA:g} is no promise"
+    if near is not None and strength_of(near) == "empty":
+        return (
+            f"even documents that differ in one word alone, such as {NEAR[0]} and {NEAR[1]}, are {near:.3g} nats "
+            "apart, which bounds nothing: a smaller epsilon is needed"
+        )
+    return None
+
+
+def check_not_empty(why: str | None, done: str) -> None:
+    """`PolicyError` with what was ``done`` where there is a reason why the promise is empty."""
+    if why is not None:
+        raise PolicyError(f"{why}. {done}")
+
+
+def emptiness_of(manifest: Mapping[str, Any]) -> str | None:
+    """The same of a finished release; its vectors are looked up where they are at hand."""
+    if manifest.get("level") == "document":
+        return emptiness(float(manifest.get("bound_delta") or 0.0), None)
+    return emptiness(float(manifest.get("delta") or 0.0), _near_of(manifest))
+
+
+def _near_of(manifest: Mapping[str, Any]) -> float | None:
+    from publius.distances.metrics import metric_named
+    from publius.vectors.embeddings import Embeddings
+
+    try:
+        embeddings = Embeddings.load(manifest["embeddings"])
+        metric = metric_named(manifest["metric"])
+    except (PubliusError, OSError, KeyError):
+        return None
+    if embeddings.sha256 != manifest["vocabulary_sha256"]:
+        return None
+    return near_exponent(embeddings, metric, float(manifest["epsilon"]))
