@@ -39,7 +39,7 @@ def demo(
     ] = None,
     epsilon: Annotated[
         float | None,
-        typer.Option(help="With words: privacy parameter per unit of word distance. Default: 10."),
+        typer.Option(help="With words: privacy parameter per unit of word distance. Default: 5."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -54,7 +54,7 @@ def demo(
         public=str(output / OLDER),
         preserve=kept,
         bound=7.0 if bound is None and not words else bound,
-        epsilon=10.0 if epsilon is None and words else epsilon,
+        epsilon=5.0 if epsilon is None and words else epsilon,
         authors_at_least=PRINTED_AT_LEAST,
         leave_out=NONE,
         without_evidence=not measured,
