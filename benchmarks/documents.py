@@ -22,10 +22,9 @@ import numpy as np
 
 from publius.checks.bench.text import counts_of
 from publius.documents.corpus import Corpus, Document, open_corpus
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.documents.prototype import Prototype, fidelity
-from publius.mechanisms.documents.registry import make_document_mechanism
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.prototype import Prototype, fidelity
+from publius.mechanisms.registry import make_document_mechanism, make_mechanism
+from publius.mechanisms.whole import Mechanism
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.releases.engines import batches_of, default_batch_size, protect_corpus
 from publius.releases.plan import Plan
@@ -85,7 +84,7 @@ def indexed(reference: Reference, found: Sequence[dict[str, Any]]) -> list[Any]:
     return [mechanism.indices(words_of(row["text"], reference, encoding).words) for row in found]
 
 
-def released(mechanism: AbstractDocumentMechanism, documents: Sequence[Any], name: str) -> list[list[str]]:
+def released(mechanism: Mechanism, documents: Sequence[Any], name: str) -> list[list[str]]:
     """One bag for each document, as words."""
     drawn = mechanism.draw(documents, [KEY.rng(f"{name}/{i}") for i in range(len(documents))])
     return [list(outcome.bag.words()) for outcome in drawn]
@@ -117,7 +116,7 @@ def told(mechanism: Prototype, documents: Sequence[Any], topics: Sequence[str]) 
 
 
 def measured(
-    mechanism: AbstractDocumentMechanism,
+    mechanism: Mechanism,
     documents: Sequence[Any],
     topics: Sequence[str],
     judge: Judge,

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import system_rng
 from publius.vectors.embeddings import Embeddings
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from publius.documents.corpus import open_corpus
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
@@ -56,7 +56,7 @@ def torture(kills: int, folder: Path, seed: int = 1) -> Report:
     rng, report = seeded_rng(seed), Report()
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(
-        ["publius.releases.engines", "publius.mechanisms.words.laplace", "pyarrow.parquet"]
+        ["publius.releases.engines", "publius.mechanisms.kernels.laplace", "pyarrow.parquet"]
     )
     corpus = folder / "corpus.jsonl"
     rows = [{"id": f"doc{i}", "text": sentence(i)} for i in range(DOCUMENTS)]

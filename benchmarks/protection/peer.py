@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.privacy.guarantee import Guarantee
 
 
@@ -56,7 +56,7 @@ def peer() -> Peer:
     return Peer(os.environ["MLDP_PYTHON"])
 
 
-class AbstractPeer(AbstractMechanism):
+class AbstractPeer(Kernel):
     """A mechanism of mldp-text with its approximate search, as its users get it."""
 
     metrics = ("euclidean",)

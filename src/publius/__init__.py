@@ -17,14 +17,17 @@ if TYPE_CHECKING:
     from publius.distances import earth_movers_distance
     from publius.documents.corpus import Document, open_corpus
     from publius.errors import BudgetError, DataError, PolicyError, PubliusError, StorageError, UsageError
-    from publius.mechanisms.base import AbstractMechanism
-    from publius.mechanisms.documents.registry import make_document_mechanism
-    from publius.mechanisms.registry import make_mechanism
-    from publius.mechanisms.words.laplace import Laplace
+    from publius.mechanisms.kernel import AbstractMechanism, Kernel
+    from publius.mechanisms.kernels.laplace import Laplace
+    from publius.mechanisms.lifted import Lifted
+    from publius.mechanisms.mechanism import Mechanism, OrderedText
+    from publius.mechanisms.position import Position
+    from publius.mechanisms.prototype import Prototype
+    from publius.mechanisms.registry import make_document_mechanism, make_mechanism
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import protect_corpus
-    from publius.releases.plan import Experiment, OrderedText, Plan
+    from publius.releases.plan import Experiment, Plan
     from publius.releases.protect import release
     from publius.releases.release import Release
     from publius.releases.tables import protect_table
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _HOMES = {
-    "AbstractMechanism": "mechanisms.base",
+    "AbstractMechanism": "mechanisms.kernel",
     "Bag": "text.bag",
     "BudgetError": "errors",
     "DataError": "errors",
@@ -43,18 +46,23 @@ _HOMES = {
     "Embeddings": "vectors.embeddings",
     "Experiment": "releases.plan",
     "Guarantee": "privacy.guarantee",
-    "Laplace": "mechanisms.words.laplace",
+    "Kernel": "mechanisms.kernel",
+    "Laplace": "mechanisms.kernels.laplace",
     "Ledger": "privacy.ledger",
-    "OrderedText": "releases.plan",
+    "Lifted": "mechanisms.lifted",
+    "Mechanism": "mechanisms.mechanism",
+    "OrderedText": "mechanisms.mechanism",
     "Plan": "releases.plan",
     "PolicyError": "errors",
+    "Position": "mechanisms.position",
+    "Prototype": "mechanisms.prototype",
     "PubliusError": "errors",
     "Reference": "vectors.learning.reference",
     "Release": "releases.release",
     "StorageError": "errors",
     "UsageError": "errors",
     "earth_movers_distance": "distances",
-    "make_document_mechanism": "mechanisms.documents.registry",
+    "make_document_mechanism": "mechanisms.registry",
     "make_mechanism": "mechanisms.registry",
     "open_corpus": "documents.corpus",
     "protect_corpus": "releases.engines",
@@ -71,11 +79,16 @@ __all__ = [
     "Embeddings",
     "Experiment",
     "Guarantee",
+    "Kernel",
     "Laplace",
     "Ledger",
+    "Lifted",
+    "Mechanism",
     "OrderedText",
     "Plan",
     "PolicyError",
+    "Position",
+    "Prototype",
     "PubliusError",
     "Reference",
     "Release",

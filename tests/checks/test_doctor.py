@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 
 from publius.checks.doctor import checks, installation
 from publius.errors import EntropyError, PubliusError, StorageError
-from publius.mechanisms.documents.prototype import Prototype
+from publius.mechanisms.prototype import Prototype
 from publius.noise.laplace import EuclideanLaplace
 from publius.privacy.ledger import Ledger
 from publius.vectors.nearest import NearestWords

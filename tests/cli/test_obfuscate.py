@@ -286,7 +286,7 @@ def test_entropy_failure_leaves_nothing(corpus_file, tmp_path, monkeypatch):
     """R7."""
     from publius.documents.corpus import open_corpus
     from publius.errors import EntropyError
-    from publius.mechanisms.words.laplace import Laplace
+    from publius.mechanisms.kernels.laplace import Laplace
     from publius.releases.engines import protect_corpus
     from publius.releases.plan import Plan
     from publius.text.bag import Encoding

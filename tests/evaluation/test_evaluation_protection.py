@@ -17,7 +17,7 @@ from publius.evaluation.neighborhood import MOST_TEXTS, neighborhood
 from publius.evaluation.protection import displacement, protect_texts
 from publius.evaluation.protectors import Unprotected
 from publius.evaluation.transition import EstimatedTransition, ExactTransition, transition_of
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import UNKNOWN, Bag, Encoding
 from publius.text.tokenizer import StopWords

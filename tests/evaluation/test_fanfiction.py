@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from publius.documents.corpus import open_corpus
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan

@@ -19,8 +19,7 @@ from publius.evaluation.originals import bag_laws, exact_success, limit_of_bound
 from publius.evaluation.protectors import Unprotected, WordProtector
 from publius.evaluation.rows import Protection
 from publius.evaluation.transition import ExactTransition
-from publius.mechanisms.documents.registry import make_document_mechanism
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.registry import make_document_mechanism, make_mechanism
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag, Encoding
 from publius.text.tokenizer import StopWords

@@ -10,7 +10,7 @@ import pytest
 
 from fences import Fence
 from publius.documents.corpus import open_corpus
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.releases.engines import local, protect_corpus
 from publius.releases.plan import Plan
 from publius.releases.signoff import sign_off

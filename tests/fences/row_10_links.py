@@ -12,7 +12,7 @@ from publius.documents import corpus as corpus_room
 from publius.documents.corpus import BadDocument, Corpus, Document, open_corpus
 from publius.errors import StorageError
 from publius.files import reading
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan

@@ -26,10 +26,10 @@ from toy import WORDS, sentence
 _MODULE = '''
 import math
 import numpy as np
-from publius import AbstractMechanism, Guarantee
-from publius.mechanisms.base import AbstractExact
+from publius import Kernel, Guarantee
+from publius.mechanisms.kernel import AbstractExact
 
-class Leaky(AbstractMechanism):
+class Leaky(Kernel):
     """Tells the word, or any word; three times as much of it as it states."""
     name = "leaky"
     times = 3

@@ -17,7 +17,7 @@ from publius.settings import EvaluationSettings, ExperimenterSettings
 from released import toy_vectors
 
 _OWN = """
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 
 class Own(Laplace):
     name = "own"

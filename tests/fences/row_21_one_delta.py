@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from fences import Fence
 from publius.cli import app
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.laplace import ManhattanLaplace
 from publius.privacy.guarantee import Bound, Guarantee
 from publius.releases.plan import Plan
@@ -50,7 +50,7 @@ def _one_delta(folder: Path) -> None:
         plan = Plan.of(settings)
         manifest = float(plan.manifest(1)["delta"])
         assert 0 < manifest < 1e-50, f"{metric}: the manifest states a delta of {manifest}"
-        assert plan.word_mechanism.guarantee.lifted(_LENGTH).delta == manifest
+        assert plan.mechanism.kernel.guarantee.lifted(_LENGTH).delta == manifest
         between = _stated(stored, metric, "--between", " ".join(_WORDS[:4]), " ".join(_WORDS[4:8]), "--text")
         assert between == manifest, f"{metric}: --between states {between}, the manifest {manifest}"
         assert _stated(stored, metric, "--distance", "1.5") == manifest

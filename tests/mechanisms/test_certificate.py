@@ -14,10 +14,10 @@ from publius.mechanisms.finite.certificate import exact, line, sweep
 from publius.mechanisms.finite.certificate.distances import EuclideanDistances, MetricDistances, distances
 from publius.mechanisms.finite.prior import checked_prior
 from publius.mechanisms.finite.word_weights import Shape
-from publius.mechanisms.words.exponential import Exponential
-from publius.mechanisms.words.projected import ProjectedExponential, largest_ratio, projected
-from publius.mechanisms.words.tight import Tight
-from publius.mechanisms.words.truncated import TruncatedExponential
+from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.projected import ProjectedExponential, largest_ratio, projected
+from publius.mechanisms.kernels.tight import Tight
+from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from vocabularies import CASES, brute_force, vocabulary

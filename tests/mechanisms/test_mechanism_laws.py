@@ -12,8 +12,8 @@ from scipy.stats import chi2
 from publius.checks.audit.toy_vocabularies import World, worlds
 from publius.checks.laws import LAWS, Case, Verdict, case_on, check_laws, verdict
 from publius.errors import PolicyError
-from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.noise.randomness import RunKey, seeded_rng, system_rng
 from publius.privacy.guarantee import Guarantee
@@ -166,7 +166,7 @@ def test_pushed_distributions_are_products_with_the_rows(name):
 # Refusal -------------------------------------------------------------------------------------------------------
 
 
-class Whim(AbstractMechanism):
+class Whim(Kernel):
     """A mechanism of a user's: one class. Nothing can be said of what it promises."""
 
     name = "whim"
@@ -200,7 +200,7 @@ def test_an_option_that_a_mechanism_does_not_take_is_refused():
 # The laws themselves -----------------------------------------------------------------------------------------------
 
 
-class Lawful(AbstractMechanism):
+class Lawful(Kernel):
     """The word itself with probability p, else a uniform one: ln(1 + p V / (1 - p)) is at most epsilon g."""
 
     name = "lawful"

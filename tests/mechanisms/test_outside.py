@@ -32,7 +32,7 @@ class CoinParameters(Settings):
     edge: float = option(0.5, help="Share of the truth that is told.", above=0, at_most=1)
 
 
-class Coin(publius.AbstractMechanism):
+class Coin(publius.Kernel):
     """Tells the word with some probability and any word of the vocabulary otherwise.
 
     More is said here.
@@ -105,7 +105,7 @@ class Thief(Coin):
         return list(batch)
 
 
-class Unfinished(publius.AbstractMechanism):
+class Unfinished(publius.Kernel):
     name = "unfinished"
 
 

@@ -11,7 +11,7 @@ import pytest
 from publius.documents.corpus import open_corpus
 from publius.mechanisms.finite import row_table
 from publius.mechanisms.finite import sampler as inverse
-from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.kernels.exponential import Exponential
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
 from publius.releases.plan import Experiment, Plan

@@ -6,7 +6,7 @@ import pytest
 from publius.distances.metrics import Euclidean
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate.distances import distances
-from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.kernels.exponential import Exponential
 from publius.noise.randomness import seeded_rng
 from vocabularies import vocabulary
 

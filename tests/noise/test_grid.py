@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from publius.checks.audit.implementation import GENUINE
 from publius.checks.audit.outcomes import failures
 from publius.checks.audit.vectors import check_vectors
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.laplace import NOISES, EuclideanLaplace, ManhattanLaplace
 from publius.noise.randomness import RunKey, seeded_rng
 

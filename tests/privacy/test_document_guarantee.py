@@ -5,7 +5,7 @@ import math
 import pytest
 
 from publius.errors import UsageError
-from publius.privacy.document_guarantee import DocumentGuarantee, strength_of
+from publius.privacy.guarantee import Guarantee, strength_of
 from publius.privacy.promise import promise
 
 
@@ -18,7 +18,7 @@ def guarantee(epsilon=3.0, bound=7.0, **others):
         "preserve": "topic",
         **others,
     }
-    return DocumentGuarantee(epsilon, bound, **facts)
+    return Guarantee(epsilon, "reference", bound=bound, **facts)
 
 
 def test_the_exponent_is_the_smaller_of_the_two():

@@ -13,7 +13,7 @@ NOT_THE_LIBRARY = {"checks"}  # what only looks at synthetic worlds
 RANDOMNESS = {"rng", "rngs", "noise", "key", "run_key", "generator"}
 
 NOISE_ONLY = {
-    "AbstractMechanism.noise", "AbstractFinite.noise", "Laplace.noise", "Mahalanobis.noise", "ProjectedLaplace.noise",
+    "Kernel.noise", "AbstractFinite.noise", "Laplace.noise", "Mahalanobis.noise", "ProjectedLaplace.noise",
     "Vickrey.noise", "fine_uniforms", "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
     "deep_uniform", "standard_normal", "StandardGamma.sample", "StandardGamma.upper_tail",
     "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",

@@ -9,9 +9,9 @@ from project import counts
 
 @pytest.mark.parametrize(
     "line",
-    ["isinstance(plan.mechanism, AbstractDocumentMechanism)", "issubclass(kind, Laplace)",
+    ["isinstance(plan.mechanism, Mechanism)", "issubclass(kind, Laplace)",
      "type(each) is DocumentGuarantee", 'plan.level == "word"', 'manifest.get("level") != "document"',
-     'facts["level"] == level', "preserve in kept", "name in DOCUMENT_MECHANISMS", "plan.word_mechanism",
+     'facts["level"] == level', "preserve in kept", "name in DOCUMENT_MECHANISMS", "plan.mechanism.kernel",
      "plan.names_prototypes and x", 'ledger.unit == "bound"'],
 )  # fmt: skip
 def test_a_question_of_kind_is_found(line):
@@ -21,15 +21,13 @@ def test_a_question_of_kind_is_found(line):
 @pytest.mark.parametrize(
     "line",
     ["isinstance(x, Bag)", "choices.preserve is None", "plan.level", 'unit == "epsilon"', "plan.mechanism.draw(x)",
-     "def f(x: AbstractMechanism): ...", 'print("level")'],
+     "def f(x: Kernel): ...", 'print("level")'],
 )  # fmt: skip
 def test_what_asks_nothing_is_not(line):
     assert counts.questions(ast.parse(line)) == set()
 
 
 def test_several_in_a_line_count_once_and_annotations_apart():
-    tree = ast.parse(
-        'if a.level == "word" and b.names_prototypes: pass\nx: AbstractMechanism | DocumentMechanism = y'
-    )
+    tree = ast.parse('if a.level == "word" and b.names_prototypes: pass\nx: Kernel | DocumentMechanism = y')
     assert counts.questions(tree) == {1}
     assert counts.unions(tree) == {2}

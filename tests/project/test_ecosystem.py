@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from publius.errors import DocumentError, EmbeddingError, UsageError
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.run_folder import WorkingFolder

@@ -52,8 +52,8 @@ def test_imports_only_lower_ranks(path):
 
 @pytest.mark.parametrize(
     ("room", "line"),
-    [("documents", "from publius.vectors import embeddings"), ("noise", "import publius.mechanisms.base"),
-     ("privacy", "def f():\n    from publius.mechanisms.base import AbstractMechanism"), ("text", "import publius"),
+    [("documents", "from publius.vectors import embeddings"), ("noise", "import publius.mechanisms.kernel"),
+     ("privacy", "def f():\n    from publius.mechanisms.kernel import Kernel"), ("text", "import publius"),
      ("mechanisms", "from publius.releases.plan import Plan"), ("web", "from publius.cli.console import print_json"),
      ("sklearn", "from publius.web.state import State")],
 )  # fmt: skip

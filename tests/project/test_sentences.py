@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from publius.evaluation.steps.showing import bound_in_words
-from publius.mechanisms.documents.prototype import fidelity
+from publius.mechanisms.prototype import fidelity
 from publius.privacy.guarantee import posterior_at_most
 from publius.settings import ReleaseSettings, declared
 

@@ -9,7 +9,7 @@ from pyarrow import parquet
 from publius.documents.corpus import BadDocument, open_corpus
 from publius.documents.shards import reading_ranges, shard_size, shards
 from publius.errors import DocumentError, UsageError
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import protect_corpus

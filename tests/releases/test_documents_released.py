@@ -9,7 +9,7 @@ import pytest
 
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.documents.registry import make_document_mechanism
+from publius.mechanisms.registry import make_document_mechanism
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of

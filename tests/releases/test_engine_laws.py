@@ -10,7 +10,7 @@ import pytest
 
 from publius.documents.corpus import open_corpus
 from publius.errors import BudgetError, DocumentError, PolicyError, UsageError
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines import AbstractEngine, Outcome, protect_corpus
 from publius.releases.engines.local import LocalEngine

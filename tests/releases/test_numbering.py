@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from publius.documents.corpus import open_corpus
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey
 from publius.releases.engines import protect_corpus as protect_with_workers
 from publius.releases.engines.run_folder import working_path

@@ -13,14 +13,16 @@ from hypothesis import strategies as st
 from publius.distances import earth_movers_distance, word_by_word_distance
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.words.exponential import Exponential
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.mechanism import OrderedText
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
 from publius.privacy.promise import promise
 from publius.releases.engines import protect_corpus
-from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.releases.plan import Experiment, Plan
 from publius.releases.protect import protect, release
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of
 from publius.text.tokenizer import StopWords, joined, lookup
@@ -34,7 +36,8 @@ CHOICES = ["none", "stop-words", "punctuation", "all"]
 
 def ordered_plan(embeddings, keep="none", *, length=5, epsilon=1e6, **options):
     encoding = Encoding(length, "unk", ENGLISH, embeddings.tokenizer)
-    return Plan(Laplace(embeddings, epsilon=epsilon), encoding, ordered=OrderedText(keep), **options)
+    lifted = Lifted(Laplace(embeddings, epsilon=epsilon), length, ordered=OrderedText(keep))
+    return Plan(lifted, encoding, **options)
 
 
 def released(text, plan):

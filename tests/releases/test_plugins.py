@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from publius.errors import BudgetError, DocumentError, UsageError
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Ledger
 from publius.releases.plugins.task import protect_files
 from publius.releases.plugins.texts import Texts

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 
 from publius.documents.corpus import BadDocument, Document, open_corpus
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.mechanism import OrderedText
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.releases.engines import protect_corpus
-from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.releases.plan import Experiment, Plan
 from publius.releases.protect import protect, release
 from publius.releases.release import Release
 from publius.text.bag import UNKNOWN, Bag, Encoding
@@ -28,7 +30,8 @@ NONE = StopWords.load("none")
 
 def plan_for(embeddings, *, length=20, unknown="unk", epsilon=2.0, **options):
     encoding = Encoding(length, unknown, NONE, embeddings.tokenizer)
-    return Plan(Laplace(embeddings, epsilon=epsilon), encoding, **options)
+    lifted = Lifted(Laplace(embeddings, epsilon=epsilon), length, ordered=options.pop("ordered", None))
+    return Plan(lifted, encoding, **options)
 
 
 def documents(count=6, words=30):
@@ -183,7 +186,7 @@ def test_length_must_be_fixed(embeddings):
         release("river", Laplace(embeddings, epsilon=1.0))
 
 
-class _Unproven(AbstractMechanism):
+class _Unproven(Kernel):
     name = "unproven"
 
     def __init__(self, embeddings):

@@ -15,7 +15,7 @@ import pytest
 from publius.documents.corpus import open_corpus
 from publius.documents.seen_ids import IdSet
 from publius.errors import BudgetError, DataError, DocumentError, PolicyError, UsageError
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines import protect_corpus as protect_with_workers
 from publius.releases.engines.journal import Journal

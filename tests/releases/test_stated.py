@@ -7,9 +7,9 @@ import pytest
 import publius
 from publius.errors import DataError, PolicyError
 from publius.mechanisms.registry import MECHANISMS, make_mechanism
-from publius.privacy.document_guarantee import strength_of
+from publius.privacy.guarantee import strength_of
 from publius.releases import of_manifest as manifests
-from publius.releases.stated import examples_of, of_manifest, of_words, typical
+from publius.releases.stated import between, examples_of, of_manifest, typical
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from toy import sentence
@@ -23,7 +23,7 @@ def plan_of(embeddings, mechanism, size=10):
 @pytest.mark.parametrize("name", [name for name, kind in MECHANISMS.items() if kind.evidence != "none"])
 def test_every_mechanism_states_its_exponent_between_two_texts(embeddings, name):
     mechanism = make_mechanism(name, embeddings, epsilon=2.0)
-    facts = of_words(plan_of(embeddings, mechanism), (sentence(1), sentence(2)), None)
+    facts = between(plan_of(embeddings, mechanism), (sentence(1), sentence(2)), None)
     assert facts["mechanism"] == name
     assert facts["exponent"] == pytest.approx(mechanism.guarantee.epsilon * 10 * facts["distance"], rel=1e-9)
     assert facts["strength"] == strength_of(facts["exponent"])
@@ -69,7 +69,7 @@ def test_a_manifest_gives_the_plan_that_made_it_again(stored, embeddings, name):
     plan = plan_of_stored(make_mechanism(name, publius.Embeddings.load("toy"), epsilon=2.0))
     again = manifests.plan_of(plan.manifest(3))
     texts = (sentence(1), sentence(2))
-    assert of_words(again, texts, None) == of_words(plan, texts, None)
+    assert between(again, texts, None) == between(plan, texts, None)
 
 
 def plan_of_stored(mechanism):

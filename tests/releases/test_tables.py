@@ -9,9 +9,9 @@ pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
 import pyarrow as pa
 
 from publius.errors import BudgetError, DocumentError, PolicyError, UsageError
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.mechanism import OrderedText
 from publius.privacy.ledger import Ledger
-from publius.releases.plan import OrderedText
 from publius.releases.tables import MANIFEST, protect_table
 from toy import WORDS, sentence
 

@@ -11,7 +11,7 @@ import pytest
 from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.files.arrivals import Arrivals
 from publius.files.record_lines import RecordLines
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
 from publius.releases.watching import RECORD, Watch, record_folder

@@ -98,7 +98,7 @@ def test_the_law_of_a_row_is_the_mechanisms(embeddings):
     """The counts of outputs of one repeated word against draws of the mechanism itself."""
     fitted = privatizer(embeddings, length=100).fit(["river"])
     made = fitted.transform(["river " * 100] * 200).sum(axis=0).A1 / 20_000
-    mechanism = fitted.plan_.mechanism
+    mechanism = fitted.plan_.mechanism.kernel
     drawn = [mechanism.randomize(Bag({"river": 100})).counts for _ in range(200)]
     other = np.array([sum(bag.get(word, 0) for bag in drawn) for word in WORDS]) / 20_000
     assert np.abs(made - other).max() < 6 * np.sqrt(0.5 / 20_000)

@@ -22,14 +22,15 @@ from pyarrow import parquet
 
 from publius.documents.corpus import open_corpus
 from publius.errors import DocumentError, PubliusError
-from publius.mechanisms.documents.registry import make_document_mechanism
-from publius.mechanisms.words.exponential import Exponential
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.mechanism import OrderedText
+from publius.mechanisms.registry import make_document_mechanism
 from publius.noise.randomness import RunKey
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
 from publius.releases.engines.spark import SparkEngine, _quiet_start, _settings
-from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.releases.plan import Experiment, Plan
 from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from publius.documents.corpus import open_corpus
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.spark import SparkEngine
 from publius.releases.plan import Experiment, Plan

@@ -12,7 +12,7 @@ import pytest
 
 from publius.documents.corpus import open_corpus
 from publius.errors import MissingExtraError, UsageError
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.releases.plan import Plan
 from publius.releases.preflight import look

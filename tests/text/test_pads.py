@@ -9,9 +9,8 @@ import pytest
 import publius
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import RunKey, seeded_rng
-from publius.releases.filled import filled_distance
 from publius.releases.plan import Experiment
-from publius.releases.stated import of_words
+from publius.releases.stated import between
 from publius.text.bag import Encoding, words_of
 from publius.text.pads import BYTES, PADS, drawn_pads, pad_places
 from publius.text.tokenizer import StopWords
@@ -67,7 +66,7 @@ def test_what_is_stated_holds_for_the_exact_law_of_filled_documents(texts):
     one, two = (exact_law(mechanism, text, 3, plan) for text in texts)
     assert sum(one.values()) == pytest.approx(1)
     worst = max(abs(np.log(one[bag] / two[bag])) for bag in one)
-    stated = of_words(plan, texts, None)
+    stated = between(plan, texts, None)
     assert 0.1 < worst <= stated["exponent"]
 
 
@@ -84,7 +83,7 @@ def test_the_distance_is_the_largest_over_what_may_be_drawn():
         for pad in WORDS[:8]
     )
     b = words_of("forest harbor", embeddings, plan.encoding)
-    bound = filled_distance(a, b, plan)
+    bound = plan.mechanism.filled_distance(a, b, plan.encoding)
     assert far <= bound <= 1.5 * far
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from publius.checks.audit.release_path import toy_embeddings
 from publius.documents.corpus import open_corpus
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan
 from publius.releases.writers import WRITERS

@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from publius.mechanisms import registry
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
 from publius.web import answers
@@ -133,7 +133,7 @@ def test_a_mechanism_without_a_guarantee_is_refused(client, monkeypatch):
 
     monkeypatch.setattr(Laplace, "guarantee", property(naked))
     assert fault(client.post("/v1/obfuscate", json={"documents": documents(1), **ASKED}))[:2] == (403, 77)
-    assert issubclass(registry.MECHANISMS["laplace"], AbstractMechanism)
+    assert issubclass(registry.MECHANISMS["laplace"], Kernel)
 
 
 def test_release_writes_a_folder_and_charges(client, book, tmp_path):

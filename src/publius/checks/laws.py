@@ -22,7 +22,7 @@ from publius.checks.audit.tests_of_fit import log_p_pearson
 from publius.checks.audit.toy_vocabularies import World, pair_world, sharp_world, worlds
 from publius.checks.audit.words import ratios, word_counts
 from publius.errors import PolicyError, PubliusError, UsageError
-from publius.mechanisms.base import AbstractExact, AbstractMechanism
+from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
@@ -35,7 +35,7 @@ _ROUNDING: Final = 1e-9  # nats
 _RARE: Final = math.log(1e-9)
 _BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
 
-Maker = Callable[[Embeddings, float], AbstractMechanism]
+Maker = Callable[[Embeddings, float], Kernel]
 
 
 @final
@@ -54,7 +54,7 @@ class Case:
 
     make: Maker
     world: World
-    mechanism: AbstractMechanism
+    mechanism: Kernel
     samples: int
     key: RunKey
 
@@ -189,7 +189,7 @@ def _epsilons(case: Case) -> str | None:
             return f"epsilon {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
         return f"epsilon {bad!r} was accepted"
     try:
-        other = case.mechanism.at(2 * case.world.epsilon).guarantee.epsilon
+        other = case.mechanism.at(2 * case.world.epsilon).guarantee.per_unit
     except PolicyError:
         return None
     return (

@@ -56,7 +56,7 @@ def calibrate(
     from publius.evaluation.calibration import Aim
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import Request
-    from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
+    from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
     found = []

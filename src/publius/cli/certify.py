@@ -13,7 +13,7 @@ from publius.errors import PolicyError, UsageError
 from publius.settings import MechanismSettings
 
 if TYPE_CHECKING:
-    from publius.mechanisms.base import AbstractMechanism
+    from publius.mechanisms.kernel import Kernel
 
 
 def register(app: typer.Typer) -> None:
@@ -55,7 +55,7 @@ def certify(
         )
 
 
-def _record(mechanism: AbstractMechanism, seconds: float) -> dict[str, Any]:
+def _record(mechanism: Kernel, seconds: float) -> dict[str, Any]:
     from publius.mechanisms.finite.base import AbstractFinite
     from publius.mechanisms.outside import computed_constant, is_outside
     from publius.privacy.guarantee import STATED

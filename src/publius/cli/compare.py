@@ -111,7 +111,7 @@ def _curves(
     from publius.cli.distance import one_text
     from publius.distances import transport_plan
     from publius.mechanisms import curves
-    from publius.mechanisms.base import word_indices
+    from publius.mechanisms.kernel import word_indices
     from publius.mechanisms.registry import mechanism_class
     from publius.text.bag import Bag, Encoding, words_of
 

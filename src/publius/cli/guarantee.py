@@ -125,37 +125,22 @@ def _of_plan(
     public: Path | None,
     seen: tuple[int, int | None],
 ) -> dict[str, Any]:
-    from publius.releases.stated import examples_of, of_documents, of_words, typical
+    from publius.releases.stated import between, constants, examples_of, typical
 
     releases, candidates = seen
-    if public is not None or (distance is None and pair is None and plan.level == "word"):
-        found = examples_of(plan) if public is None else typical(plan, _texts(public))
-        pairs = [
-            {
-                "name": each.name,
-                "distance": each.distance,
-                "exponent": each.exponent,
-                "strength": each.strength,
-            }
-            for each in found
-        ]
-        facts = of_documents(plan) if plan.level == "document" else {**_word_constants(plan)}
-        return {**facts, "pairs": pairs}
-    if plan.level == "document":
-        if distance is not None:
-            raise UsageError("a distance on a reference's features has no use alone: give --between A B")
-        return of_documents(plan, pair, releases=releases)
-    return of_words(plan, pair, distance, releases=releases, candidates=candidates)
-
-
-def _word_constants(plan: Any) -> dict[str, Any]:
-    from publius.privacy.promise import promise
-
-    return {
-        "level": "word", "epsilon": plan.guarantee.epsilon, "bound": None, "exponent": None, "size": plan.size,
-        "delta": plan.guarantee.delta, "mechanism": plan.mechanism.name, "evidence": plan.guarantee.evidence,
-        "strength": "empty", "promise": promise(plan.guarantee, private=True),
-    }  # fmt: skip
+    if public is None and (distance is not None or pair is not None or plan.guarantee.bound is not None):
+        return between(plan, pair, distance, releases=releases, candidates=candidates)
+    found = examples_of(plan) if public is None else typical(plan, _texts(public))
+    pairs = [
+        {
+            "name": each.name,
+            "distance": each.distance,
+            "exponent": each.exponent,
+            "strength": each.strength,
+        }
+        for each in found
+    ]
+    return {**constants(plan), "pairs": pairs}
 
 
 def _texts(public: Path) -> list[str]:
@@ -186,7 +171,7 @@ def _laplace(
 
 def _scale() -> str:
     """The bands with their names."""
-    from publius.privacy.document_guarantee import STRENGTHS
+    from publius.privacy.guarantee import STRENGTHS
 
     return ", ".join(f"{name} up to {limit:g} nats" for limit, name in STRENGTHS) + ", empty beyond"
 

@@ -18,7 +18,7 @@ from publius.cli.console import waiting
 from publius.settings import CONVENIENCE, Declared, MechanismSettings, Settings, declared
 
 if TYPE_CHECKING:
-    from publius.mechanisms.base import AbstractMechanism
+    from publius.mechanisms.kernel import Kernel
 
 MAKING = "opening the vectors, certifying the mechanism"
 REQUIRED = MISSING
@@ -186,7 +186,7 @@ class MechanismCommand(ConfiguredCommand):
         return typer.main.get_command(scratch).params
 
 
-def make(settings: MechanismSettings) -> AbstractMechanism:
+def make(settings: MechanismSettings) -> Kernel:
     """The mechanism that the options name, on the vectors they name."""
     from publius.mechanisms.registry import mechanism_of
 

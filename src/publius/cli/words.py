@@ -11,7 +11,7 @@ from publius.cli.options import REQUIRED, Json, MechanismCommand, make, options
 from publius.settings import MechanismSettings
 
 if TYPE_CHECKING:
-    from publius.mechanisms.base import AbstractMechanism
+    from publius.mechanisms.kernel import Kernel
     from publius.mechanisms.word_outcomes import Outcomes
 
 
@@ -44,7 +44,7 @@ def words(
         _show(each, beside)
 
 
-def _nearest(mechanism: AbstractMechanism, word: str, count: int) -> list[dict[str, Any]]:
+def _nearest(mechanism: Kernel, word: str, count: int) -> list[dict[str, Any]]:
     from publius.mechanisms.word_outcomes import nearest_words
 
     vectors = mechanism.embeddings

@@ -11,7 +11,7 @@ from publius.evaluation.experiment import Cell
 from publius.evaluation.runner import Evaluation, Progress
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Line, summarize
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 
 WARNING: Final = (
     "Epsilon and N were tuned on these documents, so they tell something of them. Tune on public or older documents "

@@ -14,13 +14,13 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.evaluation.attackers.base import best_columns
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import Generator
 
 TRIED_ON: Final = 20
 """Candidates, at most, whose releases are made to choose a kernel."""
 
-Kernel = tuple[int, float]
+Decay = tuple[int, float]
 """The power p of the distance and the factor t."""
 
 
@@ -28,7 +28,7 @@ Kernel = tuple[int, float]
 class DistanceAttack:
     """Scores of candidate documents for released bags, from distances between words."""
 
-    def __init__(self, mechanism: AbstractMechanism, documents: Sequence[IndexArray], rng: Generator) -> None:
+    def __init__(self, mechanism: Kernel, documents: Sequence[IndexArray], rng: Generator) -> None:
         self._mechanism, self._documents = mechanism, documents
         self.kernel = self._chosen(rng)
 
@@ -36,7 +36,7 @@ class DistanceAttack:
         """Log likelihoods but for a constant of each bag, shape (bags, candidates)."""
         return self._scores(released, self._documents, [self.kernel])[0]
 
-    def _chosen(self, rng: Generator) -> Kernel:
+    def _chosen(self, rng: Generator) -> Decay:
         places = rng.permutation(len(self._documents))[:TRIED_ON]
         documents = [self._documents[place] for place in places.tolist()]
         mechanism = self._mechanism
@@ -48,7 +48,7 @@ class DistanceAttack:
         return kernels[int(np.argmax(right))]
 
     def _scores(
-        self, released: Sequence[IndexArray], documents: Sequence[IndexArray], kernels: Sequence[Kernel]
+        self, released: Sequence[IndexArray], documents: Sequence[IndexArray], kernels: Sequence[Decay]
     ) -> list[Float64Array]:
         from scipy.sparse import csr_array
 
@@ -71,7 +71,7 @@ def _log_mixture(logs: Float64Array, times: IndexArray) -> Float64Array:
     return np.asarray(most + np.log(np.exp(logs - most[:, None]) @ (times / times.sum())))
 
 
-def _kernels(mechanism: AbstractMechanism) -> list[Kernel]:
+def _kernels(mechanism: Kernel) -> list[Decay]:
     """Exponential ones round epsilon, and Gaussian ones round the variance (n + 1) / epsilon^2 of a coordinate."""
     epsilon, dimension = mechanism.epsilon, mechanism.embeddings.dimension
     width = epsilon**2 / (2 * (dimension + 1))

@@ -16,8 +16,8 @@ from publius.evaluation.neighborhood import MOST_TEXTS, nearest_others
 from publius.evaluation.originals import exact_success
 from publius.evaluation.protection import Protected
 from publius.evaluation.protectors import AbstractProtector, Originals
-from publius.mechanisms.documents.base import LENGTH, AbstractDocumentMechanism
-from publius.mechanisms.documents.prototype import Prototype
+from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.whole import LENGTH, WholeDocument
 from publius.noise.randomness import Generator, RunKey
 from publius.settings import UnknownPolicy
 from publius.text.bag import UNKNOWN, Encoding, words_of_all
@@ -94,7 +94,7 @@ class DocumentProtector(AbstractProtector):
 
     level = "document"
 
-    def __init__(self, mechanism: AbstractDocumentMechanism, documents: Documents) -> None:
+    def __init__(self, mechanism: WholeDocument, documents: Documents) -> None:
         self.document_mechanism, self._documents = mechanism, documents
         guarantee = mechanism.guarantee
         self.epsilon, self.bound, self.delta = guarantee.epsilon, guarantee.bound, guarantee.bound_delta

@@ -28,9 +28,13 @@ from publius.evaluation.protectors import AbstractProtector, Unprotected, WordPr
 from publius.evaluation.retrieval import FEWEST_PUBLIC, PublicSpace, retrieval_rows
 from publius.evaluation.rows import CLEAN, Protection, Row, make_row
 from publius.evaluation.transition import AbstractTransition, transition_of
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
-from publius.mechanisms.registry import make_mechanism, parameters_of
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.registry import (
+    DOCUMENT_MECHANISMS,
+    make_document_mechanism,
+    make_mechanism,
+    parameters_of,
+)
 from publius.noise.randomness import RunKey
 from publius.settings import EvaluationSettings, Task
 from publius.text.bag import Bag
@@ -133,7 +137,7 @@ class Setting:
         )  # fmt: skip
         return DocumentProtector(mechanism, choices.words)
 
-    def mechanism(self, cell: Cell) -> AbstractMechanism | None:
+    def mechanism(self, cell: Cell) -> Kernel | None:
         """The cell's mechanism on one thread; None for the clean cell."""
         if cell.mechanism == CLEAN:
             return None
@@ -189,7 +193,7 @@ class _Run:
         self._key = RunKey.seeded(setting.seed)
         self._protector = setting.protector(cell)
         mechanism = getattr(self._protector, "mechanism", None)
-        self._mechanism: AbstractMechanism | None = mechanism
+        self._mechanism: Kernel | None = mechanism
         self._distances = EarthMovers(setting.embeddings, setting.metric)
         self._seconds: dict[str, float] = {}
         self._protected: dict[tuple[str, int], list[Bag]] = {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from publius.arrays import IndexArray
 from publius.evaluation.encoding import OUTSIDE, EncodedText
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import RunKey
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
@@ -35,7 +35,7 @@ class Protected:
 
 
 def protect_texts(
-    texts: Sequence[EncodedText], mechanism: AbstractMechanism, key: RunKey, stream: str
+    texts: Sequence[EncodedText], mechanism: Kernel, key: RunKey, stream: str
 ) -> list[Protected]:
     """Each of ``texts`` through ``mechanism``, searched together batch by batch.
 
@@ -53,7 +53,7 @@ def protect_texts(
 
 
 def _protect_batch(
-    batch: Sequence[EncodedText], mechanism: AbstractMechanism, key: RunKey, stream: str
+    batch: Sequence[EncodedText], mechanism: Kernel, key: RunKey, stream: str
 ) -> list[Protected]:
     inside = [text.indices[text.indices != OUTSIDE] for text in batch]
     parts = mechanism.draw(inside, (key.rng(f"{stream}/{text.id}") for text in batch), threads=1)
@@ -79,7 +79,7 @@ class Displacement:
     mean_distance: float
 
 
-def displacement(protected: Sequence[Protected], mechanism: AbstractMechanism) -> Displacement:
+def displacement(protected: Sequence[Protected], mechanism: Kernel) -> Displacement:
     """Over all words of the texts that the vocabulary has; unknown tokens, kept words and pads are not counted."""
     before, after = [], []
     for item in protected:

@@ -21,7 +21,7 @@ from publius.evaluation.originals import (
 )
 from publius.evaluation.protection import Protected, displacement, protect_texts
 from publius.evaluation.transition import is_exact, transition_of
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import Generator, RunKey
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class WordProtector(AbstractProtector):
 
     level = "word"
 
-    def __init__(self, mechanism: AbstractMechanism, size: int, *, metric: str, unknown: str) -> None:
+    def __init__(self, mechanism: Kernel, size: int, *, metric: str, unknown: str) -> None:
         self.mechanism, self.size = mechanism, size
         guarantee = mechanism.guarantee
         self.epsilon = mechanism.epsilon

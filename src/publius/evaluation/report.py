@@ -15,7 +15,7 @@ from publius.evaluation.runner import Results
 from publius.evaluation.summary import PAPER, Line, as_csv, as_records
 from publius.evaluation.verdict import Verdict
 from publius.files import write_file
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 
 NOT_TRIED: Final = (
     "Adversaries with neural language models; where the holder of the originals is exact, none beats him from one bag.",

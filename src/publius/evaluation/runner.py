@@ -31,9 +31,8 @@ from publius.evaluation.rows import CLEAN, Row
 from publius.evaluation.same_run import keep_key, what_is_the_same
 from publius.files import read_bytes_limited, shown, storage_error, write_file
 from publius.files.workers import spawning
-from publius.mechanisms.documents.base import LENGTH
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
-from publius.mechanisms.registry import parameters_of
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS, parameters_of
+from publius.mechanisms.whole import LENGTH
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import entropy
 from publius.releases.engines.worker_pool import end_with_parent

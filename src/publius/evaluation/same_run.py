@@ -18,8 +18,7 @@ from typing import Any, Final
 
 from publius.evaluation.data import Dataset
 from publius.files import os_errors, write_file
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
-from publius.mechanisms.registry import mechanism_class
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS, mechanism_class
 from publius.noise.randomness import KEY_BYTES, entropy
 from publius.text.tokenizer import StopWords
 

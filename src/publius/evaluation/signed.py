@@ -16,8 +16,7 @@ from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Finding as FoundByOne
 from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import judge, read_limits
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
-from publius.mechanisms.registry import mechanism_class, parameters_of
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS, mechanism_class, parameters_of
 from publius.privacy.guarantee import total_exponent
 from publius.releases.digests import file_digests
 from publius.releases.signoff import Finding, Measured, Share, matching, percent, percent_up

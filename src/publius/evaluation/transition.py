@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import Generator
 
 LogRows = Callable[[IndexArray], Float64Array]
@@ -74,7 +74,7 @@ class MechanismTransition(AbstractTransition):
 class EstimatedTransition(AbstractTransition):
     """From draws: what it finds is a lower bound on what an adversary with exact rows would."""
 
-    def __init__(self, mechanism: AbstractMechanism, rng: Generator) -> None:
+    def __init__(self, mechanism: Kernel, rng: Generator) -> None:
         self._mechanism, self._rng = mechanism, rng
 
     def push(self, distributions: Float64Array, words: IndexArray) -> Float64Array:
@@ -98,7 +98,7 @@ class EstimatedTransition(AbstractTransition):
         result += distributions @ rows
 
 
-def transition_of(mechanism: AbstractMechanism, rng: Generator) -> AbstractTransition:
+def transition_of(mechanism: Kernel, rng: Generator) -> AbstractTransition:
     """Exact where ``mechanism`` gives its probabilities, estimated with ``rng`` otherwise."""
     size = mechanism.embeddings.size
     if pushed := getattr(mechanism, "pushed", None):
@@ -108,6 +108,6 @@ def transition_of(mechanism: AbstractMechanism, rng: Generator) -> AbstractTrans
     return EstimatedTransition(mechanism, rng)
 
 
-def is_exact(mechanism: AbstractMechanism) -> bool:
+def is_exact(mechanism: Kernel) -> bool:
     """Whether the informed adversary knows the mechanism's probabilities exactly."""
     return hasattr(mechanism, "pushed") or hasattr(mechanism, "log_probabilities")

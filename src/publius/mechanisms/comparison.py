@@ -14,8 +14,8 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.errors import MissingExtraError, PolicyError, UsageError
 from publius.files import write_file
-from publius.mechanisms.base import AbstractExact, AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.outside import known_guarantee
 from publius.mechanisms.registry import make_mechanism, mechanism_class, parameters_of
 from publius.mechanisms.word_outcomes import Distortion, distortion, expected_distortion
@@ -184,7 +184,7 @@ class _Axis:
     def _simulated(self, epsilon: float) -> Distortion:
         return distortion(self.mechanism(epsilon), self._words, draws=self._draws, rng=seeded_rng(0))
 
-    def mechanism(self, dial: float) -> AbstractMechanism:
+    def mechanism(self, dial: float) -> Kernel:
         """The mechanism itself, certified."""
         key = "scale" if self.finite else "epsilon"
         return make_mechanism(self._name, self._embeddings, **{key: dial, **self._parameters})

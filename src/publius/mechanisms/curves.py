@@ -11,10 +11,10 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError
 from publius.files.progress import counted, stage
-from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.comparison import useful_range
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.stored_certificates import cached_weights
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import make_mechanism, mechanism_class
 from publius.mechanisms.word_outcomes import binomial_interval
 from publius.noise.randomness import system_rng
@@ -36,7 +36,7 @@ Record = dict[str, Any]
 class Supply(Protocol):
     """Where mechanisms come from: made each time, or kept from before."""
 
-    def get(self, name: str, epsilon: float, metric: str) -> AbstractMechanism:
+    def get(self, name: str, epsilon: float, metric: str) -> Kernel:
         """The mechanism at an epsilon."""
         ...
 
@@ -56,7 +56,7 @@ class Made:
     def __init__(self, embeddings: Embeddings) -> None:
         self.embeddings = embeddings
 
-    def get(self, name: str, epsilon: float, metric: str) -> AbstractMechanism:
+    def get(self, name: str, epsilon: float, metric: str) -> Kernel:
         """The mechanism at an epsilon."""
         return make_mechanism(name, self.embeddings, epsilon=epsilon, metric=metric)
 
@@ -119,9 +119,7 @@ def curve(supply: Supply, name: str, metric: str, words: IndexArray) -> Record:
     return {"mechanism": name, "exact": exact, "points": points}
 
 
-def utility(
-    mechanism: AbstractMechanism, size: int, grid: Sequence[float], apart: float | None
-) -> list[Record] | None:
+def utility(mechanism: Kernel, size: int, grid: Sequence[float], apart: float | None) -> list[Record] | None:
     """Bounds for a bag of ``size`` words where the mechanism has them; None where it has none.
 
     How far the noise carries the bag, and whether it stays nearer to it than a document that is ``apart``.
@@ -147,7 +145,7 @@ def exponents(metric: str, size: int, grid: Sequence[float], apart: float) -> li
     return [{"epsilon": epsilon, "exponent": exponent(epsilon)} for epsilon in grid]
 
 
-def _drawn(mechanism: AbstractMechanism, indices: IndexArray) -> dict[str, Any]:
+def _drawn(mechanism: Kernel, indices: IndexArray) -> dict[str, Any]:
     """From fresh draws of the document's words, repeated or thinned to a fixed number of them."""
     rng = system_rng()
     times = -(-_DRAWS // len(indices))

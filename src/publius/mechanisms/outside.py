@@ -18,7 +18,7 @@ import numpy as np
 
 from publius.errors import PolicyError, PubliusError, UsageError
 from publius.files.user_code import object_at
-from publius.mechanisms.base import AbstractExact, AbstractMechanism
+from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
@@ -32,7 +32,7 @@ _HOME: Final = "publius."
 class Installed:
     """What the installed packages bring: classes by name, and the reason for each that cannot be used."""
 
-    classes: dict[str, type[AbstractMechanism]] = field(default_factory=dict)
+    classes: dict[str, type[Kernel]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -61,15 +61,15 @@ def _installed(taken: tuple[str, ...]) -> Installed:
     return found
 
 
-def imported(name: str) -> type[AbstractMechanism]:
+def imported(name: str) -> type[Kernel]:
     """The mechanism at ``python:package.module:Class``."""
     return _checked(object_at(name), name)
 
 
-def _checked(found: Any, where: str) -> type[AbstractMechanism]:
+def _checked(found: Any, where: str) -> type[Kernel]:
     """``found`` as a class that Publius can use: `PolicyError` with what is missing."""
-    if not (isinstance(found, type) and issubclass(found, AbstractMechanism)):
-        raise PolicyError(f"{where} is no mechanism: derive the class from publius.AbstractMechanism")
+    if not (isinstance(found, type) and issubclass(found, Kernel)):
+        raise PolicyError(f"{where} is no mechanism: derive the class from publius.Kernel")
     if inspect.isabstract(found):
         raise PolicyError(f"{where} does not define {', '.join(sorted(found.__abstractmethods__))}")
     if not isinstance(getattr(found, "name", None), str):
@@ -77,7 +77,7 @@ def _checked(found: Any, where: str) -> type[AbstractMechanism]:
     if not issubclass(found.Parameters, Settings):
         raise PolicyError(f"{where} declares Parameters that do not derive from publius.settings.Settings")
     for method in ("draw", "randomize", "indices", "bag"):
-        if getattr(found, method) is not getattr(AbstractMechanism, method):
+        if getattr(found, method) is not getattr(Kernel, method):
             raise PolicyError(f"{where} replaces {method}, which is Publius's: define noise and apply only")
     if "threads" not in inspect.signature(found.apply).parameters:
         raise PolicyError(f"{where}: apply needs the parameters words, noise and threads=1")
@@ -89,9 +89,7 @@ def is_outside(kind: type) -> bool:
     return not kind.__module__.startswith(_HOME)
 
 
-def made(
-    kind: type[AbstractMechanism], embeddings: Embeddings, given: Mapping[str, Any]
-) -> AbstractMechanism:
+def made(kind: type[Kernel], embeddings: Embeddings, given: Mapping[str, Any]) -> Kernel:
     """The mechanism, once it has stated a guarantee: `PolicyError` with the reason where it does not."""
     try:
         mechanism = kind(embeddings, **given)
@@ -107,7 +105,7 @@ def made(
     return mechanism
 
 
-def _unstated(mechanism: AbstractMechanism, promised: object) -> str | None:
+def _unstated(mechanism: Kernel, promised: object) -> str | None:
     """What is wrong with ``promised``, or None."""
     if not isinstance(promised, Guarantee):
         return f"it gives a {type(promised).__name__}, not a publius.Guarantee"
@@ -115,12 +113,12 @@ def _unstated(mechanism: AbstractMechanism, promised: object) -> str | None:
         return "it is that of a bag, not that of a single word"
     if promised.metric != mechanism.metric.name:
         return f"it is in the metric {promised.metric!r}, and the mechanism's is {mechanism.metric.name!r}"
-    if not promised.epsilon <= mechanism.epsilon * (1 + 2 * float(np.finfo(np.float64).eps)):
+    if not promised.per_unit <= mechanism.epsilon * (1 + 2 * float(np.finfo(np.float64).eps)):
         return f"epsilon is {promised.epsilon!r}, more than the {mechanism.epsilon!r} asked for"
     return None
 
 
-def known_guarantee(mechanism: AbstractMechanism) -> Guarantee:
+def known_guarantee(mechanism: Kernel) -> Guarantee:
     """The guarantee of a single word with what is known of it: a class from outside may state whatever it likes."""
     said = mechanism.guarantee
     if is_outside(type(mechanism)) and said.evidence != "none":
@@ -141,7 +139,7 @@ LARGEST: Final = 1_000
 """Words of a vocabulary over which the constant of a class from outside is computed."""
 
 
-def computed_constant(mechanism: AbstractMechanism) -> Computed | None:
+def computed_constant(mechanism: Kernel) -> Computed | None:
     """The largest log ratio of output probabilities per unit of distance, over all pairs of words and all outputs.
 
     None where the class does not say its probabilities, or the vocabulary has more than `LARGEST` words.

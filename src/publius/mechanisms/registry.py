@@ -1,30 +1,37 @@
-"""The mechanisms by name: Publius's own, those of installed packages, and any class that can be imported."""
+"""The mechanisms by name: Publius's own, those of installed packages, and any class that can be imported.
+
+The one place that turns settings into a mechanism on documents, of whichever kind.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from publius.errors import PubliusError, UsageError
 from publius.files.user_code import PYTHON
 from publius.mechanisms import outside
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
 from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.words.exponential import Exponential
-from publius.mechanisms.words.laplace import Laplace
-from publius.mechanisms.words.mahalanobis import Mahalanobis
-from publius.mechanisms.words.projected import ProjectedExponential, ProjectedLaplace
-from publius.mechanisms.words.tight import RepairedTight, Tight
-from publius.mechanisms.words.truncated import TruncatedExponential
-from publius.mechanisms.words.vickrey import Vickrey
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.kernels.mahalanobis import Mahalanobis
+from publius.mechanisms.kernels.projected import ProjectedExponential, ProjectedLaplace
+from publius.mechanisms.kernels.tight import RepairedTight, Tight
+from publius.mechanisms.kernels.truncated import TruncatedExponential
+from publius.mechanisms.kernels.vickrey import Vickrey
+from publius.mechanisms.lifted import as_mechanism
+from publius.mechanisms.mechanism import Mechanism, OrderedText, without
+from publius.mechanisms.position import Position
+from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.whole import WholeDocument
 from publius.settings import Declared, MechanismSettings, ReleaseSettings, declared
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
-MECHANISMS: dict[str, type[AbstractMechanism]] = {
+MECHANISMS: dict[str, type[Kernel]] = {
     mechanism.name: mechanism
     for mechanism in (
         Laplace,
@@ -40,12 +47,17 @@ MECHANISMS: dict[str, type[AbstractMechanism]] = {
 }
 
 
-def available() -> dict[str, type[AbstractMechanism]]:
+DOCUMENT_MECHANISMS: Final[dict[str, Any]] = {
+    mechanism.name: mechanism for mechanism in (Prototype, Position)
+}
+
+
+def available() -> dict[str, type[Kernel]]:
     """Publius's mechanisms and those of installed packages (entry points of `outside.GROUP`), by name."""
     return {**MECHANISMS, **outside.installed(MECHANISMS).classes}
 
 
-def mechanism_class(name: str) -> type[AbstractMechanism]:
+def mechanism_class(name: str) -> type[Kernel]:
     """The class called ``name``: one of `available`, or ``python:package.module:Class``.
 
     `UsageError` when there is none, `PolicyError` with the reason when it is no mechanism that can be used.
@@ -70,7 +82,7 @@ def described() -> dict[str, str]:
     return {**lines, **{name: f"Cannot be used: {reason}." for name, reason in refused.items()}}
 
 
-def summary(kind: type[AbstractMechanism] | type[AbstractDocumentMechanism]) -> str:
+def summary(kind: type[Kernel] | type[WholeDocument]) -> str:
     """What the mechanism does, in a line: the first of its docstring."""
     return (kind.__doc__ or kind.name).strip().splitlines()[0]
 
@@ -116,7 +128,7 @@ def parameters_of(name: str) -> frozenset[str]:
 
 def make_mechanism(
     name: str, embeddings: Embeddings, *, threads: int | None = None, **parameters: Any
-) -> AbstractMechanism:
+) -> Kernel:
     """The mechanism called ``name``, built with those of ``parameters`` that are not None.
 
     `UsageError` when there is no such mechanism or it does not take a parameter that is given, `PolicyError` when it
@@ -136,7 +148,7 @@ def make_mechanism(
     return kind(embeddings, **given)
 
 
-def mechanism_of(settings: MechanismSettings, embeddings: Embeddings | None = None) -> AbstractMechanism:
+def mechanism_of(settings: MechanismSettings, embeddings: Embeddings | None = None) -> Kernel:
     """The mechanism that ``settings`` name, on the ``embeddings`` given or the ones that they name."""
     parameters_of(settings.mechanism)
     if settings.epsilon is None and "scale" not in settings.parameters:
@@ -150,7 +162,94 @@ def mechanism_of(settings: MechanismSettings, embeddings: Embeddings | None = No
     )
 
 
-def document_mechanism_of(settings: ReleaseSettings, reference: Reference) -> AbstractDocumentMechanism:
+def make_document_mechanism(
+    name: str, reference: Reference, *, preserve: str = "topic", **parameters: Any
+) -> WholeDocument:
+    """The mechanism called ``name`` on a public reference, with those of ``parameters`` that are not None.
+
+    `UsageError` when there is no such mechanism, it does not take a parameter that is given, or the reference cannot
+    keep what is asked for.
+    """
+    if name not in DOCUMENT_MECHANISMS:
+        known = ", ".join(DOCUMENT_MECHANISMS)
+        raise UsageError(f"no document mechanism is called {name!r:.40}: choose one of {known}")
+    given = {key: value for key, value in parameters.items() if value is not None}
+    if foreign := sorted(set(given) - document_parameters_of(name)):
+        raise UsageError(f"the mechanism {name} takes no {' and no '.join(foreign)}")
+    made: WholeDocument = DOCUMENT_MECHANISMS[name](reference, preserve=preserve, **given)
+    return made
+
+
+def document_parameters_of(name: str) -> frozenset[str]:
+    """The keyword parameters that the document mechanism called ``name`` takes beside what it preserves."""
+    taken = inspect.signature(DOCUMENT_MECHANISMS[name].__init__).parameters
+    return frozenset(taken) - {"self", "reference", "preserve"}
+
+
+def protects_documents(name: str | None) -> bool:
+    """Whether the mechanism called ``name`` works on a property of the whole document, from a public reference."""
+    return name in DOCUMENT_MECHANISMS
+
+
+def mechanism_for(
+    settings: ReleaseSettings,
+    found: Kernel | Mechanism | None = None,
+    *,
+    reference: Reference | None = None,
+) -> Mechanism:
+    """The mechanism on documents that ``settings`` ask for: one that is ``found`` already, or the one they name.
+
+    A kernel is lifted to their length; the place of the shortest document's is 1, until it is known. A ``reference``
+    that is open already is used. `UsageError` for settings that do not belong together.
+    """
+    if settings.keep_between is not None and not settings.order:
+        raise UsageError("--keep-between says what stands between ordered words: give --order too")
+    ordered = OrderedText(settings.keep_between or "none") if settings.order else None
+    if isinstance(found, Mechanism):
+        return as_mechanism(found, None, ordered)
+    if found is not None or settings.preserve == ReleaseSettings.preserve:
+        belongs = "belongs to --preserve topic or meaning: name one, or leave out --"
+        without(settings, {name: belongs + name for name in ("reference", "bound", "first")})
+        chosen = settings.resolved()
+        return as_mechanism(found or mechanism_of(chosen), 1 if chosen.size is None else chosen.size, ordered)
+    without(
+        settings,
+        {
+            "embeddings": "belongs to --preserve words: a reference has features of its own",
+            "order": "belongs to --preserve words: a topic or meaning has no order",
+        },
+    )
+    chosen = settings.resolved()
+    if chosen.size is None:
+        raise UsageError("--length shortest belongs to --preserve words: give the words of a released bag")
+    if chosen.reference is None:
+        raise UsageError(
+            f"--preserve {chosen.preserve} needs a public reference: --reference themes is made from the "
+            "packaged vectors, and 'publius reference fit' makes one of your own public texts"
+        )
+    return document_mechanism_of(settings, reference or Reference.load(chosen.reference))
+
+
+def remade(
+    manifest: Mapping[str, Any], embeddings: str | None = None, reference: str | None = None
+) -> Kernel | Mechanism:
+    """What a release was drawn by, from its manifest and the public inputs stored here, by their names or those given.
+
+    Raises `KeyError` for a manifest that lacks something.
+    """
+    name, parameters = manifest["mechanism"], manifest["mechanism_parameters"]
+    if manifest["reference"] is not None:
+        taken = {key: parameters[key] for key in parameters.keys() & document_parameters_of(name)}
+        found = Reference.load(reference or manifest["reference"])
+        facts = {"bound": manifest["bound"], "length": manifest["size"]}
+        return make_document_mechanism(name, found, preserve=manifest["preserve"], **facts, **taken)
+    taken = {key: parameters[key] for key in parameters.keys() & parameters_of(name)}
+    metric = manifest["metric"] if "metric" in parameters_of(name) else None
+    vectors = Embeddings.load(embeddings or manifest["embeddings"])
+    return make_mechanism(name, vectors, epsilon=manifest["epsilon"], metric=metric, **taken)
+
+
+def document_mechanism_of(settings: ReleaseSettings, reference: Reference) -> WholeDocument:
     """The document mechanism that ``settings`` name, on a public ``reference``."""
     chosen = settings.resolved()
     if chosen.mechanism in MECHANISMS:

@@ -15,7 +15,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import AbstractMetric
 from publius.errors import UsageError
-from publius.mechanisms.base import AbstractExact, AbstractMechanism
+from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.noise.randomness import Generator, system_rng
 from publius.vectors.embeddings import Embeddings
 
@@ -79,7 +79,7 @@ class Outcomes:
 
 
 def outcomes(
-    mechanism: AbstractMechanism,
+    mechanism: Kernel,
     word: str,
     *,
     count: int = 10,
@@ -100,9 +100,7 @@ def outcomes(
     return _outcomes(mechanism, index, row, count, draws)
 
 
-def _outcomes(
-    mechanism: AbstractMechanism, index: int, row: Float64Array, count: int, draws: int | None
-) -> Outcomes:
+def _outcomes(mechanism: Kernel, index: int, row: Float64Array, count: int, draws: int | None) -> Outcomes:
     embeddings = mechanism.embeddings
     order = np.argsort(-row, kind="stable")
     reached = order[row[order] > 0]
@@ -128,7 +126,7 @@ def _outcomes(
     )
 
 
-def _frequencies(mechanism: AbstractMechanism, index: int, draws: int, rng: Generator) -> Float64Array:
+def _frequencies(mechanism: Kernel, index: int, draws: int, rng: Generator) -> Float64Array:
     counts = np.zeros(mechanism.embeddings.size)
     for start in range(0, draws, _BLOCK_DRAWS):
         words = np.full(min(_BLOCK_DRAWS, draws - start), index)
@@ -137,7 +135,7 @@ def _frequencies(mechanism: AbstractMechanism, index: int, draws: int, rng: Gene
     return np.asarray(counts / draws)
 
 
-def nearest_words(mechanism: AbstractMechanism, index: int, count: int) -> tuple[IndexArray, Float64Array]:
+def nearest_words(mechanism: Kernel, index: int, count: int) -> tuple[IndexArray, Float64Array]:
     """The ``count`` words nearest to a word in the mechanism's metric, itself left out, and their distances."""
     vectors = mechanism.embeddings.vectors
     starts = range(0, len(vectors), _BLOCK)
@@ -177,7 +175,7 @@ class Distortion:
 
 
 def distortion(
-    mechanism: AbstractMechanism, words: IndexArray, *, draws: int = 20, rng: Generator | None = None
+    mechanism: Kernel, words: IndexArray, *, draws: int = 20, rng: Generator | None = None
 ) -> Distortion:
     """Exact where output probabilities are available, from ``draws`` draws a word where not."""
     if isinstance(mechanism, AbstractExact):
@@ -194,7 +192,7 @@ def distortion(
     return Distortion(1 - changed / len(repeated), total / len(repeated))
 
 
-def displacement(mechanism: AbstractMechanism, words: IndexArray, outputs: IndexArray) -> float:
+def displacement(mechanism: Kernel, words: IndexArray, outputs: IndexArray) -> float:
     """Sum of d(word, output) over pairs of words."""
     vectors, total = mechanism.embeddings.vectors, 0.0
     for word in np.unique(words):

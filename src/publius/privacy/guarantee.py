@@ -7,51 +7,113 @@ Epsilon is taken as the decimal number it is written as, 0.1 as one tenth, exact
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import ClassVar, Final, Literal, final
+from typing import Final, Literal, final
 
 from publius.distances.earth_mover import TransportPlan
 from publius.errors import PolicyError, UsageError
 from publius.noise.laplace import NOISES
-from publius.settings import EUCLIDEAN, MANHATTAN, Between
+from publius.settings import EUCLIDEAN, MANHATTAN, Between, Preserve
 
 Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
 STATED: Final = "stated by its author, nothing computed"
+Strength = Literal["strong", "moderate", "weak", "empty"]
+
+STRENGTHS: Final[tuple[tuple[float, Strength], ...]] = ((1.0, "strong"), (10.0, "moderate"), (20.0, "weak"))
+"""Largest bound, in nats, that is called so; beyond the last it is empty.
+
+1 and 10 are the tiers of Ponomareva et al., "How to DP-fy ML" (JAIR 77, 2023, section 5.2), and of TensorFlow
+Privacy's guide. At 20 nats one of a million equally likely documents may be named with a probability of 0.998.
+"""
 
 # d <= d' for all vectors of any dimension: a guarantee for d is one for d' (Corollary 1).
 _LARGER = {(EUCLIDEAN, MANHATTAN)}
 _DIMENSIONS = 1024
 
 
+def strength_of(bound: float | None) -> Strength:
+    """The word for a bound in nats between any two documents; no bound is an empty one."""
+    for largest, name in STRENGTHS:
+        if bound is not None and bound <= largest:
+            return name
+    return "empty"
+
+
 @final
 @dataclass(frozen=True)
 class Guarantee:
-    """epsilon*d-privacy of one word, or of a bag of ``size`` words by the lifting theorem (docs/theory.md section 2).
+    """What a mechanism promises: at most exp(`map`(E)) times as probable under one document as under another.
+
+    The exponent grows with the distance, at most to the bound. A kernel states it for one word, ``epsilon * d``; the
+    lifting theorem makes that ``epsilon * N * E_d`` for a bag of ``size`` words (docs/theory.md section 2); a
+    mechanism on the whole document states a ``bound`` between any two documents whatever, and with it no factor N
+    (the coupling lemma, docs/documents.md).
 
     Attributes:
-        epsilon: per unit of word distance.
+        epsilon: nats per unit of distance; None where nothing is stated per unit.
         metric: name of d.
-        evidence: "proven" by a theorem, "certified" by exact computation on the vocabulary, `STATED` of somebody
+        evidence: "proven" by a theorem, "certified" by exact computation on what is public, `STATED` of somebody
             else's class, or "none".
-        delta: probability by which the bound can be exceeded, per word, whichever two words of the vocabulary.
-        size: N, the public number of words of the bag; None for a single word.
+        delta: probability by which epsilon times the distance can be exceeded, for rounding or the finite range of
+            noise: per word for a kernel, whichever two words of the vocabulary, and per bag when lifted.
+        size: N, the public number of words of the released bag; None for a single word.
         ordered: whether the words' order is seen. Then the distance of two documents is not the Earth Mover's
             distance times N but the larger sum of the distances word by word.
         kept: what stands unprotected between ordered words. The guarantee then holds between documents that agree
             in it, and says nothing about it.
+        bound: nats between any two documents whatever, the empty one included; None where none is stated.
+        bound_delta: probability by which the bound can be exceeded; 0 where it is exact.
+        preserve: what a release keeps: "words", "topic" or "meaning".
+
+    Raises `UsageError` for a bound that is negative or not finite, and for an epsilon that is not a positive number
+    beside a bound.
     """
 
-    epsilon: float
+    epsilon: float | None
     metric: str
     evidence: Evidence
     delta: float = 0.0
     size: int | None = None
     ordered: bool = False
     kept: Between = "none"
-    level: ClassVar[str] = "word"
-    bound: ClassVar[None] = None
+    bound: float | None = None
+    bound_delta: float = 0.0
+    preserve: Preserve = "words"
+
+    def __post_init__(self) -> None:
+        if self.bound is None:
+            return
+        if not (math.isfinite(self.bound) and self.bound >= 0):
+            raise UsageError(f"a bound must be a number of nats from 0, not {self.bound!r}")
+        if self.epsilon is not None:
+            exact_epsilon(self.epsilon)
+
+    @property
+    def unit(self) -> Literal["word", "document"]:
+        """Whom it protects: a single word, or a document with all of its words."""
+        return "word" if self.size is None else "document"
+
+    @property
+    def level(self) -> Literal["word", "document"]:
+        """What the constants count, as manifests say it: distances of "word"s, or any two "document"s."""
+        return "word" if self.bound is None else "document"
+
+    @property
+    def factor(self) -> int:
+        """N of the lifting theorem, by which epsilon is multiplied; 1 where the whole document is protected at once."""
+        return (self.size or 1) if self.bound is None else 1
+
+    @property
+    def per_unit(self) -> float:
+        """Epsilon; infinite where nothing is stated per unit of distance."""
+        return math.inf if self.epsilon is None else self.epsilon
+
+    @property
+    def strength(self) -> Strength:
+        """The word for the bound between any two documents: strong, moderate, weak or empty."""
+        return strength_of(self.bound)
 
     def lifted(self, size: int) -> Guarantee:
         """The guarantee of a bag of ``size`` independent words: (epsilon*N)*E_d (the lifting theorem)."""
@@ -60,9 +122,9 @@ class Guarantee:
         return replace(self, size=size, delta=upward(min(Fraction(1), Fraction(self.delta) * size)))
 
     @property
-    def epsilon_total(self) -> float:
+    def epsilon_total(self) -> float | None:
         """epsilon*N: nats per unit of Earth Mover's distance, of the mean distance word by word when ordered."""
-        return _written(exact_epsilon(self.epsilon) * (self.size or 1))
+        return None if self.epsilon is None else _written(exact_epsilon(self.epsilon) * self.factor)
 
     def in_order(self, kept: Between = "none") -> Guarantee:
         """What holds when the words are released in order, with ``kept`` between them.
@@ -72,21 +134,27 @@ class Guarantee:
         """
         return replace(self, ordered=True, kept=kept)
 
-    def privacy_map(self, distance: float) -> float:
-        """The exponent between two documents at ``distance``: epsilon*N*E, rounded up.
+    def map(self, distance: float | None = None) -> float:
+        """The exponent between two documents at ``distance``, in nats, rounded up: min(epsilon * N * E, bound).
 
         For a bag ``distance`` is the Earth Mover's distance E, rounded up where it was computed
         (`TransportPlan.distance_upper`). For an ordered release it is the sum of the distances word by word and
-        the exponent epsilon times it: the weaker Manhattan bound. Infinite without evidence. Raises `UsageError`
-        for a distance that is negative or not a number.
+        the exponent epsilon times it: the weaker Manhattan bound. Without a distance: between any two documents.
+        Infinite where neither a bound nor evidence is stated. Raises `UsageError` for a distance that is negative or
+        not a number.
+
+        >>> Guarantee(2.816, "euclidean", "proven").lifted(4).map(1 / 16)
+        0.7040000000000001
         """
-        if not distance >= 0:
+        if distance is not None and not distance >= 0:
             raise UsageError(f"a distance must be a number from 0, not {distance!r}")
-        if self.evidence == "none" or math.isinf(distance):
-            return math.inf
-        return upward(
-            exact_epsilon(self.epsilon) * (1 if self.ordered else self.size or 1) * Fraction(distance)
-        )
+        most = math.inf if self.bound is None or self.evidence == "none" else self.bound
+        if distance is None or math.isinf(distance) or self.epsilon is None or self.evidence == "none":
+            return most
+        factor = 1 if self.ordered else self.factor
+        return min(most, upward(exact_epsilon(self.epsilon) * factor * Fraction(distance)))
+
+    privacy_map = map
 
     def between(self, plan: TransportPlan) -> float:
         """`privacy_map` for two documents whose transport was computed.
@@ -102,7 +170,7 @@ class Guarantee:
             raise PolicyError(
                 "the guarantee is for words in order: give the sum of the distances word by word"
             )
-        return self.privacy_map(plan.distance_upper)
+        return self.map(plan.distance_upper)
 
     def under(self, metric: str) -> Guarantee:
         """The same guarantee stated in a larger ``metric`` (Corollary 1): Euclidean as Manhattan.
@@ -125,26 +193,36 @@ def exact_epsilon(epsilon: float) -> Fraction:
 
 
 def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
-    """The guarantee of several releases of one document: epsilons and deltas add.
+    """The guarantee of several releases of one document: epsilons, bounds and deltas add.
 
-    All must be for bags of one size in one metric; use `Guarantee.under` to bring them to one metric. For
-    several documents of one author, or sizes that differ, add the exponents instead (`total_exponent`).
+    All must be for bags of one size in one metric that keep the same; use `Guarantee.under` to bring them to one
+    metric. For several documents of one author, or sizes that differ, add the exponents instead (`total_exponent`).
     Raises `PolicyError` for guarantees that have no common unit, `UsageError` for none at all.
     """
     parts = list(guarantees)
     if not parts:
         raise UsageError("there is nothing to compose: give at least one guarantee")
-    if len({(part.metric, part.size, part.ordered, part.kept) for part in parts}) > 1:
+    if len({(part.metric, part.size, part.ordered, part.kept, part.preserve) for part in parts}) > 1:
         raise PolicyError(
             "guarantees in different metrics, sizes or orders have no common epsilon: add exponents"
         )
     weakest = max((part.evidence for part in parts), key=("proven", "certified", STATED, "none").index)
     return replace(
         parts[0],
-        epsilon=_written(sum((exact_epsilon(part.epsilon) for part in parts), Fraction(0))),
+        epsilon=_added([part.epsilon for part in parts]),
+        bound=_added([part.bound for part in parts]),
         delta=upward(min(Fraction(1), sum((Fraction(part.delta) for part in parts), Fraction(0)))),
+        bound_delta=upward(
+            min(Fraction(1), sum((Fraction(part.bound_delta) for part in parts), Fraction(0)))
+        ),
         evidence=weakest,
     )
+
+
+def _added(parts: Sequence[float | None]) -> float | None:
+    """The sum of numbers as they are written, rounded up; None where one of them is not stated."""
+    known = [Fraction(repr(float(part))) for part in parts if part is not None]
+    return _written(sum(known, Fraction(0))) if len(known) == len(parts) else None
 
 
 def total_exponent(exponents: Iterable[float]) -> float:
@@ -202,7 +280,7 @@ def laplace_bound(promised: Guarantee, distance: float, dimension: int | None) -
     ``distance``, so delta reaches 1 where the exponent is some 700 nats. Raises `UsageError` for a distance whose
     exponent is beyond all numbers.
     """
-    exponent = promised.privacy_map(distance)
+    exponent = promised.map(distance)
     if math.isinf(exponent):
         raise UsageError("the exponent is beyond all numbers: give a smaller distance")
     return Bound(exponent, laplace_delta(promised.metric, dimension, [(promised.size or 1, exponent)]))

@@ -7,8 +7,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from publius.privacy.document_guarantee import STRENGTHS, DocumentGuarantee
-from publius.privacy.guarantee import STATED, Bound, Guarantee, factor, log10_factor, posterior_at_most
+from publius.privacy.guarantee import (
+    STATED,
+    STRENGTHS,
+    Bound,
+    Guarantee,
+    factor,
+    log10_factor,
+    posterior_at_most,
+)
 from publius.settings import Between
 
 
@@ -44,7 +51,7 @@ def factor_text(exponent: float) -> str:
     return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
 
 
-def promise(guarantee: Guarantee | DocumentGuarantee, *, private: bool, labels: Sequence[str] = ()) -> str:
+def promise(guarantee: Guarantee, *, private: bool, labels: Sequence[str] = ()) -> str:
     """The promise of a release in words: for the manifest, the summary, every report and page.
 
     ``labels`` are the fields that are kept beside each bag as they stand in the documents: nothing covers them.
@@ -73,14 +80,14 @@ def _of_labels(labels: Sequence[str]) -> str:
     )
 
 
-def _of_guarantee(guarantee: Guarantee | DocumentGuarantee) -> str:
-    if isinstance(guarantee, DocumentGuarantee):
-        return _document_promise(guarantee)
+def _of_guarantee(guarantee: Guarantee) -> str:
+    if guarantee.bound is not None:
+        return _document_promise(guarantee, guarantee.bound)
     if guarantee.ordered:
         return _ordered_promise(guarantee)
     n, total, delta = (
         guarantee.size or 1,
-        rounded_up(guarantee.epsilon_total, 6),
+        rounded_up(guarantee.epsilon_total or 0.0, 6),
         rounded_up(guarantee.delta, 2),
     )
     return (
@@ -99,8 +106,7 @@ def _of_guarantee(guarantee: Guarantee | DocumentGuarantee) -> str:
 _CANDIDATES = 1000
 
 
-def _document_promise(guarantee: DocumentGuarantee) -> str:
-    bound = guarantee.bound
+def _document_promise(guarantee: Guarantee, bound: float) -> str:
     but = (
         f", but for a probability of {rounded_up(guarantee.bound_delta, 2)}" if guarantee.bound_delta else ""
     )
@@ -121,7 +127,7 @@ def _document_promise(guarantee: DocumentGuarantee) -> str:
     )
 
 
-def _per_unit(guarantee: DocumentGuarantee) -> str:
+def _per_unit(guarantee: Guarantee) -> str:
     if guarantee.epsilon is None:
         return (
             "Documents with the same probabilities over the public prototypes are not told apart at all; nothing is "
@@ -148,7 +154,7 @@ def _ordered_promise(guarantee: Guarantee) -> str:
         "ORDERED TEXT: this is not a bag-of-words and has no Earth Mover's privacy. "
         f"Take any two sequences of {n} words{agreeing}, and let S be the sum of the distances "
         f"({guarantee.metric}, on the public word vectors) of their first words, their second words and so on. "
-        f"Whatever is seen in this release is at most exp({rounded_up(guarantee.epsilon, 6)} * S) times as probable "
+        f"Whatever is seen in this release is at most exp({rounded_up(guarantee.per_unit, 6)} * S) times as probable "
         f"under one as under the other ({_known(guarantee)} for epsilon = {guarantee.epsilon:g} a word), but for a "
         f"probability of {delta} for the finite range of the sampled noise. This is weaker than what a bag of the "
         "same words promises: two texts of the same words in another order are far apart. A text of fewer words is "

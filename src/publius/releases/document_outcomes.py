@@ -8,7 +8,7 @@ import numpy as np
 
 from publius.arrays import IndexArray
 from publius.errors import UsageError
-from publius.mechanisms.documents.prototype import Prototype
+from publius.mechanisms.whole import places_of as placed
 from publius.releases.plan import Plan
 from publius.text.bag import Encoded, words_of
 
@@ -25,26 +25,26 @@ def outcomes_of(text: str, plan: Plan) -> dict[str, Any]:
 def places_of(text: str, plan: Plan) -> tuple[Encoded, IndexArray]:
     """A text as ``plan`` reads it, and its words' places in the reference, none for the empty document."""
     encoded = words_of(text, plan.vocabulary, plan.encoding)
-    return encoded, np.zeros(0, np.int64) if encoded.places is None else encoded.places
+    return encoded, placed(encoded)
 
 
 def outcomes_at(places: IndexArray, plan: Plan) -> dict[str, Any]:
     """The same of a document that is read already, as its words' places in the reference."""
     mechanism = plan.mechanism
-    if not isinstance(mechanism, Prototype):
+    law = mechanism.law([places])
+    if law is None:
         raise UsageError(
             f"the mechanism {mechanism.name} names no prototypes, so there are no outcomes to list: choose prototype"
         )
-    law = mechanism.law([places])[0]
     public = mechanism.outcomes
-    order = np.argsort(-law, kind="stable").tolist()
+    order = np.argsort(-law[0], kind="stable").tolist()
     return {
         "outcomes": [
             {
                 "prototype": public[k].prototype,
                 "label": public[k].label,
                 "words": list(public[k].words),
-                "probability": float(law[k]),
+                "probability": float(law[0][k]),
             }
             for k in order
         ],

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from typing import Any, Final
 
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
-from publius.mechanisms.registry import make_mechanism, parameters_of
+from publius.mechanisms.registry import remade
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
-from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.reference import Reference
 
 _SAME: Final = (
     "vocabulary_sha256", "reference_sha256", "stop_words_sha256", "tokenizer", "size", "epsilon", "bound", "metric",
@@ -45,24 +41,8 @@ def plan_of(manifest: Mapping[str, Any], embeddings: str | None = None, referenc
 
 
 def _plan(manifest: Mapping[str, Any], embeddings: str | None, reference: str | None) -> Plan:
-    name, parameters = manifest["mechanism"], manifest["mechanism_parameters"]
-    if manifest["level"] == "document":
-        kind = inspect.signature(DOCUMENT_MECHANISMS[name].__init__).parameters
-        taken = {key: value for key, value in parameters.items() if key in kind}
-        mechanism = make_document_mechanism(
-            name, Reference.load(reference or manifest["reference"]), preserve=manifest["preserve"],
-            bound=manifest["bound"], length=manifest["size"], **taken,
-        )  # fmt: skip
-        settings = ReleaseSettings(
-            preserve=manifest["preserve"], first=manifest["first"], unknown=manifest["unknown"]
-        )
-        return Plan.of(settings, mechanism)
-    taken = {key: value for key, value in parameters.items() if key in parameters_of(name)}
-    words = make_mechanism(
-        name, Embeddings.load(embeddings or manifest["embeddings"]), epsilon=manifest["epsilon"],
-        metric=manifest["metric"] if "metric" in parameters_of(name) else None, **taken,
-    )  # fmt: skip
     settings = ReleaseSettings(
-        length=manifest["size"], unknown=manifest["unknown"], stop_words=manifest["stop_words"]
-    )
-    return Plan.of(settings, words)
+        length=manifest["size"], first=manifest.get("first"), unknown=manifest["unknown"],
+        stop_words=manifest["stop_words"],
+    )  # fmt: skip
+    return Plan.of(settings, remade(manifest, embeddings, reference))

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, cast, final
+from typing import Any, Final, final
 
 import numpy as np
 
 import publius.text.tokenizer
 from publius.errors import PolicyError, UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.outside import is_outside, known_guarantee, origin
-from publius.mechanisms.registry import document_mechanism_of, mechanism_of
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.lifted import PADDING, as_mechanism, at_length
+from publius.mechanisms.mechanism import Mechanism, OrderedText
+from publius.mechanisms.outside import is_outside, origin
+from publius.mechanisms.registry import mechanism_for
 from publius.noise.randomness import RunKey
-from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
-from publius.settings import Between, Preserve, ReleaseSettings, TextSettings, check
+from publius.settings import ReleaseSettings
 from publius.text.bag import UNKNOWN, Encoding
-from publius.text.pads import PADS
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.public_words import stated
 from publius.vectors.learning.reference import Reference
 
 MANIFEST_VERSION = 1
@@ -34,10 +32,6 @@ SHUFFLED: Final = "in a secret random order"
 
 AS_READ: Final = "in the order of the input"
 """The same where a cluster writes parts that nobody sees whole."""
-
-_PADDING: Final = (
-    f"drawn by rank from the first {PADS:,} plain words of the vocabulary that are no stop words"
-)
 
 
 @final
@@ -59,47 +53,23 @@ class Experiment:
 
 @final
 @dataclass(frozen=True, slots=True)
-class OrderedText:
-    """A release of its own kind: the protected words in the order of the text, instead of a bag of them.
-
-    Its guarantee is the weaker one for sequences (`Guarantee.in_order`); it is no Earth Mover's privacy.
-
-    Attributes:
-        keep: what stands unprotected between the words, for which nothing is promised: "none", "stop-words",
-            "punctuation" (a few plain marks), or "all" of it.
-
-    """
-
-    keep: Between = "none"
-
-    def __post_init__(self) -> None:
-        check(ReleaseSettings, keep_between=self.keep)
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Plan:
-    """Every public decision of a release: what is in the manifest.
+    """Every public decision of a release: what is in the manifest. A kernel is lifted to the encoding's length.
 
     Raises `PolicyError` where the decisions would break the promise and no experiment was asked for: a mechanism
     without a guarantee, or unknown words that pass. `UsageError` when the length N is not fixed.
     """
 
-    mechanism: AbstractMechanism | AbstractDocumentMechanism
+    mechanism: Mechanism
     encoding: Encoding
     length_from_documents: bool = False
     experiment: Experiment | None = None
     labels: tuple[str, ...] = ()
-    ordered: OrderedText | None = None
     _stated: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        if self.level == "document":
-            self._check_document()
-        elif self.encoding.length is None:
-            raise UsageError(
-                "a release needs a public length N: give a number, or take the shortest document's"
-            )
+        object.__setattr__(self, "mechanism", as_mechanism(self.mechanism, self.encoding.length))
+        self.mechanism.check(self.encoding)
         if self.experiment is not None:
             return
         if self.mechanism.guarantee.evidence == "none":
@@ -112,119 +82,52 @@ class Plan:
                 "unknown words that pass have no guarantee at all: choose unk, drop or reject, or run an experiment "
                 "(NOT PRIVATE)"
             )
-        if is_outside(type(self.mechanism)):
+        if is_outside(self.mechanism.implementation):
             object.__setattr__(self, "_stated", self._said())
 
     def _said(self) -> str:
         """What the mechanism states of itself."""
         return repr((self.mechanism.guarantee, self.mechanism.parameters))
 
-    def _check_document(self) -> None:
-        if self.ordered is not None:
-            raise UsageError("a document's prototype or position has no order to keep: leave out --order")
-        if self.encoding.unknown not in ("drop", TextSettings.unknown):
-            raise UsageError(
-                f"unknown words cannot be {self.encoding.unknown!r} where whole documents are protected: choose drop, "
-                "which leaves them out, or unk, which puts them at a public point"
-            )
-        if self.encoding.missing(0):
-            raise UsageError("a whole document is never filled up: make the encoding with padded=False")
-
     @classmethod
     def of(
         cls,
         settings: ReleaseSettings,
-        mechanism: AbstractMechanism | AbstractDocumentMechanism | None = None,
+        mechanism: Kernel | Mechanism | None = None,
         *,
         labels: Sequence[str] = (),
         shortest: Callable[[Encoding, Embeddings], int] | None = None,
+        reference: Reference | None = None,
     ) -> Plan:
         """The plan that ``settings`` ask for, with a ``mechanism`` that is made already or the one they name.
 
-        ``shortest`` finds the length of the shortest document, where that is to be N.
+        A kernel is lifted to their length. ``shortest`` finds the length of the shortest document, where that is to
+        be N; ``reference`` is one that is open already.
         """
         if settings.seed is not None and not settings.experiment:
             raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
-        if settings.keep_between is not None and not settings.order:
-            raise UsageError("--keep-between says what stands between ordered words: give --order too")
         experiment = Experiment(settings.seed) if settings.experiment else None
-        if isinstance(mechanism, AbstractDocumentMechanism):
-            return cls._with(mechanism, settings, experiment, tuple(labels))
-        settings = settings.resolved()
-        if settings.level == "document":
-            return cls._of_documents(settings, experiment, tuple(labels))
-        if given := [name for name in ("reference", "bound", "first") if getattr(settings, name) is not None]:
+        made = mechanism_for(settings, mechanism, reference=reference)
+        from_documents = made.needs_length and settings.size is None
+        if from_documents and shortest is None:
             raise UsageError(
-                f"--{given[0]} belongs to --preserve topic or meaning: name one, or leave out --{given[0]}"
+                "a release needs a public length N: give a number, or take the shortest document's"
             )
-        ordered = OrderedText(settings.keep_between or "none") if settings.order else None
-        made = mechanism or mechanism_of(settings)
-        encoding = Encoding.of(
-            made.embeddings.tokenizer,
-            length=1 if shortest is not None and settings.size is None else settings.size,
-            unknown=settings.unknown or TextSettings.unknown,
-            stop_words=settings.stop_words,
-        )
-        plan = cls(made, encoding, settings.size is None, experiment, tuple(labels), ordered)
-        if shortest is None or settings.size is not None:
+        plan = cls(made, made.encoding(settings), from_documents, experiment, tuple(labels))
+        if not from_documents or shortest is None:
             return plan
-        return replace(plan, encoding=replace(encoding, length=shortest(encoding, made.embeddings)))
-
-    @classmethod
-    def _of_documents(
-        cls, settings: ReleaseSettings, experiment: Experiment | None, labels: tuple[str, ...]
-    ) -> Plan:
-        """A plan whose promise is about whole documents."""
-        if settings.embeddings is not None:
-            raise UsageError("--embeddings belongs to --preserve words: a reference has features of its own")
-        if settings.order:
-            raise UsageError("--order belongs to --preserve words: a topic or meaning has no order")
-        if settings.size is None:
-            raise UsageError(
-                "--length shortest belongs to --preserve words: give the words of a released bag"
-            )
-        if settings.reference is None:
-            raise UsageError(
-                f"--preserve {settings.preserve} needs a public reference: --reference themes is made from the "
-                "packaged vectors, and 'publius reference fit' makes one of your own public texts"
-            )
-        mechanism = document_mechanism_of(settings, Reference.load(settings.reference))
-        return cls._with(mechanism, settings, experiment, labels)
-
-    @classmethod
-    def _with(
-        cls, mechanism: AbstractDocumentMechanism, settings: ReleaseSettings, experiment: Experiment | None,
-        labels: tuple[str, ...],
-    ) -> Plan:  # fmt: skip
-        """A plan with a document mechanism that is made already, which says what is kept."""
-        chosen = replace(settings, preserve=cast(Preserve, mechanism.preserve)).resolved()
-        if settings.length not in (None, mechanism.length):
-            raise UsageError(
-                f"the mechanism makes bags of {mechanism.length} words, not {settings.length}: leave out the length"
-            )
-        encoding = Encoding.of(
-            mechanism.reference.tokenizer,
-            length=chosen.first,
-            unknown=chosen.unknown or TextSettings.unknown,
-            stop_words=mechanism.reference.stop_words,
-            padded=False,
-        )
-        ordered = OrderedText(settings.keep_between or "none") if settings.order else None
-        return cls(mechanism, encoding, False, experiment, labels, ordered)
+        made = at_length(made, shortest(plan.encoding, made.kernel.embeddings))
+        return replace(plan, mechanism=made, encoding=made.encoding(settings))
 
     @property
     def level(self) -> str:
         """What the promise is about: each "word", or the "document" as a whole."""
-        return self.mechanism.level
+        return self.guarantee.level
 
     @property
-    def word_mechanism(self) -> AbstractMechanism:
-        """The mechanism of a plan whose promise is about words; `UsageError` for a plan about whole documents."""
-        if isinstance(self.mechanism, AbstractDocumentMechanism):
-            raise UsageError(
-                f"this works on words: it has no use for a plan that keeps the {self.mechanism.preserve}"
-            )
-        return self.mechanism
+    def ordered(self) -> OrderedText | None:
+        """What is kept of the order of a text; None for bags."""
+        return self.mechanism.ordered
 
     @property
     def vocabulary(self) -> Embeddings | Reference:
@@ -239,17 +142,12 @@ class Plan:
     @property
     def size(self) -> int:
         """N, the number of words of every bag."""
-        if isinstance(self.mechanism, AbstractDocumentMechanism):
-            return self.mechanism.length
-        return self.encoding.length or 0
+        return self.mechanism.length
 
     @property
-    def guarantee(self) -> Guarantee | DocumentGuarantee:
-        """The mechanism's guarantee: of the whole document, or lifted to bags of N words, or for N words in order."""
-        if isinstance(self.mechanism, AbstractDocumentMechanism):
-            return self.mechanism.guarantee
-        lifted = known_guarantee(self.word_mechanism).lifted(self.size)
-        return lifted if self.ordered is None else lifted.in_order(self.ordered.keep)
+    def guarantee(self) -> Guarantee:
+        """The mechanism's: what is promised between two documents."""
+        return self.mechanism.guarantee
 
     @property
     def kind(self) -> str:
@@ -312,14 +210,14 @@ class Plan:
             "size_from": "the shortest of the documents" if self.length_from_documents else "given",
             "level": self.level,
             "epsilon": guarantee.epsilon,
-            **self._constants(),
+            **self.mechanism.constants,
             "delta": guarantee.delta,
             "evidence": guarantee.evidence,
             "mechanism": self.mechanism.name,
-            **({"mechanism_source": source} if (source := origin(type(self.mechanism))) else {}),
+            **({"mechanism_source": source} if (source := origin(self.mechanism.implementation)) else {}),
             "mechanism_parameters": self.mechanism.parameters,
             "metric": guarantee.metric,
-            **self._public_inputs(),
+            **self.mechanism.public_inputs(self.encoding),
             "vocabulary_size": vocabulary.size,
             "vocabulary_sha256": vocabulary.sha256,
             "tokenizer": publius.text.tokenizer.PROFILES[self.encoding.profile].label,
@@ -327,7 +225,7 @@ class Plan:
             "stop_words_sha256": self.encoding.stop_words.sha256,
             "unknown": self.encoding.unknown,
             "unknown_token": UNKNOWN,
-            **({"padding": _PADDING} if self.encoding.padded and self.level == "word" else {}),
+            **({"padding": PADDING} if self.encoding.padded else {}),
             "labels": list(self.labels),
             "ordered": self.ordered is not None,
             **({"kept_between": self.ordered.keep} if self.ordered else {}),
@@ -335,37 +233,9 @@ class Plan:
             "versions": {"numpy": np.__version__},
         }
 
-    def _constants(self) -> dict[str, Any]:
-        """What is promised beside epsilon: per bag of words, and between any two documents."""
-        guarantee = self.guarantee
-        if isinstance(guarantee, DocumentGuarantee):
-            facts = {"bound": guarantee.bound, "bound_delta": guarantee.bound_delta}
-            return {"epsilon_total": guarantee.epsilon, **facts, "strength": guarantee.strength}
-        return {"epsilon_total": guarantee.epsilon_total, "bound": None}
-
-    def _public_inputs(self) -> dict[str, Any]:
-        """What was learned from public texts or vectors, and how much of a document counts."""
-        if isinstance(self.mechanism, AbstractDocumentMechanism):
-            reference, preserve = self.mechanism.reference, self.mechanism.preserve
-            return {
-                "preserve": preserve,
-                "reference": reference.name,
-                "reference_sha256": reference.sha256,
-                "reference_words": stated(reference.source),
-                "embeddings": None,
-                "dimension": self.mechanism.aspect.dimension,
-                "first": self.encoding.length,
-            }
-        embeddings = self.word_mechanism.embeddings
-        named = {"preserve": ReleaseSettings.preserve, "reference": None, "reference_sha256": None,
-                 "reference_words": None}  # fmt: skip
-        return {**named, "embeddings": embeddings.name, "dimension": embeddings.dimension}
-
     @property
     def _randomness(self) -> str:
-        mechanism = self.mechanism
-        bits = isinstance(mechanism, AbstractDocumentMechanism) and mechanism.noise_bytes is not None
-        name = "SHAKE-256" if bits else "ChaCha20"
+        name = self.mechanism.randomness
         return f"seeded {name}" if self.run_is_seeded else f"{name} keyed by the operating system"
 
     @property

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from publius.arrays import AbstractMadeWhenAsked
-from publius.mechanisms.documents.base import Outcomes
-from publius.privacy.document_guarantee import DocumentGuarantee
+from publius.mechanisms.mechanism import Outcomes
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import Bag
 
@@ -34,7 +33,7 @@ class Release:
 
     id: str
     bag: Bag
-    guarantee: Guarantee | DocumentGuarantee | None
+    guarantee: Guarantee | None
     labels: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     warning: str | None = None
     words: tuple[str, ...] | None = field(default=None, repr=False)
@@ -68,7 +67,7 @@ class ReleasedTogether(AbstractMadeWhenAsked[Release]):
         ids: Sequence[str],
         labels: Sequence[Mapping[str, Any]],
         outcomes: Outcomes,
-        guarantee: Guarantee | DocumentGuarantee | None,
+        guarantee: Guarantee | None,
         warning: str | None,
     ) -> None:
         self.ids, self.labels, self.outcomes = ids, labels, outcomes
@@ -78,7 +77,7 @@ class ReleasedTogether(AbstractMadeWhenAsked[Release]):
         return len(self.ids)
 
     def _item(self, place: int) -> Release:
-        prototype, label, bag = self.outcomes[place]
+        prototype, label, bag, *_ = self.outcomes[place]
         facts = (self.ids[place], bag, self.guarantee, self.labels[place], self.warning)
         return Release(*facts, prototype=prototype, label=label)
 

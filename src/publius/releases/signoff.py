@@ -17,7 +17,7 @@ from typing import Any, Final, final
 
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
 from publius.files import read_bytes_limited, read_lines, shown
-from publius.privacy.document_guarantee import STRENGTHS, strength_of
+from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.releases.contents import FILES, MANIFEST, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.near import check_not_empty, emptiness_of

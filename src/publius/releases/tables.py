@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from publius.documents.corpus import Document, accepted, documents_of
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.mechanism import Mechanism, OrderedText
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
-from publius.releases.plan import OrderedText, Plan
+from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.writers import Layout
 from publius.settings import InputSettings, ReleaseSettings, UnknownPolicy
@@ -27,7 +27,7 @@ MANIFEST = b"publius"
 
 def protect_table(
     table: Any,
-    mechanism: AbstractMechanism | AbstractDocumentMechanism,
+    mechanism: Kernel | Mechanism,
     *,
     length: int | None = None,
     id_field: str = InputSettings.id_field,
@@ -76,7 +76,7 @@ def protect_table(
 
 
 def plan_of(
-    mechanism: AbstractMechanism | AbstractDocumentMechanism,
+    mechanism: Kernel | Mechanism,
     *,
     length: int | None = None,
     keep: Sequence[str] = (),
@@ -85,8 +85,6 @@ def plan_of(
     ordered: OrderedText | None = None,
 ) -> Plan:
     """The plan under which `protect_table` releases with these arguments; raises the same."""
-    if length is None and isinstance(mechanism, AbstractMechanism):
-        raise UsageError("a release of words needs a public length N: give length=N")
     settings = ReleaseSettings(
         length=length,
         unknown=unknown,
@@ -94,7 +92,10 @@ def plan_of(
         order=ordered is not None,
         keep_between=ordered.keep if ordered else None,
     )
-    return Plan.of(settings, mechanism, labels=keep)
+    plan = Plan.of(settings, mechanism, labels=keep)
+    if plan.mechanism.needs_length and length is None:
+        raise UsageError("a release of words needs a public length N: give length=N")
+    return plan
 
 
 def _arrow(table: Any) -> pyarrow.Table:
@@ -124,7 +125,7 @@ def _rows(table: pyarrow.Table, columns: Sequence[str]) -> Iterator[Mapping[str,
 
 
 def _batches(documents: Sequence[Document], plan: Plan, layout: Layout) -> Iterator[pyarrow.RecordBatch]:
-    key, step = RunKey.fresh(), plan.mechanism.batch_size(plan.size)
+    key, step = RunKey.fresh(), plan.mechanism.batch_size()
     for start in range(0, len(documents), step):
         results, _ = protect(documents[start : start + step], plan, key)
         yield layout.rows([accepted(result) for result in results])

@@ -1,4 +1,4 @@
-"""What a guarantee means for typical pairs: of words, and of a user's own public texts.
+"""What a guarantee means for typical pairs of a user's own public texts.
 
 Everything here is public: the vocabulary, and texts that the user says are public.
 """
@@ -6,103 +6,36 @@ Everything here is public: the vocabulary, and texts that the user says are publ
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import combinations
-from typing import Final, TypeVar, final
+from typing import Final, TypeVar
 
-import numpy as np
-
-from publius.arrays import IndexArray
-from publius.distances.metrics import AbstractMetric
-from publius.distances.pairwise import pairwise_distances
 from publius.errors import DataError
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.privacy.document_guarantee import strength_of
-from publius.text.bag import UNKNOWN, Bag
-from publius.vectors.embeddings import Embeddings
+from publius.mechanisms.mechanism import Mechanism, Pair
+from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding
 
 Item = TypeVar("Item")
 
 TEXTS: Final = 30
 """Texts that are compared with each other at most: 435 pairs."""
 
-WORDS: Final = ("nurse", "red", "monday", "paris", "doctor", "river", "money", "angry")
-"""Ordinary words of which examples are made where a vocabulary has them and no texts are given."""
-
-EXAMPLES: Final = 3
 _QUANTILES: Final = (("the nearest pair", 0.0), ("a near pair (one in ten is nearer)", 0.1), ("the median pair", 0.5),
                      ("the farthest pair", 1.0))  # fmt: skip
 
 
-@final
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two documents or words, how far they are apart, and the exponent between them in nats.
+def typical_pairs(documents: Sequence[Encoded], mechanism: Mechanism, encoding: Encoding) -> list[Pair]:
+    """The nearest, a near, the median and the farthest pair of public texts, by the exponent between them.
 
-    ``distance`` is None where only the exponent is known.
+    That is exact where the mechanism's law is computed. `DataError` with fewer than two.
     """
-
-    name: str
-    distance: float | None
-    exponent: float
-
-    @property
-    def strength(self) -> str:
-        """The word for the exponent on the scale of words: strong, moderate, weak or empty."""
-        return strength_of(self.exponent)
-
-
-def word_pairs(
-    embeddings: Embeddings,
-    metric: AbstractMetric,
-    exponent: Callable[[float], float],
-    words: Sequence[str] = WORDS,
-) -> list[Pair]:
-    """For each of the first words that the vocabulary has, its nearest neighbor, and what replacing one by it costs.
-
-    ``exponent`` is that of a document in which one word of N is replaced: of epsilon times the distance.
-    """
-    pairs: list[Pair] = []
-    for word in words:
-        place = embeddings.index(word)
-        if place is None or len(pairs) == EXAMPLES:
-            continue
-        distances = metric.pairwise(embeddings.vectors[place : place + 1], embeddings.vectors)[0]
-        distances[place] = np.inf
-        other = int(distances.argmin())
-        distance = float(distances[other])
-        pairs.append(Pair(f"{word} replaced by {embeddings.vocabulary[other]}", distance, exponent(distance)))
-    return pairs
-
-
-def text_pairs(
-    bags: Sequence[Bag], embeddings: Embeddings, metric: AbstractMetric, exponent: Callable[[float], float]
-) -> list[Pair]:
-    """The nearest, a near, the median and the farthest pair of public texts, as bags of one size.
-
-    `DataError` with fewer than two.
-    """
-    chosen = _spread(bags)
-    distances = pairwise_distances(chosen, embeddings, metric)
-    found = sorted(float(distances[a, b]) for a, b in combinations(range(len(chosen)), 2))
-    return [Pair(name, distance, exponent(distance)) for name, distance in _at_quantiles(found)]
-
-
-def filled_pairs(
-    documents: Sequence[Item], between: Callable[[Item, Item], float], exponent: Callable[[float], float]
-) -> list[Pair]:
-    """The same where a document may be filled up, so that ``between`` says how far two of them are apart at most."""
-    found = sorted(between(a, b) for a, b in combinations(_spread(documents), 2))
-    return [Pair(name, distance, exponent(distance)) for name, distance in _at_quantiles(found)]
-
-
-def document_pairs(documents: Sequence[IndexArray], mechanism: AbstractDocumentMechanism) -> list[Pair]:
-    """The same for a document mechanism: by the exponent, which is exact where its law is computed."""
-    chosen = _spread(documents)
-    compared = [mechanism.between(a, b) for a, b in combinations(chosen, 2)]
-    exponents = sorted(each.exponent if each.exact is None else each.exact for each in compared)
-    return [Pair(name, None, exponent) for name, exponent in _at_quantiles(exponents)]
+    compared = [mechanism.compare(a, b, encoding) for a, b in combinations(_spread(documents), 2)]
+    ordered = sorted(
+        ((each.exponent, each.distance) if each.exact is None else (each.exact, None) for each in compared),
+        key=lambda found: found[0],
+    )
+    last = len(ordered) - 1
+    chosen = [(name, *ordered[round(share * last)]) for name, share in _QUANTILES]
+    return [Pair(name, distance, exponent) for name, exponent, distance in chosen]
 
 
 def frequent_words(bags: Sequence[Bag], count: int = 20) -> list[str]:
@@ -117,8 +50,3 @@ def _spread(items: Sequence[Item]) -> list[Item]:
         raise DataError("fewer than two of the public texts have a word that counts: give more of them")
     step = max(1, -(-len(items) // TEXTS))
     return list(items[::step])[:TEXTS]
-
-
-def _at_quantiles(ordered: Sequence[float]) -> list[tuple[str, float]]:
-    last = len(ordered) - 1
-    return [(name, ordered[round(share * last)]) for name, share in _QUANTILES]

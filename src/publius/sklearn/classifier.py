@@ -115,7 +115,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def _informed(self) -> AbstractAttacker:
         if self.privatizer is None:
             raise UsageError("the informed adversary knows the mechanism: give privatizer=BagPrivatizer(...)")
-        mechanism = clone(self.privatizer).fit(["word"]).plan_.word_mechanism
+        mechanism = clone(self.privatizer).fit(["word"]).plan_.mechanism.kernel
         return Informed(transition_of(mechanism, system_rng()), mechanism.embeddings, seed=self.seed)
 
     def __sklearn_tags__(self) -> Any:

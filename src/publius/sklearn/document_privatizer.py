@@ -102,7 +102,7 @@ class DocumentPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return found
 
     def _released(self, texts: Sequence[str]) -> Iterator[Any]:
-        key, step = self.plan_.run_key(), self.plan_.mechanism.batch_size(self.plan_.size)
+        key, step = self.plan_.run_key(), self.plan_.mechanism.batch_size()
         for start in range(0, len(texts), step):
             part = enumerate(texts[start : start + step], start + 1)
             documents = [Document(str(position), text, {}, position) for position, text in part]

@@ -10,7 +10,7 @@ import numpy as np
 
 from publius.arrays import IndexArray
 from publius.errors import MissingExtraError, UnknownWordError, UsageError
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import entropy, system_rng
 from publius.privacy.promise import promise
@@ -124,16 +124,16 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         texts, counts = texts_or_counts(self, X, reset=False)
         rows = self._of_texts(texts) if counts is None else self._of_counts(counts)
         return _as_counts(
-            _randomized(rows, self.plan_.word_mechanism, self.plan_.size), self.plan_.word_mechanism
+            _randomized(rows, self.plan_.mechanism.kernel, self.plan_.size), self.plan_.mechanism.kernel
         )
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The words of the output's columns: the vocabulary."""
         check_is_fitted(self)
-        return np.asarray(self.plan_.word_mechanism.embeddings.vocabulary, dtype=object)
+        return np.asarray(self.plan_.mechanism.kernel.embeddings.vocabulary, dtype=object)
 
     def _of_texts(self, texts: Sequence[str] | None) -> list[IndexArray]:
-        mechanism, rows = self.plan_.word_mechanism, []
+        mechanism, rows = self.plan_.mechanism.kernel, []
         for position, text in enumerate(texts or (), start=1):
             try:
                 encoded = words_of(text, mechanism.embeddings, self.plan_.encoding)
@@ -145,7 +145,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
 
     def _filled(self, places: IndexArray) -> IndexArray:
         """Exactly N: a short document is filled up with public words that are drawn for it."""
-        vectors, encoding = self.plan_.word_mechanism.embeddings, self.plan_.encoding
+        vectors, encoding = self.plan_.mechanism.kernel.embeddings, self.plan_.encoding
         pads = drawn_pads(vectors, encoding.stop_words, entropy(BYTES * (self.plan_.size - len(places))))
         return np.concatenate([places, pads])
 
@@ -160,8 +160,8 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 f"{unknown:,} words are outside the vocabulary: choose the policy unk or drop, or embeddings that "
                 "hold them"
             )
-        ranks = _public_ranks(self.columns_, self.plan_.word_mechanism.embeddings)
-        stand_in = None if self.unknown == "drop" else self.plan_.word_mechanism.embeddings.unknown_index
+        ranks = _public_ranks(self.columns_, self.plan_.mechanism.kernel.embeddings)
+        stand_in = None if self.unknown == "drop" else self.plan_.mechanism.kernel.embeddings.unknown_index
         return [
             self._filled(_first_words(counts, row, self.columns_, ranks, self.plan_.size, stand_in))
             for row in range(counts.shape[0])
@@ -217,7 +217,7 @@ def _first_words(
     return np.concatenate([words, np.full(unknown, stand_in, np.int64)])
 
 
-def _randomized(rows: Sequence[IndexArray], mechanism: AbstractMechanism, length: int) -> IndexArray:
+def _randomized(rows: Sequence[IndexArray], mechanism: Kernel, length: int) -> IndexArray:
     """The rows through the mechanism with fresh noise, shape (documents, length)."""
     rng, step = system_rng(), max(1, mechanism.batch_words // length)
     outputs = [np.zeros((0, length), np.int64)]
@@ -227,7 +227,7 @@ def _randomized(rows: Sequence[IndexArray], mechanism: AbstractMechanism, length
     return np.concatenate(outputs)
 
 
-def _as_counts(words: IndexArray, mechanism: AbstractMechanism) -> Any:
+def _as_counts(words: IndexArray, mechanism: Kernel) -> Any:
     """Counts of each row's words, CSR of shape (rows, V): without order (R11)."""
     rows = np.repeat(np.arange(len(words)), words.shape[1])
     ones = np.ones(words.size, np.int64)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from publius.privacy.document_guarantee import Strength
+from publius.privacy.guarantee import Strength
 from publius.web.answers import Answer, Guarantee
 
 

@@ -11,9 +11,9 @@ from typing import Any, Final, TypeVar, cast, final
 
 from publius.errors import UsageError
 from publius.files.progress import advance, stage
-from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.curves import kept_range, ladder
 from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import make_mechanism, mechanism_class
 from publius.settings import EUCLIDEAN, VectorSettings
 from publius.vectors.embeddings import Embeddings
@@ -48,12 +48,12 @@ class Mechanisms:
 
     def get(
         self, name: str, epsilon: float, metric: str = VectorSettings.metric, **parameters: Any
-    ) -> AbstractMechanism:
+    ) -> Kernel:
         """The mechanism; `UsageError` with the reason where it does not suit the vocabulary or the metric."""
         if reason := self.unsuitable(name):
             raise UsageError(f"the mechanism {name} is not offered here: {reason}")
 
-        def made(at: float) -> AbstractMechanism:
+        def made(at: float) -> Kernel:
             return make_mechanism(name, self.embeddings, epsilon=at, metric=metric, **parameters)
 
         own = tuple(sorted(parameters.items()))

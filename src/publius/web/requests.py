@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS
-from publius.mechanisms.registry import all_parameters, available
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS, all_parameters, available
 from publius.settings import (
     ENGLISH,
     EPSILON_TO_TRY,

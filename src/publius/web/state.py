@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import final
 
 from publius.errors import UnknownWordError
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import document_mechanism_of
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
@@ -57,7 +57,7 @@ class State:
         self.samples = Samples()
         self.workplace = Workplace()
 
-    def mechanism(self, asked: Chosen) -> AbstractMechanism:
+    def mechanism(self, asked: Chosen) -> Kernel:
         """The mechanism on words that a request names."""
         chosen = asked.settings
         return self.mechanisms.get(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from publius.errors import UsageError
-from publius.mechanisms.documents.position import Position
+from publius.mechanisms.position import Position
 from publius.noise.randomness import RunKey, seeded_rng
 from references import fitted, made
 

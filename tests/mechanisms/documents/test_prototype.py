@@ -13,9 +13,9 @@ from scipy.stats import chisquare
 
 from publius.distances.earth_mover import vector_transport
 from publius.errors import DataError, UsageError
-from publius.mechanisms.documents.base import Noise
-from publius.mechanisms.documents.prototype import TOTAL, Prototype, fidelity
-from publius.mechanisms.documents.registry import make_document_mechanism
+from publius.mechanisms.prototype import TOTAL, Prototype, fidelity
+from publius.mechanisms.registry import make_document_mechanism
+from publius.mechanisms.whole import Noise
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag
 from publius.vectors.learning.reference import WORD_DRAWS

@@ -22,9 +22,10 @@ from publius.checks.audit.tests_of_fit import log_p_pearson
 from publius.checks.audit.toy_references import DocumentWorld, document_worlds
 from publius.distances.earth_mover import vector_transport
 from publius.errors import PolicyError, PubliusError
-from publius.mechanisms.documents.base import AbstractDocumentMechanism, DocumentOutcome
-from publius.mechanisms.documents.position import Position
-from publius.mechanisms.documents.prototype import TOTAL, Prototype
+from publius.mechanisms.mechanism import Outcome
+from publius.mechanisms.position import Position
+from publius.mechanisms.prototype import TOTAL, Prototype
+from publius.mechanisms.whole import WholeDocument
 from publius.noise.randomness import RunKey
 from publius.text.bag import Bag
 
@@ -60,11 +61,11 @@ def check_documents(
         losses = _losses(weights)
         cells += len(weights) ** 2 * weights.shape[1]
         promised = mechanism.guarantee
-        over_bound = max(over_bound, float(losses.max()) - promised.bound)
+        over_bound = max(over_bound, float(losses.max()) - promised.map())
         distances, gap = _distances(world, documents)
         coupled, pairs = max(coupled, gap), pairs + _COUPLED
         if promised.epsilon is not None:
-            over_unit = max(over_unit, float((losses - promised.epsilon * distances).max()))
+            over_unit = max(over_unit, float((losses - promised.per_unit * distances).max()))
     checks = (
         Check(BOUND, cells, over_bound, LARGEST_EXCESS),
         Check(UNIT, cells, over_unit, LARGEST_EXCESS),
@@ -75,7 +76,7 @@ def check_documents(
     return Findings(checks, figures)
 
 
-def _weights(mechanism: AbstractDocumentMechanism, documents: Sequence[IndexArray]) -> IndexArray:
+def _weights(mechanism: WholeDocument, documents: Sequence[IndexArray]) -> IndexArray:
     if not isinstance(mechanism, Prototype):
         raise PubliusError("the audit of laws needs the mechanism prototype")
     return mechanism.weights(documents)
@@ -134,9 +135,9 @@ def check_positions(subject: Subject, worlds: int) -> Findings:
         apart = np.sqrt(((centres[:, None] - centres[None, :]) ** 2).sum(axis=2))
         losses = mechanism.noise_epsilon * apart
         promised = mechanism.guarantee
-        over_bound = max(over_bound, float(losses.max()) - promised.bound)
+        over_bound = max(over_bound, float(losses.max()) - promised.map())
         if promised.epsilon is not None:
-            excess = losses - promised.epsilon * _distances(world, documents)[0]
+            excess = losses - promised.per_unit * _distances(world, documents)[0]
             over_unit = max(over_unit, float(excess.max()))
         pairs += apart.size
     checks = (
@@ -176,7 +177,7 @@ def check_document_draws(subject: Subject, samples: int, key: RunKey) -> Finding
 
 
 def _words_drawn(
-    drawn: Sequence[DocumentOutcome], genuine: Prototype, counts: IndexArray, words: int
+    drawn: Sequence[Outcome], genuine: Prototype, counts: IndexArray, words: int
 ) -> tuple[Float64Array, Float64Array]:
     """How often each word came out, and how often it should, given the prototypes that did."""
     seen, expected = np.zeros(words), np.zeros(words)
@@ -204,7 +205,7 @@ def check_what_leaves(subject: Subject, key: RunKey) -> Findings:
     return Findings((violations(LEAVES, total, wrong),))
 
 
-def _public(found: DocumentOutcome, labels: dict[int, str], world: DocumentWorld) -> bool:
+def _public(found: Outcome, labels: dict[int, str], world: DocumentWorld) -> bool:
     if type(found.bag) is not Bag or found.bag.size != _LENGTH:
         return False
     if not all(word in world.reference for word in found.bag.counts):

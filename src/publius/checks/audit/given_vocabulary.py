@@ -16,8 +16,8 @@ from publius.checks.audit.tests_of_fit import log_p_pearson
 from publius.checks.audit.timing import check_timing
 from publius.checks.audit.words import check_ratios_of, word_counts
 from publius.distances.metrics import Euclidean
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import Generator, RunKey
 
 _PAIRS: Final = 4
@@ -48,7 +48,7 @@ class OwnNoise:
         return self.mechanism.noise(count, rng)
 
 
-def neighboring_pairs(mechanism: AbstractMechanism, count: int, key: RunKey) -> IndexArray:
+def neighboring_pairs(mechanism: Kernel, count: int, key: RunKey) -> IndexArray:
     """``count`` random words, each with the nearest other word at a distance; shape (count, 2)."""
     vectors = mechanism.embeddings.vectors
     chosen = key.rng("own/pairs").integers(0, len(vectors), count)
@@ -57,7 +57,7 @@ def neighboring_pairs(mechanism: AbstractMechanism, count: int, key: RunKey) -> 
     return np.stack([chosen, distances.argmin(axis=1)], axis=1)
 
 
-def check_own(mechanism: AbstractMechanism, level: Level, key: RunKey) -> Findings:
+def check_own(mechanism: Kernel, level: Level, key: RunKey) -> Findings:
     """Noise law, search, ratio bounds and, where they are stated, probabilities."""
     pairs = neighboring_pairs(mechanism, _PAIRS, key)
     checks = [check_ratios_of(mechanism, pairs, level.own_points, key, _NAME)]
@@ -73,7 +73,7 @@ def check_own(mechanism: AbstractMechanism, level: Level, key: RunKey) -> Findin
     return Findings(tuple(checks))
 
 
-def _stated(mechanism: AbstractMechanism, pairs: IndexArray, samples: int, key: RunKey) -> list[Check]:
+def _stated(mechanism: Kernel, pairs: IndexArray, samples: int, key: RunKey) -> list[Check]:
     """The probabilities that a finite mechanism states: within the bound, and those that come out."""
     vectors = mechanism.embeddings.vectors
     excess, worst = -np.inf, 0.0
@@ -92,6 +92,6 @@ def _stated(mechanism: AbstractMechanism, pairs: IndexArray, samples: int, key: 
     ]
 
 
-def check_own_timing(mechanism: AbstractMechanism, level: Level, key: RunKey) -> Findings:
+def check_own_timing(mechanism: Kernel, level: Level, key: RunKey) -> Findings:
     """The time of a release by class of input word."""
     return Findings(tuple(check_timing(mechanism, level.timing_repeats, _TIMED_WORDS, key, _NAME)))

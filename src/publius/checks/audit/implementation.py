@@ -17,10 +17,10 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.documents.corpus import BadDocument, Document
 from publius.documents.parquet_limits import Allowance
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.documents.registry import make_document_mechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.registry import make_document_mechanism
+from publius.mechanisms.whole import WholeDocument
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.ledger import Amount, Charge, Ledger
@@ -87,7 +87,7 @@ class Spender(Protocol):
         ...
 
 
-def _laplace(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
+def _laplace(embeddings: Embeddings, epsilon: float) -> Kernel:
     return Laplace(embeddings, epsilon=epsilon)
 
 
@@ -105,7 +105,7 @@ def _writer(plan: Plan, folder: Path) -> AbstractWriter:
     return WRITERS["jsonl"](folder, Layout.of(plan))
 
 
-def _document_mechanism(name: str, reference: Reference, **parameters: Any) -> AbstractDocumentMechanism:
+def _document_mechanism(name: str, reference: Reference, **parameters: Any) -> WholeDocument:
     return make_document_mechanism(name, reference, **parameters)
 
 
@@ -134,7 +134,7 @@ class Subject:
 
     """
 
-    mechanism: Callable[[Embeddings, float], AbstractMechanism] = _laplace
+    mechanism: Callable[[Embeddings, float], Kernel] = _laplace
     noise: Callable[[int, float], AbstractNoise] = EuclideanLaplace
     noisy: Callable[[AbstractNoise, FloatArray, FloatArray], Float64Array] = _noisy
     search: Callable[[FloatArray], Search] = NearestWords
@@ -148,14 +148,14 @@ class Subject:
     writer: Callable[[Plan, Path], Writer] = _writer
     ledger: Callable[[Path, Amount | None], Spender] = _ledger
     paid_release: Callable[..., Release] = release
-    document_mechanism: Callable[..., AbstractDocumentMechanism] = _document_mechanism
+    document_mechanism: Callable[..., WholeDocument] = _document_mechanism
     own_texts: Callable[[Reference, str], None] = Reference.check_learned_elsewhere
 
 
 GENUINE = Subject()
 
 
-def built(subject: Subject, embeddings: Embeddings, epsilon: float) -> AbstractMechanism | None:
+def built(subject: Subject, embeddings: Embeddings, epsilon: float) -> Kernel | None:
     """The subject's mechanism on a vocabulary, or None where it does not exist there and says so.
 
     Some mechanisms refuse a vocabulary or an epsilon, such as tight constraints with a negative weight.

@@ -27,8 +27,9 @@ from publius.checks.audit.outcomes import Check, Findings, violations
 from publius.checks.audit.release_path import toy_embeddings
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import PolicyError, PubliusError, UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.lifted import Lifted
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.releases.contents import FILES, MANIFEST
@@ -105,7 +106,7 @@ def make_plan(world: World, **options: Any) -> Plan:
         embeddings.tokenizer, length=LENGTH, unknown=world.unknown, stop_words=TextSettings.stop_words
     )
     options = {"experiment": Experiment(seed=4), **options}
-    return Plan(Laplace(embeddings, epsilon=2.0), encoding, **options)
+    return Plan(Lifted(Laplace(embeddings, epsilon=2.0), LENGTH), encoding, **options)
 
 
 def check_observable(*, full: bool) -> Findings:
@@ -289,14 +290,15 @@ def check_home() -> Check:
         with tempfile.TemporaryDirectory() as name:
             Path(name, "in.txt").write_text("ba" + tail, encoding="utf-8")
             mechanism = _Preparing(toy_embeddings(), epsilon=2.0)
-            plan = Plan(mechanism, make_plan(World("any")).encoding, experiment=Experiment())
+            lifted = Lifted(mechanism, LENGTH)
+            plan = Plan(lifted, make_plan(World("any")).encoding, experiment=Experiment())
             protect_corpus(open_corpus(Path(name, "in.txt")), plan, Path(name, "out"))
             prepared.append(mechanism.prepared)
     return violations(HOME, 2, int(prepared[0] != prepared[1]))
 
 
 @final
-class _Preparing(AbstractMechanism):
+class _Preparing(Kernel):
     """A mechanism that notes whether it was prepared, and is `Laplace` otherwise."""
 
     name = Laplace.name
@@ -308,19 +310,19 @@ class _Preparing(AbstractMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`."""
+        """See `Kernel.guarantee`."""
         return self._inner.guarantee
 
     def prepare(self) -> None:
-        """See `AbstractMechanism.prepare`."""
+        """See `Kernel.prepare`."""
         self.prepared = True
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`."""
+        """See `Kernel.noise`."""
         return self._inner.noise(count, rng)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`."""
+        """See `Kernel.apply`."""
         return self._inner.apply(words, noise, threads=threads)
 
 

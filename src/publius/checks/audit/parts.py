@@ -32,8 +32,8 @@ from publius.checks.audit.theorem import check_theorem, lifted_worlds
 from publius.checks.audit.toy_vocabularies import World, worlds
 from publius.checks.audit.vectors import check_vectors
 from publius.checks.audit.words import check_ratios, check_words
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey
 from publius.vectors.nearest import NearestWords
 
@@ -56,7 +56,7 @@ class Context:
     """
 
     subject: Subject
-    own: AbstractMechanism
+    own: Kernel
     level: Level
     key: RunKey
 

@@ -21,8 +21,10 @@ from publius.checks.audit.toy_vocabularies import small_embeddings
 from publius.checks.audit.words import exact_kernel
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import EntropyError, PolicyError
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.mechanism import OrderedText
 from publius.noise.randomness import RunKey
-from publius.releases.plan import Experiment, OrderedText, Plan
+from publius.releases.plan import Experiment, Plan
 from publius.releases.release import Release
 from publius.settings import EUCLIDEAN, TextSettings
 from publius.text.bag import UNKNOWN, Encoding
@@ -42,10 +44,11 @@ def toy_embeddings(words: int = 60, dimension: int = 8) -> Embeddings:
 
 
 def make_plan(subject: Subject, embeddings: Embeddings, epsilon: float, length: int, **options: Any) -> Plan:
-    """A plan without stop words; ``options``: unknown, experiment, labels."""
+    """A plan without stop words; ``options``: unknown, ordered, experiment, labels."""
     unknown = options.pop("unknown", TextSettings.unknown)
     encoding = Encoding.of(embeddings.tokenizer, length=length, unknown=unknown, stop_words="none")
-    return subject.plan(subject.mechanism(embeddings, epsilon), encoding, **options)
+    lifted = Lifted(subject.mechanism(embeddings, epsilon), length, ordered=options.pop("ordered", None))
+    return subject.plan(lifted, encoding, **options)
 
 
 def make_documents(embeddings: Embeddings, count: int, words: int, key: RunKey) -> list[Document]:

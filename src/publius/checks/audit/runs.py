@@ -21,7 +21,7 @@ from publius.checks.audit.parts import Context, Piece, pieces
 from publius.errors import DataError
 from publius.files import AnyPath, read_bytes_limited, write_file
 from publius.files.workers import spawning
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import RunKey
 from publius.releases.engines.worker_pool import end_with_parent
@@ -59,7 +59,7 @@ class Request:
         return Context(subject, own, self.level, RunKey.seeded(self.seed))
 
 
-def _small_mechanism(name: str, embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
+def _small_mechanism(name: str, embeddings: Embeddings, epsilon: float) -> Kernel:
     return make_mechanism(name, embeddings, epsilon=epsilon)
 
 

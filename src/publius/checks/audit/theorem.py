@@ -11,13 +11,13 @@ from publius.checks.audit.lifting import Cells, check_cells
 from publius.checks.audit.outcomes import Check, Findings, violations
 from publius.checks.audit.toy_vocabularies import World, worlds
 from publius.checks.audit.words import exact_kernel
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 
 LARGEST_EXCESS = 1e-9
 _LARGEST_ROW_ERROR = 1e-9
 
 
-def mechanism_cells(mechanism: AbstractMechanism, size: int) -> tuple[Cells, float] | None:
+def mechanism_cells(mechanism: Kernel, size: int) -> tuple[Cells, float] | None:
     """Every cell of bags of ``size`` words, and how far the kernel's rows are from 1; None without a kernel."""
     kernel = exact_kernel(mechanism)
     if kernel is None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.checks.audit.outcomes import Check
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import RunKey
 from publius.vectors.embeddings import Embeddings
 
@@ -34,9 +34,7 @@ def word_classes(embeddings: Embeddings) -> dict[str, IndexArray]:
     }
 
 
-def check_timing(
-    mechanism: AbstractMechanism, repeats: int, batch: int, key: RunKey, name: str
-) -> list[Check]:
+def check_timing(mechanism: Kernel, repeats: int, batch: int, key: RunKey, name: str) -> list[Check]:
     """Welch's |t| between releases of ``batch`` words of one class and of another, ``repeats`` of each."""
     times = _times(mechanism, word_classes(mechanism.embeddings), repeats, batch, key)
     pairs = (("central", "outlying"), ("first", "last"))
@@ -52,7 +50,7 @@ def check_timing(
 
 
 def _times(
-    mechanism: AbstractMechanism, classes: dict[str, IndexArray], repeats: int, batch: int, key: RunKey
+    mechanism: Kernel, classes: dict[str, IndexArray], repeats: int, batch: int, key: RunKey
 ) -> dict[str, Float64Array]:
     """Seconds of each release; the classes take turns in random order: the machine's moods fall on all alike."""
     rng = key.rng("timing")

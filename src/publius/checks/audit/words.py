@@ -16,17 +16,15 @@ from publius.checks.audit.outcomes import FAMILY_ALPHA, Check, Findings, surpris
 from publius.checks.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
 from publius.checks.audit.toy_vocabularies import World, pair_world, sharp_world
 from publius.distances.metrics import Euclidean
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey
 
 _BLOCK: Final = 2**17
 TIGHT: Final = 0.99
 
 
-def word_counts(
-    mechanism: AbstractMechanism, inputs: IndexArray, each: int, key: RunKey, name: str
-) -> Float64Array:
+def word_counts(mechanism: Kernel, inputs: IndexArray, each: int, key: RunKey, name: str) -> Float64Array:
     """How often each word comes out for each of ``inputs``, drawn about ``each`` times; shape (inputs, V).
 
     Inputs are mixed within a batch, as they are in a document. Blocks have generators of their own, named ``name``.
@@ -42,7 +40,7 @@ def word_counts(
     return counts
 
 
-def exact_kernel(mechanism: AbstractMechanism) -> Float64Array | None:
+def exact_kernel(mechanism: Kernel) -> Float64Array | None:
     """K[x, w] where it can be computed: the Laplace's from its definition, a finite mechanism's as it states it.
 
     None where neither is at hand: other noise, or more than two dimensions.
@@ -122,7 +120,7 @@ def check_ratios(subject: Subject, samples: int, key: RunKey) -> Findings:
     return Findings((excess, tight), {"tightness": bounds.tightness})
 
 
-def _sharp(subject: Subject) -> tuple[World, AbstractMechanism, IndexArray, bool] | None:
+def _sharp(subject: Subject) -> tuple[World, Kernel, IndexArray, bool] | None:
     """Where the bound is reached, or as near as can be said: the world, two of its words, and whether it is.
 
     The Laplace reaches it beyond both words; a mechanism that weighs the vocabulary reaches its certified constant
@@ -147,9 +145,7 @@ def _reached(stated: Callable[[], Float64Array] | None, world: World) -> bool:
     return float(np.abs(logs[0] - logs[1]).max()) > bound * (1 - 1e-6)
 
 
-def check_ratios_of(
-    mechanism: AbstractMechanism, pairs: IndexArray, samples: int, key: RunKey, name: str
-) -> Check:
+def check_ratios_of(mechanism: Kernel, pairs: IndexArray, samples: int, key: RunKey, name: str) -> Check:
     """The black box on any vocabulary: for pairs of words, shape (p, 2), no certified ratio passes epsilon*d."""
     vectors = mechanism.embeddings.vectors
     excess, total = -math.inf, 0

@@ -18,10 +18,10 @@ from publius.documents.corpus import Document, open_corpus
 from publius.mechanisms.comparison import Target, compare
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import distances
+from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.registry import mechanism_of
 from publius.mechanisms.threads import processors
-from publius.mechanisms.words.exponential import Exponential
-from publius.mechanisms.words.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
 from publius.releases.plan import Plan

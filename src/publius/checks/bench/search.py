@@ -18,7 +18,7 @@ from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, FloatArray
 from publius.documents.corpus import open_corpus
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.releases.engines import LocalRunner, batches_of, default_batch_size, protect_corpus
 from publius.releases.plan import Plan

@@ -22,7 +22,7 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.checks.doctor.references import intact
 from publius.distances import earth_movers_distance
 from publius.errors import BudgetError, PubliusError, StorageError
-from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.kernels.exponential import Exponential
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy, seeded_rng, system_rng
 from publius.privacy.ledger import Charge, Ledger

@@ -12,8 +12,8 @@ import numpy as np
 from publius.documents.corpus import BadDocument, Corpus
 from publius.documents.languages import language_of
 from publius.errors import DocumentError, MissingExtraError, PubliusError
-from publius.mechanisms.documents.prototype import Prototype
-from publius.mechanisms.documents.registry import DOCUMENT_MECHANISMS, make_document_mechanism
+from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS, make_document_mechanism
 from publius.text.bag import Encoding, words_of
 from publius.vectors.learning.reference import Reference
 
@@ -100,7 +100,7 @@ def promises(reference: Reference) -> list[Promise]:
         Promise(
             each.preserve,
             each.name,
-            each.guarantee.bound,
+            each.guarantee.map(),
             each.guarantee.epsilon,
             each.guarantee.evidence,
             each.prototypes.size if isinstance(each, Prototype) else None,

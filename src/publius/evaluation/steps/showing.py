@@ -10,9 +10,8 @@ from typing import Final, final
 from publius.documents.corpus import Document
 from publius.evaluation.steps.older import Older, Row
 from publius.evaluation.steps.walk import Walk
-from publius.mechanisms.documents.prototype import fidelity
-from publius.privacy.document_guarantee import strength_of
-from publius.privacy.guarantee import posterior_at_most
+from publius.mechanisms.prototype import fidelity
+from publius.privacy.guarantee import posterior_at_most, strength_of
 from publius.privacy.promise import rounded_up
 from publius.releases.plan import Plan
 from publius.releases.protect import protect

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.metrics import AbstractMetric, metric_named
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.base import AbstractExact, Preparation
 from publius.mechanisms.finite import row_table
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate import line, sweep
 from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape
+from publius.mechanisms.kernel import AbstractExact, Preparation
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Evidence, Guarantee
@@ -103,7 +103,7 @@ class AbstractFinite(AbstractExact):
     @final
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `AbstractMechanism.parameters`."""
+        """See `Kernel.parameters`."""
         certified = {"scale": self.constant.scale, "epsilon_certified": self.constant.epsilon}
         return {**certified, **({"floor": self.shape.floor} if self.shape.floor else {}), **self.choices()}
 
@@ -117,7 +117,7 @@ class AbstractFinite(AbstractExact):
     @final
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`; certified over all pairs and outputs.
+        """See `Kernel.guarantee`; certified over all pairs and outputs.
 
         The realized probabilities differ from the certified ones by a relative 2^-40; where the certified constant
         leaves room for it at the smallest distance, delta is only what the uniforms cannot resolve.
@@ -129,19 +129,19 @@ class AbstractFinite(AbstractExact):
 
     @final
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`; two uniforms a word."""
+        """See `Kernel.noise`; two uniforms a word."""
         return inverse.fine_uniforms(count, rng)
 
     @final
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`: the inverse of the cumulative sum of the word's row."""
+        """See `Kernel.apply`: the inverse of the cumulative sum of the word's row."""
         if self._inverse is None:
             self._inverse = inverse.Inverse(self._rows, self._mapped())
         return self._inverse.draw(self.shape.points.representatives(words), noise, threads=threads)
 
     @final
     def prepare(self) -> None:
-        """See `AbstractMechanism.prepare`: the table of all rows, 100 MB for 50,000 words, where it is to be kept.
+        """See `Kernel.prepare`: the table of all rows, 100 MB for 50,000 words, where it is to be kept.
 
         A vocabulary for which it would have more than `inverse.TABLE_BYTES` has none, nor does one of a few words.
         """

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Final, Literal
 
 from publius.errors import DataError, PolicyError, UsageError
-from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee, exact_epsilon
 
 Unit = Literal["epsilon-n", "epsilon", "epsilon-n-ordered", "bound"]
@@ -18,7 +17,7 @@ _MOST_BITS: Final = 8192
 _LONGEST_TEXT: Final = 6000
 
 
-def price(guarantee: Guarantee | DocumentGuarantee, unit: Unit) -> Fraction:
+def price(guarantee: Guarantee, unit: Unit) -> Fraction:
     """What a release under ``guarantee`` costs in ``unit``: epsilon, epsilon*N, or the bound between any two documents.
 
     "epsilon-n-ordered" counts nats per unit of the mean distance word by word. That is at least the Earth Mover's
@@ -30,7 +29,7 @@ def price(guarantee: Guarantee | DocumentGuarantee, unit: Unit) -> Fraction:
     Raises `PolicyError` for a guarantee without evidence or without a size, for ordered text in a unit of bags, and
     between words and documents: their nats are of different things, and no amount of one covers the other.
     """
-    if isinstance(guarantee, DocumentGuarantee):
+    if guarantee.bound is not None:
         if unit != "bound":
             raise PolicyError(
                 f"a ledger in {unit} counts distances between words, and a release that keeps the "
@@ -49,7 +48,7 @@ def price(guarantee: Guarantee | DocumentGuarantee, unit: Unit) -> Fraction:
             f"a ledger in {unit} counts Earth Mover's distances, and no amount of them covers ordered text: "
             "make a ledger with --unit epsilon-n-ordered, which covers bags too"
         )
-    return exact_epsilon(guarantee.epsilon) * (1 if unit == "epsilon" else guarantee.size)
+    return exact_epsilon(guarantee.per_unit) * (1 if unit == "epsilon" else guarantee.size)
 
 
 def exact_amount(value: object, what: str = "an amount") -> Fraction:

@@ -26,7 +26,6 @@ from typing import Final, Literal, Self, cast, final, get_args
 from publius.errors import BudgetError, PolicyError, UsageError
 from publius.files import AnyPath, shown
 from publius.noise.randomness import KEY_BYTES, entropy
-from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger.amounts import (
     Amount,
@@ -136,7 +135,7 @@ class Ledger:
         create_file(Path(path), settings, key)
         return cls(path)
 
-    def price(self, guarantee: Guarantee | DocumentGuarantee) -> Fraction:
+    def price(self, guarantee: Guarantee) -> Fraction:
         """What a release under ``guarantee`` costs here; see `price`."""
         return price(guarantee, self.unit)
 

@@ -15,8 +15,6 @@ from typing import Any, ClassVar, Final, final
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DocumentError
 from publius.files import private, write_file
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.noise.randomness import RunKey
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
@@ -68,7 +66,7 @@ class Job:
         Their number is public; the size of the input is not, and that something was prepared is seen on the disk.
         """
         mechanism = self.plan.mechanism
-        if type(mechanism).prepare in (AbstractMechanism.prepare, AbstractDocumentMechanism.prepare):
+        if mechanism.is_prepared:
             return
         needed = _REPAID * self.plan.vocabulary.size // self.plan.size
         known = self.corpus.count_hint

@@ -17,7 +17,6 @@ from typing import Any, Final
 from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.errors import DocumentError, PolicyError, StorageError, UnknownWordError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.engine import (
@@ -47,7 +46,7 @@ _LOG: Final = logging.getLogger("publius.releases")
 
 def default_batch_size(plan: Plan) -> int:
     """Documents a batch: about as many words as the mechanism likes to have together."""
-    return plan.mechanism.batch_size(plan.size)
+    return plan.mechanism.batch_size()
 
 
 def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip_bad: bool) -> int:
@@ -144,8 +143,7 @@ def _job(
 ) -> Job:  # fmt: skip
     """What ``engine`` is asked to do, after a look at everything that can be refused before any work."""
     check_presence(plan, skip_bad=run.skip_bad)
-    if isinstance(plan.mechanism, AbstractDocumentMechanism):
-        plan.mechanism.reference.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
+    plan.mechanism.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
     if run.format not in (None, *engine.formats):

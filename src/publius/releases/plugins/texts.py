@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self, final
 
 from publius.documents.corpus import accepted, given_document
 from publius.errors import UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
+from publius.mechanisms import mechanism as base
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
@@ -18,7 +18,7 @@ from publius.releases.protect import protect
 from publius.releases.release import Release
 from publius.settings import ReleaseSettings
 
-Mechanism = AbstractMechanism | AbstractDocumentMechanism
+Mechanism = Kernel | base.Mechanism
 
 
 class Protected(NamedTuple):
@@ -45,7 +45,7 @@ class Texts:
         if refused := sorted({"seed", "experiment", "order", "keep_between"} & {*settings}):
             raise UsageError(f"{refused[0]} is not offered here: what other tools get is a release, of bags")
         plan = Plan.of(ReleaseSettings(**settings), mechanism)
-        if plan.level == "word" and settings.get("length") is None:
+        if plan.mechanism.needs_length and settings.get("length") is None:
             raise UsageError("a release of words needs a public length N: give length=N")
         return cls(plan, ledger)
 

@@ -14,8 +14,8 @@ from publius.documents.languages import language_of
 from publius.errors import MissingExtraError, UsageError
 from publius.evaluation.steps import Walk
 from publius.evaluation.steps.walk import RELEASE
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.documents.prototype import Prototype
+from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.whole import WholeDocument
 from publius.releases.document_outcomes import outcomes_at, places_of
 from publius.releases.plan import Plan
 from publius.releases.preflight import FOREIGN
@@ -84,7 +84,7 @@ def _one(item: Document | BadDocument, plan: Plan, after: dict[str, answers.Afte
     size = plan.size if plan.level == "word" else words
     padding, longer = max(0, size - words), max(0, words - size)
     outcomes: list[answers.Likely] = []
-    if isinstance(plan.mechanism, AbstractDocumentMechanism) and plan.names_prototypes:
+    if isinstance(plan.mechanism, WholeDocument) and plan.names_prototypes:
         likely = outcomes_at(places_of(item.text, plan)[1], plan)["outcomes"][:_OUTCOMES]
         outcomes = [answers.Likely(label=each["label"], probability=each["probability"]) for each in likely]
     return answers.OneText(

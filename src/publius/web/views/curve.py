@@ -7,8 +7,8 @@ from typing import Any
 from publius.arrays import IndexArray
 from publius.distances import transport_plan
 from publius.mechanisms import curves
-from publius.mechanisms.base import word_indices
 from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.kernel import word_indices
 from publius.mechanisms.registry import mechanism_class
 from publius.web import answers, requests
 from publius.web.state import State

@@ -11,7 +11,7 @@ import numpy as np
 
 from publius.arrays import IndexArray
 from publius.distances import earth_movers_distance
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import entropy, system_rng
 from publius.text.bag import Bag, Encoding, words_of
 from publius.text.marked_text import Token, count_words, tokens_of
@@ -80,9 +80,7 @@ def prepare(state: State) -> None:
     draw(state, requests.Draw(text=word, length=2, stop_words="none"))
 
 
-def _drawn(
-    mechanism: AbstractMechanism, words: Sequence[str], before: IndexArray, after: IndexArray
-) -> dict[str, Any]:
+def _drawn(mechanism: Kernel, words: Sequence[str], before: IndexArray, after: IndexArray) -> dict[str, Any]:
     """``words`` are the real ones, which come first in ``before``; pads are in the bag and counted, nothing else."""
     vectors, vocabulary = mechanism.embeddings.vectors, mechanism.embeddings.vocabulary
     real = len(words)
@@ -107,6 +105,6 @@ def _drawn(
     }
 
 
-def moved_distance(mechanism: AbstractMechanism, words: Sequence[str], bag: Bag) -> float:
+def moved_distance(mechanism: Kernel, words: Sequence[str], bag: Bag) -> float:
     """The Earth Mover's distance between the words of a document and a bag drawn from them."""
     return earth_movers_distance(Bag(words), bag, mechanism.embeddings, mechanism.metric)

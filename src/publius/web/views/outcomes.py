@@ -8,8 +8,8 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
-from publius.mechanisms.documents.base import AbstractDocumentMechanism
-from publius.mechanisms.documents.prototype import Prototype
+from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.whole import WholeDocument
 from publius.noise.randomness import system_rng
 from publius.privacy.promise import promise
 from publius.releases.document_outcomes import outcomes_at, places_of
@@ -39,7 +39,7 @@ def outcomes(state: State, asked: requests.Outcomes) -> answers.Outcomes:
     """
     plan = state.plan(asked)
     mechanism = plan.mechanism
-    if not isinstance(mechanism, AbstractDocumentMechanism):
+    if not isinstance(mechanism, WholeDocument):
         raise UsageError(
             "what a document may become is known where its topic or meaning is kept: give preserve"
         )
@@ -66,7 +66,7 @@ def outcomes(state: State, asked: requests.Outcomes) -> answers.Outcomes:
     )
 
 
-def _constants(mechanism: AbstractDocumentMechanism) -> dict[str, Any]:
+def _constants(mechanism: WholeDocument) -> dict[str, Any]:
     promised = mechanism.guarantee
     return {
         "bound": promised.bound,
@@ -76,7 +76,7 @@ def _constants(mechanism: AbstractDocumentMechanism) -> dict[str, Any]:
     }
 
 
-def _picture(mechanism: AbstractDocumentMechanism, document: IndexArray) -> answers.Picture:
+def _picture(mechanism: WholeDocument, document: IndexArray) -> answers.Picture:
     """The document, public prototypes and the box a position is clipped to, in two of the reference's coordinates."""
     aspect = mechanism.aspect
     shown = mechanism.prototypes if isinstance(mechanism, Prototype) else aspect.sets[0]

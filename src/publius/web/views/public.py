@@ -7,9 +7,8 @@ from typing import Any
 
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms import outside
-from publius.mechanisms.base import AbstractExact, AbstractMechanism
+from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.registry import available, mechanism_class, summary
-from publius.privacy.document_guarantee import DocumentGuarantee
 from publius.privacy.guarantee import STATED, Bound, factor, log10_factor, posterior_at_most
 from publius.privacy.promise import promise, statement
 from publius.releases.plan import publius_version
@@ -140,7 +139,7 @@ def guarantee(
 
     Where a topic or meaning is kept there always is one: that between any two documents, if no distance is given.
     """
-    if asked.settings.level == "document":
+    if asked.settings.preserve != "words":
         return _of_documents(state, asked)
     size = asked.settings.size or 0
     mechanism = state.mechanism(asked)
@@ -168,10 +167,8 @@ def _of_documents(state: State, asked: requests.Guarantee) -> document_answers.D
     """The guarantee of whole documents: its constants, and the exponent at a distance or between any two."""
     plan = state.plan(asked)
     promised = plan.guarantee
-    if not isinstance(promised, DocumentGuarantee):
-        raise UsageError("this mechanism promises nothing about whole documents")
-    exponent = promised.privacy_map(asked.distance)
-    delta = promised.delta if exponent < promised.bound else promised.bound_delta
+    exponent = promised.map(asked.distance)
+    delta = promised.delta if exponent < promised.map() else promised.bound_delta
     total = Bound(exponent, delta).repeated(asked.releases)
     facts = {
         name: getattr(promised, name) for name in ("level", "epsilon", "bound", "size", "metric", "preserve")
@@ -196,7 +193,7 @@ def _of_documents(state: State, asked: requests.Guarantee) -> document_answers.D
     )
 
 
-def stated(mechanism: AbstractMechanism, size: int) -> dict[str, Any]:
+def stated(mechanism: Kernel, size: int) -> dict[str, Any]:
     """The guarantee of a bag of ``size`` words, and the promise in words."""
     promised = outside.known_guarantee(mechanism).lifted(size)
     facts = {

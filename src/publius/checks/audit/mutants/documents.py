@@ -21,10 +21,11 @@ from publius.checks.audit.implementation import GENUINE, Subject
 from publius.checks.audit.mutants.mutant import Mutant, Probe
 from publius.checks.audit.outcomes import Check
 from publius.checks.audit.toy_references import document_worlds
-from publius.mechanisms.documents.base import AbstractDocumentMechanism, DocumentOutcome, Noise
-from publius.mechanisms.documents.position import Position
-from publius.mechanisms.documents.prototype import TOTAL, Prototype
-from publius.mechanisms.documents.registry import make_document_mechanism
+from publius.mechanisms.mechanism import Outcome
+from publius.mechanisms.position import Position
+from publius.mechanisms.prototype import TOTAL, Prototype
+from publius.mechanisms.registry import make_document_mechanism
+from publius.mechanisms.whole import Noise, WholeDocument
 from publius.noise.randomness import Generator, RunKey
 from publius.text.bag import Bag
 from publius.vectors.learning.reference import Reference, distances_to
@@ -37,10 +38,10 @@ Change = Callable[[Any], dict[str, Any]]
 """What a broken version has in the place of the genuine mechanism's methods, made from that mechanism."""
 
 
-def _altered(change: Change, kind: type[AbstractDocumentMechanism] = Prototype) -> Subject:
+def _altered(change: Change, kind: type[WholeDocument] = Prototype) -> Subject:
     """The genuine subject whose mechanism of one kind has some methods replaced."""
 
-    def make(name: str, reference: Reference, **parameters: Any) -> AbstractDocumentMechanism:
+    def make(name: str, reference: Reference, **parameters: Any) -> WholeDocument:
         mechanism = make_document_mechanism(name, reference, **parameters)
         if isinstance(mechanism, kind):
             mechanism.__dict__.update(change(mechanism))
@@ -94,7 +95,7 @@ def _normalizer_forgotten(genuine: Prototype, documents: Sequence[IndexArray]) -
     """The exponential law whose constant is taken for bound = s gamma, as if its normalizer did not vary."""
     gaps = _gaps(genuine, genuine.positions(documents))
     width = genuine.gamma or 1e-9
-    bound = genuine.guarantee.bound
+    bound = genuine.guarantee.map()
     return np.exp(-bound / width * np.minimum(gaps / 2, width))
 
 
@@ -192,22 +193,20 @@ def _repeated_noise(genuine: Prototype) -> dict[str, Any]:
 def _repeated_bits(genuine: Prototype) -> dict[str, Any]:
     """The bits of one document for all."""
 
-    def draw_keyed(
-        documents: Sequence[IndexArray], ids: Sequence[str], key: RunKey
-    ) -> Sequence[DocumentOutcome]:
+    def draw_keyed(documents: Sequence[IndexArray], ids: Sequence[str], key: RunKey) -> Sequence[Outcome]:
         bits = key.bits(["all"], genuine.noise_bytes)[0]
         return genuine.apply(documents, [Noise(np.zeros(0), bits)] * len(documents))
 
     return {"draw_keyed": draw_keyed}
 
 
-def _released(change: Callable[[DocumentOutcome, IndexArray, Any], DocumentOutcome]) -> Change:
+def _released(change: Callable[[Outcome, IndexArray, Any], Outcome]) -> Change:
     """What leaves, changed by what the document holds."""
 
     def make(genuine: Any) -> dict[str, Any]:
         apply = genuine.apply
 
-        def altered(documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[DocumentOutcome]:
+        def altered(documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[Outcome]:
             found = apply(documents, noise)
             return [change(one, document, genuine) for one, document in zip(found, documents, strict=True)]
 
@@ -220,21 +219,21 @@ def _with(bag: Bag, words: list[str]) -> Bag:
     return Bag([*bag.words(), *words])
 
 
-def _size_leaks(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
+def _size_leaks(found: Outcome, document: IndexArray, genuine: Any) -> Outcome:
     return found._replace(bag=Bag(list(found.bag.words())[: max(1, min(len(document), genuine.length))]))
 
 
-def _unknown_kept(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
+def _unknown_kept(found: Outcome, document: IndexArray, genuine: Any) -> Outcome:
     held = bool((document == genuine.reference.unknown_index).any())
     return found._replace(bag=Bag([*list(found.bag.words())[:-1], "secret"])) if held else found
 
 
-def _extra_word(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
+def _extra_word(found: Outcome, document: IndexArray, genuine: Any) -> Outcome:
     first = [genuine.reference.vocabulary[int(i)] for i in document[:1] if i < genuine.reference.size]
     return found._replace(bag=_with(found.bag, first))
 
 
-def _float_leaks(found: DocumentOutcome, document: IndexArray, genuine: Any) -> DocumentOutcome:
+def _float_leaks(found: Outcome, document: IndexArray, genuine: Any) -> Outcome:
     return found._replace(label=repr(float(genuine.aspect.positions([document])[0, 0])))
 
 

@@ -15,8 +15,8 @@ from publius.checks.audit.outcomes import Check
 from publius.checks.audit.theorem import check_theorem
 from publius.checks.audit.toy_vocabularies import worlds
 from publius.checks.audit.words import check_words
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.exponential import Exponential
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.vectors.embeddings import Embeddings
@@ -30,7 +30,7 @@ Rows = Callable[[Exponential], Float64Array]
 
 
 @final
-class Weighed(AbstractMechanism):
+class Weighed(Kernel):
     """Claims what ``inner`` claims, states the probabilities ``stated`` and draws with ``drawn``."""
 
     name = Exponential.name
@@ -42,15 +42,15 @@ class Weighed(AbstractMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`: the claim."""
+        """See `Kernel.guarantee`: the claim."""
         return self._inner.guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`: one uniform a word."""
+        """See `Kernel.noise`: one uniform a word."""
         return rng.random((count, 1))
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`."""
+        """See `Kernel.apply`."""
         found = (self._cumulative[words] < noise).sum(axis=1)
         return np.asarray(np.minimum(found, self.embeddings.size - 1))
 
@@ -59,7 +59,7 @@ class Weighed(AbstractMechanism):
         return np.log(np.maximum(self._stated, np.finfo(np.float64).tiny))
 
 
-def _genuine(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
+def _genuine(embeddings: Embeddings, epsilon: float) -> Kernel:
     return Exponential(embeddings, epsilon=epsilon, threads=1)
 
 
@@ -67,7 +67,7 @@ GENUINE_FINITE = replace(GENUINE, mechanism=_genuine)
 
 
 def _subject(stated: Rows, drawn: Rows | None = None) -> Subject:
-    def mechanism(embeddings: Embeddings, epsilon: float) -> AbstractMechanism:
+    def mechanism(embeddings: Embeddings, epsilon: float) -> Kernel:
         inner = Exponential(embeddings, epsilon=epsilon, threads=1)
         return Weighed(inner, stated(inner), (drawn or stated)(inner))
 

@@ -53,7 +53,7 @@ def _changed(change: Change) -> Callable[[Sequence[Document], Plan, RunKey], Out
 
 def _unknown_pass(release: Release, document: Document, plan: Plan) -> Release:
     """Unknown words of the text replace as many words of the bag."""
-    vocabulary = plan.word_mechanism.embeddings
+    vocabulary = plan.mechanism.kernel.embeddings
     unknown = [word for word in document.text.split() if word not in vocabulary][: plan.size]
     return replace(release, bag=Bag([*unknown, *list(release.bag.words())[len(unknown) :]]))
 
@@ -92,7 +92,7 @@ def _words_alike(documents: Sequence[Document], plan: Plan, key: RunKey) -> Outc
     """Equal words of a document share their noise: each distinct word is randomized once."""
 
     def alike(release: Release, document: Document, plan: Plan) -> Release:
-        mechanism = plan.word_mechanism
+        mechanism = plan.mechanism.kernel
         words = document.text.split()
         distinct = sorted(set(words))
         outputs = mechanism.apply(
@@ -106,7 +106,7 @@ def _words_alike(documents: Sequence[Document], plan: Plan, key: RunKey) -> Outc
 
 def _one_row(documents: Sequence[Document], plan: Plan, key: RunKey) -> Outcome:
     """All words of a document share one row of noise."""
-    mechanism = plan.word_mechanism
+    mechanism = plan.mechanism.kernel
 
     def shared(release: Release, document: Document, plan: Plan) -> Release:
         words = document.text.split()
@@ -147,7 +147,7 @@ def _fitted(documents: Sequence[Document], plan: Plan, key: RunKey) -> Outcome:
 def _naming(documents: Sequence[Document], plan: Plan, key: RunKey) -> Outcome:
     """A refusal names the unknown word."""
     results, tally = protect(documents, plan, key)
-    vocabulary = plan.word_mechanism.embeddings
+    vocabulary = plan.mechanism.kernel.embeddings
     named: list[Release | BadDocument] = []
     for result, document in zip(results, documents, strict=True):
         unknown = [word for word in document.text.split() if word not in vocabulary]
@@ -284,11 +284,14 @@ def release_mutants() -> list[Mutant]:
     statements: dict[str, tuple[Callable[[Plan, int], dict[str, Any]], str]] = {
         "epsilon understated": (_states(epsilon=lambda was, plan: was / 2), _STATED),
         "epsilon*N without N": (
-            _states(epsilon_total=lambda was, plan: plan.word_mechanism.epsilon),
+            _states(epsilon_total=lambda was, plan: plan.mechanism.kernel.epsilon),
             _STATED,
         ),
         "delta left out": (_states(delta=lambda was, plan: 0.0), _STATED),
-        "delta of one word": (_states(delta=lambda was, plan: plan.word_mechanism.guarantee.delta), _STATED),
+        "delta of one word": (
+            _states(delta=lambda was, plan: plan.mechanism.kernel.guarantee.delta),
+            _STATED,
+        ),
         "another vocabulary's digest": (_states(vocabulary_sha256=lambda was, plan: "0" * 64), _STATED),
         "experiments stated as private": (_states(private=lambda was, plan: True), _MARKED),
     }

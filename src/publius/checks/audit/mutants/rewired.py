@@ -9,8 +9,8 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.checks.audit.implementation import Search
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.laplace import AbstractNoise
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
@@ -21,7 +21,7 @@ Map = Callable[[Laplace, IndexArray, Float64Array], IndexArray]
 
 
 @final
-class Rewired(AbstractMechanism):
+class Rewired(Kernel):
     """Claims what ``inner`` claims and does something else."""
 
     name = Laplace.name
@@ -33,19 +33,19 @@ class Rewired(AbstractMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`: the claim."""
+        """See `Kernel.guarantee`: the claim."""
         return self._inner.guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`."""
+        """See `Kernel.noise`."""
         return self._draw(self._inner, count, rng)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`."""
+        """See `Kernel.apply`."""
         return self._map(self._inner, words, noise)
 
 
-Maker = Callable[[Embeddings, float], AbstractMechanism]
+Maker = Callable[[Embeddings, float], Kernel]
 
 
 def with_draw(draw: Draw) -> Maker:

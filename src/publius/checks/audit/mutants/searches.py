@@ -16,7 +16,7 @@ from publius.checks.audit.outcomes import Check
 from publius.checks.audit.searches import check_batch, check_blind, check_search
 from publius.checks.audit.toy_vocabularies import worlds
 from publius.checks.audit.words import check_ratios, check_words
-from publius.mechanisms.words.laplace import Laplace
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import Generator, RunKey
 
 _WORLD = 0

@@ -1,4 +1,4 @@
-"""What every word mechanism is: a random draw and a deterministic map.
+"""What every kernel is, a mechanism on words: a random draw and a deterministic map.
 
 By the lifting theorem (docs/theory.md section 2) any mechanism that is epsilon*d-private on single words makes bags of
 N words (epsilon*N)*E_d-private when it is applied to each word independently.
@@ -30,7 +30,7 @@ Preparation = Literal["none", "pairs", "equations"]
 _FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "constant"})
 
 
-class AbstractMechanism(ABC):
+class Kernel(ABC):
     """A randomized map from vocabulary words to vocabulary words.
 
     To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, and what it is in the class
@@ -59,8 +59,6 @@ class AbstractMechanism(ABC):
     evidence: ClassVar[Evidence] = "proven"
     preparation: ClassVar[Preparation] = "none"
     range_of: ClassVar[str | None] = None
-    level: ClassVar[str] = "word"
-    names_prototypes: ClassVar[bool] = False
     batch_words: ClassVar[int] = 4096  # enough for BLAS, 10 MB of noise at 300 dimensions
     embeddings: Embeddings
     metric: AbstractMetric
@@ -95,7 +93,7 @@ class AbstractMechanism(ABC):
             raise UsageError(f"the mechanism {cls.name} takes no {' and no '.join(foreign)}")
         return cls.Parameters(**values)
 
-    def at(self, epsilon: float) -> AbstractMechanism:
+    def at(self, epsilon: float) -> Kernel:
         """The same mechanism at another ``epsilon``. A subclass may keep what depends on the vectors alone."""
         metric = {"metric": self.metric.name} if self.metrics else {}
         return type(self)(self.embeddings, epsilon=epsilon, **metric, **vars(self.chosen))
@@ -117,7 +115,7 @@ class AbstractMechanism(ABC):
         exponent beyond all numbers under a guarantee that states one.
         """
         promised = self.guarantee.lifted(size)
-        exponent = promised.privacy_map(distance)
+        exponent = promised.map(distance)
         if math.isinf(distance) or (math.isinf(exponent) and promised.evidence != "none"):
             raise UsageError("the exponent is beyond all numbers: give a smaller distance")
         return Bound(exponent, promised.delta)
@@ -200,7 +198,11 @@ class AbstractMechanism(ABC):
         )
 
 
-class AbstractExact(AbstractMechanism):
+AbstractMechanism = Kernel
+"""The name that `Kernel` had up to version 0.2."""
+
+
+class AbstractExact(Kernel):
     """A mechanism whose output probabilities can be computed, so that nothing about it need be sampled."""
 
     @abstractmethod

@@ -24,7 +24,7 @@ from publius.mechanisms.finite.certificate.exact import Constant
 from publius.mechanisms.finite.prior import checked_prior
 from publius.mechanisms.finite.stored_certificates import cached_weights
 from publius.mechanisms.finite.word_weights import Shape
-from publius.mechanisms.words.exponential import Exponential
+from publius.mechanisms.kernels.exponential import Exponential
 from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
 

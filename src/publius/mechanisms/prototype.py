@@ -28,21 +28,19 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError
-from publius.mechanisms.documents.base import (
+from publius.mechanisms.mechanism import Outcomes, PublicOutcome
+from publius.mechanisms.whole import (
     LENGTH,
     NO_VALUES,
     NUMBER_BYTES,
     WORD_BYTES,
-    AbstractDocumentMechanism,
     ManyBits,
     Noise,
-    Outcomes,
-    PublicOutcome,
+    WholeDocument,
     random_bits,
 )
 from publius.noise.randomness import Generator
-from publius.privacy.document_guarantee import DocumentGuarantee
-from publius.privacy.guarantee import upward
+from publius.privacy.guarantee import Guarantee, upward
 from publius.settings import PROTOTYPE, Settings, option
 from publius.text.drawn_bags import DrawnBags
 from publius.vectors.learning.reference import (
@@ -89,7 +87,7 @@ class PrototypeParameters(Settings):
 
 
 @final
-class Prototype(AbstractDocumentMechanism):
+class Prototype(WholeDocument):
     """Each document becomes one of the reference's public prototypes, most often its own.
 
     Randomized response over public prototypes, sharp or by margin scores; see the module.
@@ -151,14 +149,12 @@ class Prototype(AbstractDocumentMechanism):
             gamma = max(gamma, SMALLEST_GAMMA)
         self._asked_bound, self.gamma = bound, gamma
 
-    def _certified(self) -> DocumentGuarantee:
+    def _certified(self) -> Guarantee:
         size, floor = self.prototypes.size, self._floor
         if size > 1 and Fraction(floor + self._free, floor) > _factor_below(self._asked_bound):
             raise PolicyError("the whole-number weights exceed the bound: this is a bug, nothing is released")
         epsilon, delta = self._per_unit() if self.gamma > 0 else (None, 0.0)
-        return DocumentGuarantee(
-            epsilon, self._asked_bound, "certified", delta, 0.0, self.length, self.preserve
-        )
+        return self._stated(epsilon, self._asked_bound, "certified", delta, 0.0)
 
     def _per_unit(self) -> tuple[float, float]:
         """The constant per unit of distance, and what rounding can add to a probability; both rounded up."""
@@ -177,19 +173,19 @@ class Prototype(AbstractDocumentMechanism):
         return _reach(self._asked_bound) / self.gamma
 
     @property
-    def guarantee(self) -> DocumentGuarantee:
-        """See `AbstractDocumentMechanism.guarantee`; certified between the whole numbers that are drawn with."""
+    def guarantee(self) -> Guarantee:
+        """See `Mechanism.guarantee`; certified between the whole numbers that are drawn with."""
         return self._guarantee
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `AbstractDocumentMechanism.parameters`."""
+        """See `Mechanism.parameters`."""
         rule = "nearest" if self.gamma > 0 else self.aspect.rule
         return {"prototypes": self.prototypes.size, "gamma": self.gamma, "rule": rule}
 
     @property
     def outcomes(self) -> list[PublicOutcome]:
-        """See `AbstractDocumentMechanism.outcomes`."""
+        """See `Mechanism.outcomes`."""
         vocabulary, found = self.reference.vocabulary, self.prototypes
         return [
             PublicOutcome(k, label, tuple(vocabulary[i] for i in found.typical(k, _TYPICAL)))
@@ -198,15 +194,15 @@ class Prototype(AbstractDocumentMechanism):
 
     @property
     def noise_bytes(self) -> int:
-        """See `AbstractDocumentMechanism.noise_bytes`: 64 bits for the prototype and 32 for each word."""
+        """See `Mechanism.noise_bytes`: 64 bits for the prototype and 32 for each word."""
         return NUMBER_BYTES + WORD_BYTES * self.length
 
     def noise(self, rng: Generator) -> Noise:
-        """See `AbstractDocumentMechanism.noise`."""
+        """See `Mechanism.noise`."""
         return Noise(NO_VALUES, random_bits(rng, self.noise_bytes))
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Outcomes:
-        """See `AbstractDocumentMechanism.apply`."""
+        """See `Mechanism.apply`."""
         bits = np.frombuffer(b"".join(ManyBits.of(noise).bits), "<u4").astype(np.int64)
         held = bits.reshape(len(noise), 2 + self.length)
         numbers = (held[:, 0] >> 2) | (held[:, 1] << 30)

@@ -10,9 +10,9 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean
 from publius.errors import DataError, UsageError
-from publius.mechanisms.base import AbstractMechanism
-from publius.mechanisms.words.laplace import Laplace
-from publius.mechanisms.words.projected import principal_axes, rotated
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.kernels.projected import principal_axes, rotated
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
@@ -57,7 +57,7 @@ class MahalanobisParameters(Settings):
 
 
 @final
-class Mahalanobis(AbstractMechanism):
+class Mahalanobis(Kernel):
     """As laplace, with more noise in the directions in which the vocabulary spreads.
 
     The density is proportional to exp(-epsilon ||v||) in the regularized Mahalanobis norm. Private in that
@@ -86,7 +86,7 @@ class Mahalanobis(AbstractMechanism):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `AbstractMechanism.parameters`."""
+        """See `Kernel.parameters`."""
         return {
             "lambda": self.chosen.share,
             "epsilon_euclidean": self.epsilon / float(self._ellipsoid.radii.min()),
@@ -94,7 +94,7 @@ class Mahalanobis(AbstractMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`; proven, in the metric it names."""
+        """See `Kernel.guarantee`; proven, in the metric it names."""
         return self._guarantee
 
     @property
@@ -105,11 +105,11 @@ class Mahalanobis(AbstractMechanism):
         return self._known_vectors
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`; shape (count, n), along the ellipsoid's axes before stretching."""
+        """See `Kernel.noise`; shape (count, n), along the ellipsoid's axes before stretching."""
         return self._noise.sample(rng, count)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`."""
+        """See `Kernel.apply`."""
         if self._search is None:
             self._search = NearestWords(self._vectors)
         return self._search.nearest(self._vectors[words] + noise * self._ellipsoid.radii, threads=threads)

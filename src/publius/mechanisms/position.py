@@ -16,17 +16,11 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
-from publius.mechanisms.documents.base import (
-    LENGTH,
-    WORD_BYTES,
-    AbstractDocumentMechanism,
-    Noise,
-    Outcomes,
-    random_bits,
-)
+from publius.mechanisms.mechanism import Outcomes
+from publius.mechanisms.whole import LENGTH, WORD_BYTES, Noise, WholeDocument, random_bits
 from publius.noise.laplace import EuclideanLaplace, checked_epsilon
 from publius.noise.randomness import Generator
-from publius.privacy.document_guarantee import DocumentGuarantee
+from publius.privacy.guarantee import Guarantee
 from publius.text.drawn_bags import DrawnBags
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.typical_words import drawable, tilt
@@ -41,7 +35,7 @@ _APART: Final = 6.0
 
 
 @final
-class Position(AbstractDocumentMechanism):
+class Position(WholeDocument):
     """Each document's place among public features gets Laplace noise, and words are drawn for the noisy place.
 
     The place is clipped first; see the module.
@@ -75,12 +69,10 @@ class Position(AbstractDocumentMechanism):
         reach = float(np.nextafter(self._noise.epsilon * diameter * (1 + 2.0**-50), np.inf))
         if not math.isfinite(reach):
             raise UsageError("the bound is beyond all numbers: give a smaller epsilon")
-        self._guarantee = self._stated(reach if bound is None else min(reach, bound))
+        most = reach if bound is None else min(reach, bound)
+        delta = self._noise.truncation_delta(most)
+        self._guarantee = self._stated(self.epsilon, most, "proven", delta, delta)
         self._prepare_words()
-
-    def _stated(self, bound: float) -> DocumentGuarantee:
-        delta = self._noise.truncation_delta(bound)
-        return DocumentGuarantee(self.epsilon, bound, "proven", delta, delta, self.length, self.preserve)
 
     def _prepare_words(self) -> None:
         """The words that may be drawn, how far a position is amplified, and how far the tilt gives way to noise.
@@ -101,21 +93,21 @@ class Position(AbstractDocumentMechanism):
         self._grid = max(float((self.aspect.high - self.aspect.low).max()), 1e-9) / _STEPS
 
     @property
-    def guarantee(self) -> DocumentGuarantee:
-        """See `AbstractDocumentMechanism.guarantee`; proven."""
+    def guarantee(self) -> Guarantee:
+        """See `Mechanism.guarantee`; proven."""
         return self._guarantee
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `AbstractDocumentMechanism.parameters`."""
+        """See `Mechanism.parameters`."""
         return {"dimension": self.aspect.dimension, "diameter": self.aspect.diameter}
 
     def noise(self, rng: Generator) -> Noise:
-        """See `AbstractDocumentMechanism.noise`: a Laplace vector of m numbers and 32 bits for each word."""
+        """See `Mechanism.noise`: a Laplace vector of m numbers and 32 bits for each word."""
         return Noise(self._noise.sample(rng, 1)[0], random_bits(rng, WORD_BYTES * self.length))
 
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Outcomes:
-        """See `AbstractDocumentMechanism.apply`."""
+        """See `Mechanism.apply`."""
         places = self.centres(documents)
         words = np.empty((len(places), self.length), np.int64)
         for row, (place, found) in enumerate(zip(places, noise, strict=True)):

@@ -9,7 +9,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.errors import DataError
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
 from publius.noise.laplace import NOISES, checked_epsilon
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Bound, Guarantee, laplace_delta, total_exponent
@@ -19,7 +19,7 @@ from publius.vectors.nearest import NearestWords
 
 
 @final
-class Laplace(AbstractMechanism):
+class Laplace(Kernel):
     """The paper's: adds Laplace noise to a word's vector and takes the word nearest to the result.
 
     epsilon*d-private for the metric's d by the paper's Algorithm 1 (Euclidean) or coordinate by coordinate
@@ -40,7 +40,7 @@ class Laplace(AbstractMechanism):
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
 
     def at(self, epsilon: float) -> Laplace:
-        """See `AbstractMechanism.at`; with the same search."""
+        """See `Kernel.at`; with the same search."""
         other = object.__new__(Laplace)
         kept = {"chosen", "embeddings", "metric"}
         other.__dict__.update({key: value for key, value in self.__dict__.items() if key in kept})
@@ -51,20 +51,20 @@ class Laplace(AbstractMechanism):
 
     @property
     def utility_dimension(self) -> int | None:
-        """See `AbstractMechanism.utility_dimension`; the nearest word is at most as far as the input, in Euclid's."""
+        """See `Kernel.utility_dimension`; the nearest word is at most as far as the input, in Euclid's."""
         return self.embeddings.dimension if self.metric.name == EUCLIDEAN else None
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`; proven."""
+        """See `Kernel.guarantee`; proven."""
         return self._guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`; shape (count, n)."""
+        """See `Kernel.noise`; shape (count, n)."""
         return self._noise.sample(rng, count)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`: the nearest word to vector + noise."""
+        """See `Kernel.apply`: the nearest word to vector + noise."""
         return self.search.nearest(self.embeddings.vectors[words] + noise, threads=threads)
 
     def randomize_vectors(self, vectors: FloatArray, rng: Generator | None = None) -> Float64Array:
@@ -89,7 +89,7 @@ class Laplace(AbstractMechanism):
         under the assumption about the sampler that stands there. Both numbers are rounded up.
         """
         rows = list(distances)
-        exponents = [self.guarantee.privacy_map(distance) for distance in rows]
+        exponents = [self.guarantee.map(distance) for distance in rows]
         loss = self._noise.grid.loss
         reached = [(1.0, exponent + 1) for exponent in exponents]
         delta = laplace_delta(self.metric.name, self.embeddings.dimension, reached)

@@ -14,9 +14,9 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.errors import DataError
-from publius.mechanisms.base import AbstractMechanism
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.threads import in_threads
-from publius.mechanisms.words.laplace import Laplace
 from publius.noise.laplace import NOISES
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
@@ -34,7 +34,7 @@ class VickreyParameters(Settings):
 
 
 @final
-class Vickrey(AbstractMechanism):
+class Vickrey(Kernel):
     """As laplace, but now and then takes the second-nearest word.
 
     Of the noisy vector z, w1 is the nearest word and w2 the second-nearest: w2 with probability t ||z - w1||
@@ -61,20 +61,20 @@ class Vickrey(AbstractMechanism):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `AbstractMechanism.parameters`."""
+        """See `Kernel.parameters`."""
         return {"t": self.chosen.share}
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`; proven: the Laplace mechanism's, by post-processing."""
+        """See `Kernel.guarantee`; proven: the Laplace mechanism's, by post-processing."""
         return self._guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`; shape (count, n + 1), the last column uniform."""
+        """See `Kernel.noise`; shape (count, n + 1), the last column uniform."""
         return np.concatenate([self._noise.sample(rng, count), rng.random((count, 1))], axis=1)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`."""
+        """See `Kernel.apply`."""
         if self._search is None:
             self._search = TwoNearest(self.embeddings.vectors)
         found, gaps = self._search.find(self.embeddings.vectors[words] + noise[:, :-1], threads=threads)

@@ -15,7 +15,6 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.base import AbstractMechanism
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
@@ -24,6 +23,7 @@ from publius.mechanisms.finite.certificate.points import Points
 from publius.mechanisms.finite.prior import PriorParameters, checked_prior
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape
+from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.threads import one_blas_thread
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
@@ -50,7 +50,7 @@ class ProjectedPriorParameters(ProjectionParameters, PriorParameters):
 
 
 @final
-class ProjectedLaplace(AbstractMechanism):
+class ProjectedLaplace(Kernel):
     """As laplace, on the principal components of the vectors: less noise for the same epsilon."""
 
     name = "projected-laplace"
@@ -107,20 +107,20 @@ class ProjectedLaplace(AbstractMechanism):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """See `AbstractMechanism.parameters`."""
+        """See `Kernel.parameters`."""
         return {"project": self.dimension, "noise_epsilon": self._noise.epsilon}
 
     @property
     def guarantee(self) -> Guarantee:
-        """See `AbstractMechanism.guarantee`; by Corollary 1, proven."""
+        """See `Kernel.guarantee`; by Corollary 1, proven."""
         return self._guarantee
 
     def noise(self, count: int, rng: Generator) -> Float64Array:
-        """See `AbstractMechanism.noise`; shape (count, m)."""
+        """See `Kernel.noise`; shape (count, m)."""
         return self._noise.sample(rng, count)
 
     def apply(self, words: IndexArray, noise: Float64Array, *, threads: int = 1) -> IndexArray:
-        """See `AbstractMechanism.apply`."""
+        """See `Kernel.apply`."""
         if self._search is None:
             self._search = NearestWords(self._vectors)
         return self._search.nearest(self._vectors[words] + noise, threads=threads)

@@ -1,1 +1,0 @@
-"""Mechanisms that release something of a whole document: `base` says what one is, one file each."""

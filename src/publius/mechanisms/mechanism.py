@@ -1,0 +1,345 @@
+"""What every mechanism on documents is: it reads a text, draws, and gives a bag of public words.
+
+A kernel protects a word (`publius.mechanisms.kernel`). A mechanism protects a document, whichever way: `Lifted` by a
+kernel on each of its words, `Prototype` and `Position` by noise on a property of the whole. Everything above this room
+holds a mechanism and never asks of which kind.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, final
+
+from publius.arrays import AbstractMadeWhenAsked, Float64Array, IndexArray
+from publius.errors import UnknownWordError, UsageError
+from publius.noise.randomness import Generator, RunKey, system_rng
+from publius.privacy.guarantee import Guarantee, strength_of
+from publius.settings import Between, Preserve, ReleaseSettings, Settings, check
+from publius.text.bag import Bag, Encoded, Encoding, drawn_bag
+from publius.text.drawn_bags import DrawnBags
+
+if TYPE_CHECKING:
+    from publius.mechanisms.kernel import Kernel
+    from publius.vectors.embeddings import Embeddings
+    from publius.vectors.learning.reference import Reference
+
+
+WORDS: Final = ("nurse", "red", "monday", "paris", "doctor", "river", "money", "angry")
+"""Ordinary words of which examples are made where a vocabulary has them and no texts are given."""
+
+EXAMPLES: Final = 3
+
+
+class Outcome(NamedTuple):
+    """What is released instead of a document.
+
+    Attributes:
+        prototype: the public prototype that was drawn; None where the mechanism names none.
+        label: what that is called; None likewise.
+        bag: as many words as the mechanism's length, public ones but in an experiment in which unknown words pass.
+        words: of ordered text, the words in order with what is kept between them; None otherwise.
+        kept: the places (from 0) of those of ``words`` that are kept unprotected.
+    """
+
+    prototype: int | None
+    label: str | None
+    bag: Bag
+    words: tuple[str, ...] | None = None
+    kept: tuple[int, ...] = ()
+
+
+@final
+class Outcomes(AbstractMadeWhenAsked[Outcome]):
+    """What is released instead of many documents, each made when it is asked for.
+
+    Attributes:
+        bags: the bag of each.
+        named: the public prototype of each and what that is called; None twice where the mechanism names none.
+    """
+
+    __slots__ = ("bags", "named")
+
+    def __init__(self, bags: DrawnBags, named: Sequence[tuple[int | None, str | None]]) -> None:
+        self.bags, self.named = bags, named
+
+    def __len__(self) -> int:
+        return len(self.bags)
+
+    def _item(self, place: int) -> Outcome:
+        return Outcome(*self.named[place], drawn_bag(self.bags, place))
+
+
+@final
+@dataclass(frozen=True)
+class PublicOutcome:
+    """One of the things that a document may become: public, the same for all documents.
+
+    Attributes:
+        prototype: its number.
+        label: what it is called.
+        words: its most typical words, the likeliest first.
+    """
+
+    prototype: int
+    label: str
+    words: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """How far two documents can be told apart.
+
+    Attributes:
+        distance: the Earth Mover's distance that the guarantee is stated in, rounded up; None where it is not
+            computed.
+        exponent: what the guarantee states: `Guarantee.map` of the distance, in nats.
+        delta: probability by which that can be exceeded.
+        exact: the largest ln of a ratio of probabilities over all outcomes, in nats, where the law is a finite one.
+        feature_distance: how far apart the two lie on a reference's features, at most the distance; None elsewhere.
+    """
+
+    distance: float | None
+    exponent: float
+    delta: float
+    exact: float | None = None
+    feature_distance: float | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two documents or words, how far they are apart, and the exponent between them in nats.
+
+    ``distance`` is None where only the exponent is known.
+    """
+
+    name: str
+    distance: float | None
+    exponent: float
+
+    @property
+    def strength(self) -> str:
+        """The word for the exponent on the scale of words: strong, moderate, weak or empty."""
+        return strength_of(self.exponent)
+
+
+@final
+@dataclass(frozen=True)
+class Drawn:
+    """What a batch of documents became, and what was met on the way (for the curator's eyes).
+
+    Attributes:
+        outcomes: of each document, in order; an error in place of one that must not be released.
+        seen: words that were looked up.
+        unknown: those of them that the vocabulary lacks.
+        padding: public words that short documents were filled up with.
+    """
+
+    outcomes: Sequence[Outcome | UnknownWordError]
+    seen: int
+    unknown: int
+    padding: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OrderedText:
+    """A release of its own kind: the protected words in the order of the text, instead of a bag of them.
+
+    Its guarantee is the weaker one for sequences (`Guarantee.in_order`); it is no Earth Mover's privacy.
+
+    Attributes:
+        keep: what stands unprotected between the words, for which nothing is promised: "none", "stop-words",
+            "punctuation" (a few plain marks), or "all" of it.
+
+    """
+
+    keep: Between = "none"
+
+    def __post_init__(self) -> None:
+        check(ReleaseSettings, keep_between=self.keep)
+
+
+class Mechanism(ABC):
+    """A randomized map from documents to bags of public words.
+
+    Attributes:
+        name: as given on the command line and written in the manifest.
+        Parameters: what it takes beyond epsilon, bound and length, declared with `publius.settings.option`.
+        length: N, the public number of words of a released bag.
+        preserve: what a release keeps: "words", "topic" or "meaning".
+        ordered: what is kept of the order of a text; None for bags.
+        names_prototypes: whether an outcome says which public prototype it is.
+        unknown_words: policies for unknown words that its guarantee covers or an experiment may have.
+        opposite: what a caller who wants something else of it is told.
+    """
+
+    name: str
+    Parameters: ClassVar[type[Settings]] = Settings
+    names_prototypes: ClassVar[bool] = False
+    length: int
+    preserve: Preserve
+    ordered: OrderedText | None = None
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What is promised between two documents."""
+
+    @property
+    @abstractmethod
+    def vocabulary(self) -> Embeddings | Reference:
+        """The public words that documents are read with and bags are made of."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """Public parameters beyond those of the guarantee, for the manifest."""
+
+    @abstractmethod
+    def encoding(self, settings: ReleaseSettings) -> Encoding:
+        """How a document is read under ``settings``: which words count, what unknown ones and short texts become.
+
+        Raises `UsageError` for settings that belong to mechanisms of another kind.
+        """
+
+    @abstractmethod
+    def check(self, encoding: Encoding) -> None:
+        """Refuse an encoding that the guarantee does not cover: `UsageError`."""
+
+    @abstractmethod
+    def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
+        """What was learned from public texts or vectors, and how much of a document counts: for the manifest."""
+
+    @abstractmethod
+    def batch_size(self) -> int:
+        """Documents that are best drawn together; it never changes a result."""
+
+    @abstractmethod
+    def draw(
+        self, documents: Sequence[IndexArray], generators: Iterable[Generator], *, threads: int | None = None
+    ) -> Sequence[Outcome]:
+        """What is released for each document, with a generator of its own; the one way to noise.
+
+        A document is an array of places in the vocabulary, its ``unknown_index`` for an unknown word that counts.
+        The result of one depends neither on the others nor on ``threads`` (default: the processors there are).
+        """
+
+    @abstractmethod
+    def protect(
+        self,
+        texts: Sequence[str],
+        ids: Sequence[str],
+        encoding: Encoding,
+        key: RunKey,
+        *,
+        threads: int | None = None,
+    ) -> Drawn:
+        """Texts through the mechanism: read, drawn with randomness that belongs to ``key`` and each id, made public.
+
+        A document without any word is released as N public words, for no private word decides whether an id appears
+        (R27).
+        """
+
+    @abstractmethod
+    def compare(self, a: Encoded, b: Encoded, encoding: Encoding) -> Comparison:
+        """How far two documents can be told apart, filled up as ``encoding`` says."""
+
+    @abstractmethod
+    def at_distance(self, distance: float) -> Comparison:
+        """What is stated of two documents at ``distance``; `UsageError` where a distance alone says nothing."""
+
+    def word_pairs(self, words: Sequence[str] = WORDS) -> list[Pair]:
+        """For each of the first ``words`` that the vocabulary has, its nearest neighbor, and what replacing it costs.
+
+        Empty where words are not replaced one by one.
+        """
+        return []
+
+    def check_learned_elsewhere(self, corpus_sha256: str) -> None:  # noqa: B027
+        """Refuse a corpus that the public inputs were learned from: `PolicyError`."""
+
+    @abstractmethod
+    def indices(self, words: Sequence[str]) -> IndexArray:
+        """Places in the vocabulary; the unknown token has its ``unknown_index``. `DataError` for other words."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The word mechanism that is lifted; `UsageError` where the whole document is protected at once."""
+        raise UsageError(f"this works on words: it has no use for a plan that keeps the {self.preserve}")
+
+    @property
+    def reference(self) -> Reference:
+        """The public reference; `UsageError` where words are protected one by one."""
+        raise UsageError("this is about whole documents: name a reference and what to keep of it")
+
+    @property
+    def implementation(self) -> type:
+        """The class that draws, for the manifest's word on where it comes from."""
+        return type(self)
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """What the manifest states beside epsilon: per bag of words, and between any two documents."""
+        stated = self.guarantee
+        if stated.bound is None:
+            return {"epsilon_total": stated.epsilon_total, "bound": None}
+        facts = {"bound": stated.bound, "bound_delta": stated.bound_delta}
+        return {"epsilon_total": stated.epsilon, **facts, "strength": stated.strength}
+
+    @property
+    def needs_length(self) -> bool:
+        """Whether N decides how much of a document counts, so that a caller has to choose it."""
+        return False
+
+    @property
+    def outcomes(self) -> list[PublicOutcome]:
+        """What a document may become, where the mechanism names it."""
+        return []
+
+    def law(self, documents: Sequence[IndexArray]) -> Float64Array | None:
+        """The probability of each of `outcomes` for each document, shape (n, M); None where it is not a finite law.
+
+        Private: never to be released.
+        """
+        return None
+
+    @property
+    def noise_bytes(self) -> int | None:
+        """How many bits, in bytes, are all the noise of a document; None where it is more than bits."""
+        return None
+
+    @property
+    def randomness(self) -> str:
+        """The source that noise comes from, for the manifest."""
+        return "ChaCha20" if self.noise_bytes is None else "SHAKE-256"
+
+    def prepare(self) -> None:  # noqa: B027  # most mechanisms have nothing to prepare
+        """Make what repays itself over many documents, once, where later runs and other processes find it.
+
+        It depends on nothing private, and the results are the same without it.
+        """
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether there is nothing that `prepare` could make."""
+        return True
+
+    @final
+    def randomize(self, bag: Bag, rng: Generator | None = None) -> Outcome:
+        """What is released for one bag. Without ``rng``, fresh operating system randomness.
+
+        Words outside the vocabulary are the public unknown token's (`DataError` otherwise): give the bag through
+        `Bag.from_text`, which applies the unknown-word policy.
+        """
+        return self.draw([self.indices([*bag.words()])], [rng if rng is not None else system_rng()])[0]
+
+
+def without(settings: ReleaseSettings, names: Mapping[str, str]) -> None:
+    """Refuse settings that belong to another kind of release: ``names`` of options with the way out of each."""
+    for name, way_out in names.items():
+        if getattr(settings, name) not in (None, False):
+            raise UsageError(f"--{name.replace('_', '-')} {way_out}")
