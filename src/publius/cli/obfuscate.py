@@ -121,7 +121,7 @@ def _say_emptiness(plan: Plan) -> None:
     from publius.releases.near import emptiness, near_exponent
 
     if plan.level == "word" and plan.experiment is None:
-        words = plan.word_mechanism
+        words = plan.mechanism.kernel
         near = near_exponent(words.embeddings, words.metric, words.guarantee.epsilon)
         if why := emptiness(plan.guarantee.delta, near):
             _say(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release")

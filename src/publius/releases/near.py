@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from publius.errors import PolicyError, PubliusError
-from publius.privacy.document_guarantee import strength_of
+from publius.privacy.guarantee import strength_of
 
 if TYPE_CHECKING:
     from publius.distances.metrics import AbstractMetric

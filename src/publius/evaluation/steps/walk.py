@@ -334,7 +334,7 @@ class Walk:
 
         plan = Plan.of(self.settings)
         if self.keeps_words:
-            words = plan.word_mechanism
+            words = plan.mechanism.kernel
             near = near_exponent(words.embeddings, words.metric, words.guarantee.epsilon)
             check_not_empty(emptiness(plan.guarantee.delta, near), "Nothing was released")
         return plan
