@@ -122,7 +122,7 @@ def _say_emptiness(plan: Plan) -> None:
 
     if plan.level == "word" and plan.experiment is None:
         words = plan.mechanism.kernel
-        near = near_exponent(words.embeddings, words.metric, words.guarantee.epsilon)
+        near = near_exponent(words.embeddings, words.metric, words.guarantee.per_unit)
         if why := emptiness(plan.guarantee.delta, near):
             _say(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release")
 

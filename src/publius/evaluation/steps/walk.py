@@ -335,7 +335,7 @@ class Walk:
         plan = Plan.of(self.settings)
         if self.keeps_words:
             words = plan.mechanism.kernel
-            near = near_exponent(words.embeddings, words.metric, words.guarantee.epsilon)
+            near = near_exponent(words.embeddings, words.metric, words.guarantee.per_unit)
             check_not_empty(emptiness(plan.guarantee.delta, near), "Nothing was released")
         return plan
 
