@@ -14,11 +14,10 @@ import pytest
 
 from fences import Fence
 from publius.cli import main, obfuscate
-from publius.mechanisms import outside
+from publius.mechanisms import lifted, outside
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import STATED
-from publius.releases import plan as plans
 from publius.releases.plan import Encoding, Plan
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
@@ -147,7 +146,7 @@ def _never_computed(patch: pytest.MonkeyPatch) -> None:
 
 
 def _believed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(plans, "known_guarantee", lambda mechanism: mechanism.guarantee)
+    patch.setattr(lifted, "known_guarantee", lambda kernel: kernel.guarantee)
 
 
 def _unchecked(patch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ def check_own_mechanism(plan: Plan, settings: ReleaseSettings) -> None:
     """
     from publius.mechanisms.outside import is_outside
 
-    if plan.experiment is not None or not is_outside(type(plan.mechanism)):
+    if plan.experiment is not None or not is_outside(plan.mechanism.implementation):
         return
     from publius.checks.laws import check_laws
     from publius.mechanisms.registry import make_mechanism
