@@ -162,7 +162,7 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp
     assert sorted(each["strength"] for each in tried) == [1, 2, 3, 5]
     assert all(each["sentence"].startswith("keep the meaning, bound ") for each in tried)
     verdicts = [each["verdict"] for each in tried]
-    assert verdicts == sorted(verdicts, reverse=True)  # what passes comes first
+    assert verdicts == sorted(verdicts, key=lambda each: each != "PASS")  # what passes comes first
     assert not list(tmp_path.glob("releases/*"))
     ask(client, "release", after_fail=True, **choice)
     made = ended(client)["result"]
@@ -355,10 +355,10 @@ def test_each_text_is_seen_before_and_after(client, ready):
 
 
 def test_where_words_are_kept_pads_and_real_words_are_counted_apart(client, ready):
-    choice = {"preserve": "words", "epsilon": 10.0, "length": 30}
+    choice = {"preserve": "words", "epsilon": 5.0, "length": 30}
     planned = ask(client, "plan", **choice).json()
     assert (planned["reference"], planned["learned"], planned["length"]) == (None, True, 30)
-    assert "--epsilon 10 --length 30" in planned["start"]
+    assert "--epsilon 5 --length 30" in planned["start"]
     texts = ask(client, "corpus", first=1, count=10, **choice).json()["documents"]
     assert {each["words"] + each["padding"] - each["beyond"] for each in texts} == {30}
     assert texts[3]["padding"] == 30
@@ -394,7 +394,7 @@ def test_a_stored_reference_takes_the_place_of_learning(client, ready, home):
 
 def test_without_public_texts_a_release_says_that_nothing_was_measured(client, ready):
     client.post("/v1/start/forget", json={"role": "older"})
-    choice = {"preserve": "words", "epsilon": 10.0, "length": 20}
+    choice = {"preserve": "words", "epsilon": 5.0, "length": 20}
     assert "no public texts" in ask(client, "plan", **choice).json()["silent"]
     assert fault(ask(client, "release", **choice))[:2] == (403, 77)
     ask(client, "release", without_evidence=True, allow_padding=True, **choice)
