@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from publius.mechanisms.position import Position
     from publius.mechanisms.prototype import Prototype
     from publius.mechanisms.registry import make_document_mechanism, make_mechanism
+    from publius.mechanisms.shuffled import Shuffled
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import protect_corpus
@@ -59,6 +60,7 @@ _HOMES = {
     "PubliusError": "errors",
     "Reference": "vectors.learning.reference",
     "Release": "releases.release",
+    "Shuffled": "mechanisms.shuffled",
     "StorageError": "errors",
     "UsageError": "errors",
     "earth_movers_distance": "distances",
@@ -92,6 +94,7 @@ __all__ = [
     "PubliusError",
     "Reference",
     "Release",
+    "Shuffled",
     "StorageError",
     "UsageError",
     "__version__",

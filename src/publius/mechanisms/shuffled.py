@@ -1,0 +1,134 @@
+"""A document mechanism whose rows leave without ids and without order: the crowd hides each document further.
+
+`publius.privacy.crowd` has the theorem. What it asks of a release, all of it public and to be stated with the numbers:
+
+- No ids, no order of rows or files that depends on the documents, no fields that are kept. Where a public field is kept
+  the crowd is the documents with the same value, and n is their number.
+- n is public: an author's documents are replaced one for one.
+- What was drawn for the others is not known from elsewhere. A document that is released twice counts no more.
+- A person has at most c documents, fixed before looking.
+
+The bound of the mechanism stays true beside it, for those who know which row is whose.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.prototype import Prototype
+from publius.privacy.crowd import Crowd, CrowdGuarantee, default_delta
+
+
+@final
+@dataclass(frozen=True)
+class ShareEstimate:
+    """How much of a collection a prototype stands for, from the released rows.
+
+    Attributes:
+        share: without bias, so that it may be below 0 or above 1.
+        deviation: its standard deviation is at most this, the share being as estimated.
+        low, high: between 0 and 1; for all prototypes together they hold with the level that was asked for.
+    """
+
+    share: float
+    deviation: float
+    low: float
+    high: float
+
+
+@final
+class Shuffled:
+    """What ``documents`` rows of ``mechanism`` without ids and order promise each author, and what they say.
+
+    Args:
+        mechanism: a `Prototype`; `PolicyError` for any other, with the reason.
+        documents: n, how many rows are released together.
+        documents_per_author: c, the most documents of one author.
+        delta: what is stated to the author; by default min(1e-6, 1 / (100 n)).
+
+    Raises `UsageError` for numbers that do not exist.
+    """
+
+    def __init__(
+        self,
+        mechanism: object,
+        documents: int,
+        documents_per_author: int = 1,
+        delta: float | None = None,
+    ) -> None:
+        if not isinstance(mechanism, Prototype):
+            raise PolicyError(_reason(mechanism))
+        self.mechanism = mechanism
+        self.documents, self.documents_per_author = documents, documents_per_author
+        self._crowd = Crowd(mechanism.guarantee.bound, mechanism.prototypes.size, documents)
+        self.delta = default_delta(documents) if delta is None else delta
+        if not 0 <= self.delta < 1:
+            raise UsageError(f"delta must be a number from 0 and below 1, not {delta!r}")
+        if documents_per_author > documents:
+            raise UsageError(f"of {documents:,} documents an author cannot have {documents_per_author:,}")
+
+    @functools.cached_property
+    def guarantee(self) -> CrowdGuarantee:
+        """(epsilon, delta) of an author with all of his documents, rounded up."""
+        return self._crowd.guarantee(self.delta, documents_per_author=self.documents_per_author)
+
+    def delta_at(self, epsilon: float) -> float:
+        """The author's delta at another ``epsilon``, rounded up."""
+        return self._crowd.delta_at(epsilon, documents_per_author=self.documents_per_author)
+
+    def shares(self, counts: Sequence[int], *, level: float = 0.95) -> list[ShareEstimate]:
+        """Each prototype's share of the documents, from how often each was released; by inverting the known law.
+
+        A row shows k with probability (1 + (e^B - 1) q_k) / Z, q the law of its document, so that the mean of q_k over
+        all documents is (Z count_k / n - 1) / (e^B - 1) in the mean. With gamma 0 that is the share of documents
+        whose prototype is k, otherwise the mean of their soft memberships. A count is a sum of independent rows of
+        different chances, which varies less than a binomial one (Hoeffding 1956): so the intervals of Clopper and
+        Pearson hold, here for all M prototypes together (each at 1 - (1 - level) / M). The noise alone is covered:
+        what the documents themselves are a sample of is another question.
+
+        `DataError` unless there is one count for each prototype and they sum to n.
+        """
+        from scipy.stats import beta
+
+        outcomes, n = self.mechanism.prototypes.size, self.documents
+        values = [int(count) for count in counts]
+        if len(values) != outcomes or min(values) < 0 or sum(values) != n:
+            raise DataError(
+                f"there must be {outcomes} counts from 0 that sum to {n:,}, one for each prototype"
+            )
+        if not 0 < level < 1:
+            raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
+        gain = math.expm1(self.mechanism.guarantee.bound)
+        floor, free = 1 / (gain + outcomes), gain / (gain + outcomes)
+        tail = (1 - level) / (2 * outcomes)
+        estimates = []
+        for count in values:
+            low = float(beta.ppf(tail, count, n - count + 1)) if count else 0.0
+            high = float(beta.isf(tail, count + 1, n - count)) if count < n else 1.0
+            rate = count / n
+            deviation = (rate * (1 - rate) / n) ** 0.5 / free
+            share, least, most = ((each - floor) / free for each in (rate, low, high))
+            estimates.append(
+                ShareEstimate(share, deviation, min(1.0, max(0.0, least)), max(0.0, min(1.0, most)))
+            )
+        return estimates
+
+
+def _reason(mechanism: object) -> str:
+    name = getattr(mechanism, "name", type(mechanism).__name__)
+    if getattr(mechanism, "level", None) == "word":
+        return (
+            f"the crowd adds nothing that can be stated for {name}: a bag of words replaced one by one is as good as "
+            "an id, and no outcome has a chance that is the same for all documents. Use the mechanism prototype"
+        )
+    if name == "position":
+        return (
+            "the crowd adds nothing that can be stated for position: its noise is centred on the document, so no share "
+            "of the rows is drawn the same way whatever the document is. Use the mechanism prototype"
+        )
+    return f"the crowd's guarantee is proven for the mechanism prototype only, not for {name}"

@@ -1,0 +1,190 @@
+"""The crowd's (epsilon, delta): the published table, brute force on small crowds, and never below the exact value."""
+
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from publius.errors import UsageError
+from publius.noise.randomness import seeded_rng
+from publius.privacy import crowd as module
+from publius.privacy.crowd import Crowd, CrowdGuarantee, default_delta
+
+DOCUMENTS = (200, 1000, 5000, 10_000, 100_000)
+TABLE = {  # docs/theory: epsilon at delta 1e-6, rounded up to three digits
+    (2, 5): (5.000, 5.000, 1.158, 0.743, 0.207),
+    (20, 4): (2.477, 1.304, 0.513, 0.351, 0.102),
+    (20, 5): (4.033, 2.920, 1.051, 0.689, 0.194),
+    (20, 7): (7.000, 6.301, 5.100, 4.514, 0.622),
+    (50, 5): (3.185, 2.167, 0.925, 0.621, 0.178),
+    (100, 5): (2.646, 1.696, 0.790, 0.542, 0.157),
+    (100, 7): (6.037, 4.604, 3.536, 2.989, 0.596),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("outcomes", "bound"), TABLE)
+def test_the_published_table(outcomes, bound):
+    for documents, wanted in zip(DOCUMENTS, TABLE[outcomes, bound], strict=True):
+        crowd = Crowd(bound, outcomes, documents)
+        epsilon = crowd.epsilon_at(1e-6)
+        assert wanted / 1.01 <= epsilon <= wanted * 1.0005
+        assert crowd.delta_at(epsilon) <= 1e-6
+
+
+def blanket_law(target, others, outcomes, factor):
+    """The law of what is left to see: how often each outcome came among the uniform rows and the target's. Exact."""
+    total = factor + outcomes - 1
+    row = dict.fromkeys(range(outcomes), 1 / total) | {None: (factor - 1) / total}
+    law = Counter()
+    for rows in itertools.product(row, repeat=others):
+        chance = math.prod((row[k] for k in rows), start=Fraction(1))
+        for k in range(outcomes):
+            own = (factor if k == target else 1) / total
+            seen = Counter([k, *(other for other in rows if other is not None)])
+            law[tuple(sorted(seen.items()))] += chance * own
+    return law
+
+
+def exact_delta(one, two, epsilon):
+    e = Fraction(math.exp(epsilon))
+    return float(sum(max(Fraction(0), chance - e * two[seen]) for seen, chance in one.items()))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "factor", "documents"), [(2, 4, 7), (3, 4, 5), (3, 40, 6), (4, 9, 5), (5, 3, 4)]
+)
+def test_brute_force_on_small_crowds(outcomes, factor, documents):
+    """Every sequence of rows is written out; the two documents are any two."""
+    laws = [blanket_law(k, documents - 1, outcomes, Fraction(factor)) for k in (0, 1)]
+    crowd = Crowd(math.log(factor), outcomes, documents)
+    for epsilon in (0.0, 0.1, 0.5, 1.0, 1.3, 2.0, 3.0):
+        exact = exact_delta(*laws, epsilon)
+        assert exact * (1 - 1e-9) <= crowd.delta_at(epsilon) <= exact * 1.001 + 2e-3 * exact + 2e-12
+    for delta in (1e-4, 1e-2):
+        epsilon = crowd.epsilon_at(delta)
+        assert exact_delta(*laws, epsilon) <= delta
+        assert epsilon <= 1e-6 or exact_delta(*laws, epsilon * 0.995) > delta
+
+
+def release_law(documents):
+    """The law of the counts that are released of documents with these laws over the outcomes."""
+    law = {(0,) * len(documents[0]): 1.0}
+    for chances in documents:
+        longer = Counter()
+        for counts, chance in law.items():
+            for k, own in enumerate(chances):
+                longer[(*counts[:k], counts[k] + 1, *counts[k + 1 :])] += chance * own
+        law = longer
+    return law
+
+
+@pytest.mark.parametrize("sharp", [True, False])
+def test_no_release_is_beyond_it_whatever_the_scores(sharp):
+    """Soft scores, others of any kind: the divergence of what is really released never exceeds what is stated."""
+    rng, outcomes, documents, bound = seeded_rng(8), 4, 8, 2.0
+    crowd, gain = Crowd(bound, outcomes, documents), math.expm1(bound)
+    largest = {0.0: 0.0, 0.4: 0.0, 1.0: 0.0}
+    for _ in range(25):
+        q = rng.dirichlet([0.2] * outcomes, documents + 1)
+        if sharp:
+            q = np.eye(outcomes)[q.argmax(axis=1)]
+        laws = (1 + gain * q) / (gain + outcomes)
+        one, two = (release_law([*laws[2:], laws[place]]) for place in (0, 1))
+        for epsilon in largest:
+            found = sum(max(0.0, chance - math.exp(epsilon) * two[seen]) for seen, chance in one.items())
+            largest[epsilon] = max(largest[epsilon], found)
+    for epsilon, found in largest.items():
+        assert found <= crowd.delta_at(epsilon)
+    assert largest[0.0] > (0.3 if sharp else 0.1) * crowd.delta_at(0.0)
+
+
+@pytest.mark.parametrize(("outcomes", "bound", "documents"), [(2, 1.0, 400), (5, 3.0, 2000), (20, 5.0, 3000)])
+def test_bins_only_raise_it(monkeypatch, outcomes, bound, documents):
+    fine = Crowd(bound, outcomes, documents)
+    epsilons = [fine.epsilon_at(delta) for delta in (1e-3, 1e-6, 1e-9)]
+    exact = [fine.delta_at(epsilon) for epsilon in epsilons]
+    for bins, error in ((4, 1e-3), (2, 0.05), (64, 0.2)):
+        monkeypatch.setattr(module, "_BINS_A_DEVIATION", bins)
+        monkeypatch.setattr(module, "_RATIO_ERROR", error)
+        coarse = Crowd(bound, outcomes, documents)
+        for epsilon, delta in zip(epsilons, exact, strict=True):
+            assert delta * (1 - 1e-3) <= coarse.delta_at(epsilon)
+
+
+def test_a_very_large_crowd():
+    epsilons = [Crowd(5.0, 20, documents).epsilon_at(1e-6) for documents in (100_000, 1_000_000, 4_000_000)]
+    # Epsilon falls a little faster than the root of n: at a fixed delta a smaller spread is cut nearer its middle.
+    assert epsilons[0] / epsilons[1] == pytest.approx(math.sqrt(10), rel=0.1)
+    assert epsilons[1] / epsilons[2] == pytest.approx(2, rel=0.07)
+
+
+def test_the_largest_crowd_stands_for_larger_ones(monkeypatch):
+    monkeypatch.setattr(module, "LARGEST_CROWD", 500)
+    assert Crowd(4.0, 20, 90_000).epsilon_at(1e-6) == Crowd(4.0, 20, 500).epsilon_at(1e-6)
+
+
+def test_more_documents_hide_more_and_more_delta_costs_less():
+    by_size = [Crowd(4.0, 20, documents).epsilon_at(1e-6) for documents in (1, 2, 50, 500, 5000)]
+    assert by_size == sorted(by_size, reverse=True)
+    assert by_size[0] == pytest.approx(4.0, rel=1e-6)
+    crowd = Crowd(4.0, 20, 500)
+    by_delta = [crowd.epsilon_at(delta) for delta in (0, 1e-12, 1e-6, 1e-2, 0.9)]
+    assert by_delta == sorted(by_delta, reverse=True)
+    assert by_delta[0] == 4.0
+    assert by_delta[-1] == 0.0
+
+
+def test_one_document_alone_has_the_bound_and_the_delta_of_randomized_response():
+    crowd, total = Crowd(2.0, 5, 1), math.exp(2) + 4
+    for epsilon in (0.0, 0.5, 1.9):
+        exact = (math.exp(2) - math.exp(epsilon)) / total
+        assert exact <= crowd.delta_at(epsilon) <= exact * (1 + 1e-3)
+    assert crowd.delta_at(2.0) == 0
+
+
+def test_a_person_with_several_documents():
+    """The person's delta is the one that is stated: that of one document is smaller."""
+    crowd = Crowd(5.0, 20, 10_000)
+    one, three = crowd.guarantee(1e-6), crowd.guarantee(1e-6, documents_per_author=3)
+    assert three.epsilon > 3 * one.epsilon
+    share = three.epsilon / 3
+    factor = (math.exp(three.epsilon) - 1) / (math.exp(share) - 1)
+    assert crowd.delta_at(share) * factor == pytest.approx(1e-6, rel=1e-3)
+    assert crowd.delta_at(share) * factor <= 1e-6
+    assert crowd.delta_at(three.epsilon, documents_per_author=3) <= 1e-6
+    assert three == CrowdGuarantee(10_000, 3, three.epsilon, 1e-6)
+    assert three.as_json["documents_per_author"] == 3
+
+
+def test_a_person_of_whom_the_crowd_hides_nothing_has_the_bounds_together():
+    assert Crowd(7.0, 20, 200).epsilon_at(1e-9, documents_per_author=4) == 28.0
+    assert Crowd(7.0, 20, 200).delta_at(28.0, documents_per_author=4) == 0
+
+
+def test_the_default_delta():
+    assert default_delta(200) == 1e-6
+    assert default_delta(100_000) == 1e-7
+    crowd = Crowd(5.0, 20, 100_000)
+    assert crowd.epsilon_at() == crowd.epsilon_at(1e-7)
+    assert crowd.epsilon_at() == pytest.approx(0.220, rel=0.01)
+
+
+def test_one_outcome_says_nothing():
+    assert Crowd(5.0, 1, 10).epsilon_at() == 0
+    assert Crowd(5.0, 1, 10).delta_at(0.0) == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: Crowd(0, 5, 10), lambda: Crowd(31, 5, 10), lambda: Crowd(1, 0, 10), lambda: Crowd(1, 5, 0),
+     lambda: Crowd(1, 5, 2.5), lambda: Crowd(1, 5, 10).epsilon_at(1), lambda: Crowd(1, 5, 10).epsilon_at(-1e-9),
+     lambda: Crowd(1, 5, 10).delta_at(-1), lambda: Crowd(1, 5, 10).delta_at(math.nan),
+     lambda: Crowd(1, 5, 10).delta_at(1, documents_per_author=0),
+     lambda: Crowd(1, 5, 10).guarantee(documents_per_author=11)],
+)  # fmt: skip
+def test_numbers_that_do_not_exist_are_refused(call):
+    with pytest.raises(UsageError):
+        call()
