@@ -1,0 +1,104 @@
+"""How far counts may be off, from public numbers only and before anything is spent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final, final
+
+from publius.errors import UsageError
+from publius.noise.discrete_laplace import DiscreteLaplace
+
+LEVEL: Final = 0.95
+LARGE: Final = 10
+"""A cell of so many times the average share is large; where not even such a one shows, nothing does."""
+
+
+@final
+@dataclass(frozen=True)
+class Accuracy:
+    """What a noisy table of ``cells`` cells will be able to say.
+
+    Attributes:
+        authors: expected.
+        cells: of the table.
+        epsilon: of this table, its share already taken.
+        documents_per_author: c.
+        count_95: half-width of the 95 % interval of one cell.
+        all_95: that of all cells together, by the exact law of independent noise.
+        difference_95: by so much two cells must differ to be told apart, all pairs with one cell together.
+        share_95: the same as a share of all contributed documents.
+        smallest_95: the smallest count at which a cell can be told from an empty one, all cells together.
+    """
+
+    authors: int
+    cells: int
+    epsilon: Fraction
+    documents_per_author: int
+    count_95: int
+    all_95: int
+    difference_95: int
+    share_95: float
+    smallest_95: int
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether not even a cell of ten times the average count could be told from an empty one."""
+        documents = self.authors * self.documents_per_author
+        return documents * min(1.0, LARGE / self.cells) < self.smallest_95
+
+
+def accuracy(authors: int, cells: int, epsilon: Fraction, *, documents_per_author: int = 1) -> Accuracy:
+    """What a table of ``cells`` cells says at ``epsilon``; `UsageError` for numbers that do not exist.
+
+    The average author is taken to contribute c documents: with fewer, shares are told apart less well.
+    """
+    _check(authors, "authors")
+    _check(cells, "cells")
+    _check(documents_per_author, "documents per author")
+    noise = DiscreteLaplace.protecting(2 * documents_per_author, epsilon)
+    together = noise.half_width(LEVEL, cells=cells)
+    difference = noise.half_width_of_sum(2, LEVEL, cells=cells)
+    share = min(1.0, (difference + 1) / (authors * documents_per_author))
+    return Accuracy(
+        authors, cells, epsilon, documents_per_author, noise.half_width(LEVEL), together, difference, share,
+        2 * together + 1,
+    )  # fmt: skip
+
+
+def epsilon_for(half_width: int, *, cells: int = 1, documents_per_author: int = 1) -> Fraction:
+    """The smallest epsilon, to three digits, at which ``cells`` cells together are within ``half_width`` at 95 %.
+
+    `UsageError` for a half-width below 1: an exact count has no epsilon.
+    """
+    _check(half_width, "half-width")
+
+    def fits(epsilon: Fraction) -> bool:
+        noise = DiscreteLaplace.protecting(2 * documents_per_author, epsilon)
+        return noise.half_width(LEVEL, cells=cells) <= half_width
+
+    low, high = Fraction(1, 10**8), Fraction(1)
+    while not fits(high):
+        high *= 2
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    digits = 2 - math.floor(math.log10(high))
+    return Fraction(math.ceil(high * Fraction(10) ** digits), 1) / Fraction(10) ** digits
+
+
+def themes_that_pay(epsilon: Fraction, authors: int, strata: int) -> int:
+    """About how many themes a table of so many strata should have: epsilon * authors / (2 * strata), at least 2.
+
+    Then a cell of average count is as large as the noise of scale 2 / epsilon: more themes are finer than what the
+    noise lets through.
+    """
+    _check(authors, "authors")
+    _check(strata, "strata")
+    return max(2, round(epsilon * authors / (2 * strata)))
+
+
+def _check(value: int, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise UsageError(f"the number of {name} must be a whole number from 1, not {value!r:.40}")

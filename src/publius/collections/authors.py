@@ -1,0 +1,99 @@
+"""Who an author is: ids compared after normalization, and those that look like one person's shown to the curator."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from publius.errors import DataError
+
+_SHORTEST_WITH_A_SLIP: Final = 6
+_APOSTROPHES: Final = "'\u2019\u02bc`"
+
+
+def author_key(value: object) -> str | None:
+    """What an author's id is compared by: NFKC, casefold and trimmed; None where no author is named.
+
+    Numbers are written in decimal; 17.0 is 17, as spreadsheets give whole numbers. A list of one name is that name.
+    `DataError` for several authors or anything else: the caller adds the place of the row. No id is in the message.
+    """
+    if isinstance(value, list | tuple):
+        named = [key for key in map(author_key, value) if key is not None]
+        if len(named) > 1:
+            raise DataError(
+                f"a document has {len(named)} authors: the promise is to one author with all of his documents, so give "
+                "one of them, or a name that stands for all of them together"
+            )
+        return named[0] if named else None
+    if value is None or (isinstance(value, float) and value != value):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
+    folded = unicodedata.normalize("NFKC", str(value)).casefold()
+    return unicodedata.normalize("NFKC", folded).strip() or None
+
+
+def near_duplicates(keys: Iterable[str]) -> list[tuple[str, ...]]:
+    """Groups of different author keys that may be one person's, each sorted; for the curator's eyes only.
+
+    Two keys are alike if they have the same letters and digits once accents, punctuation, spaces and the order of their
+    words are gone, or, for keys of six letters or more without digits, if one letter is missing, added or another.
+    (Numbers of customers differ by one digit all the time.) Whom they belong to is for the curator to decide: nothing
+    is merged here, and two authors are protected one by one.
+    """
+    distinct = sorted(set(keys))
+    parent = list(range(len(distinct)))
+
+    def root(place: int) -> int:
+        while parent[place] != place:
+            parent[place] = place = parent[parent[place]]
+        return place
+
+    first: dict[str, int] = {}
+    shortened: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for place, key in enumerate(distinct):
+        plain = _plain(key)
+        if not plain:
+            continue
+        parent[root(place)] = root(first.setdefault(plain, place))
+        if len(plain) >= _SHORTEST_WITH_A_SLIP and not any(character.isdigit() for character in plain):
+            shortened[plain].append((place, -1))
+            for at in range(len(plain)):
+                shortened[plain[:at] + plain[at + 1 :]].append((place, at))
+    for alike in shortened.values():
+        # Without one letter both are the same: at the same place it is another letter; or one is the other's remainder.
+        for place, at in alike[1:]:
+            other, where = alike[0]
+            if (
+                at == where
+                or -1 in (at, where)
+                or _one_slip(_plain(distinct[place]), _plain(distinct[other]))
+            ):
+                parent[root(place)] = root(other)
+    groups: defaultdict[int, list[str]] = defaultdict(list)
+    for place, key in enumerate(distinct):
+        groups[root(place)].append(key)
+    return sorted(tuple(group) for group in groups.values() if len(group) > 1)
+
+
+def _one_slip(a: str, b: str) -> bool:
+    """Whether two texts of one length differ in one letter, or by two neighbors that changed places."""
+    different = [place for place, (x, y) in enumerate(zip(a, b, strict=False)) if x != y]
+    swapped = len(different) == 2 and different[1] == different[0] + 1 and sorted(a) == sorted(b)
+    return len(a) == len(b) and (len(different) <= 1 or swapped)
+
+
+def _plain(key: str) -> str:
+    """Letters and digits of the words in alphabetical order, without accents."""
+    bare = "".join(
+        character if character.isalnum() else " "
+        for character in unicodedata.normalize("NFKD", key)
+        if not unicodedata.combining(character)
+        and unicodedata.category(character) != "Cf"
+        and character not in _APOSTROPHES
+    )
+    return "".join(sorted(bare.split()))

@@ -1,0 +1,137 @@
+"""Which documents count: at most c of each author, chosen by a keyed hash of the author and that document alone.
+
+A document's rank is HMAC-SHA256 under a secret key of the run over the author, the cell and the text; an author
+contributes the c documents of the smallest ranks. So the choice depends on nothing but the author's own documents: not
+on the order of rows, not on batches or workers, not on anybody else. Replacing all documents of one author moves c
+documents out of their cells and c into others, 2c in the sum over all cells; leaving an author out moves c.
+
+**The same document twice** (same author, same cell, same text) has the same rank and counts as one: an author's
+documents are a set. Otherwise a text that is sent fifty times would be chosen fifty times as easily, and telling the
+copies apart would need their order or the memory of all of them. The union of such choices is again one, whatever is
+joined first and however often: workers may do parts of a collection, and a part that is done twice changes nothing.
+
+**Memory** is that of the authors, whatever the number of documents: of each document that may count 24 bytes, the
+first 8 of a keyed hash of the author, the first 8 of its rank, and its cell. Two authors of one hash (a chance of
+3e-8 among a million) would contribute c documents together, which breaks no promise.
+"""
+
+from __future__ import annotations
+
+import hmac
+from array import array
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from publius.arrays import IndexArray
+from publius.errors import DataError, UsageError
+from publius.noise.randomness import RunKey
+
+MOST_A_PERSON: Final = 1000
+_PARTS: Final = 16
+_SMALLEST_BUFFER: Final = 1024
+_COLUMNS: Final = 3
+_HASH_BYTES: Final = 8
+
+
+@final
+class Contributions:
+    """The documents of a collection that count, as they stream by; it holds cells and keyed hashes, no text.
+
+    Args:
+        key: the run's secret. Fresh for each run; workers of one run use the same.
+        per_author: c, the most documents of an author that count; fixed before looking.
+    """
+
+    def __init__(self, key: RunKey, per_author: int = 1) -> None:
+        if (
+            isinstance(per_author, bool)
+            or not isinstance(per_author, int)
+            or not 1 <= per_author <= MOST_A_PERSON
+        ):
+            raise UsageError(
+                f"documents per author must be a whole number from 1 to {MOST_A_PERSON:,}, not {per_author!r:.40}"
+            )
+        self.per_author = per_author
+        self._authors_key = key.derive("contribution-authors")
+        self._ranks_key = key.derive("contribution-ranks")
+        self._parts = [_Part(per_author) for _ in range(_PARTS)]
+
+    def add(self, author: str, document: str, cell: int) -> None:
+        """A document of ``author`` (see `publius.collections.authors.author_key`) that would count in ``cell``.
+
+        The cell, a whole number from 0, must be a function of the document alone, made with public things only. A
+        document that cannot be read has a cell of its own and an empty text.
+        """
+        if not author:
+            raise DataError("a document without an author cannot be counted: no promise would cover it")
+        if not 0 <= cell < 2**63:
+            raise UsageError("a cell must be a whole number from 0 and below 2^63")
+        tag = hmac.digest(self._authors_key, author.encode("utf-8", "surrogatepass"), "sha256")
+        text = document.encode("utf-8", "surrogatepass")
+        rank = hmac.digest(self._ranks_key, tag + cell.to_bytes(_HASH_BYTES, "big") + text, "sha256")
+        self._parts[tag[_HASH_BYTES] % _PARTS].add(_number(tag), _number(rank), cell)
+
+    def merge(self, other: Contributions) -> None:
+        """Take over what another worker of the same run chose; `UsageError` if its key or c is another."""
+        same = hmac.compare_digest(self._ranks_key, other._ranks_key) and self.per_author == other.per_author
+        if not same:
+            raise UsageError("contributions can be joined only if they were chosen with one key and one c")
+        for mine, theirs in zip(self._parts, other._parts, strict=True):
+            mine.take(theirs.chosen())
+
+    @property
+    def cells(self) -> IndexArray:
+        """The cell of each contributed document, in ascending order. Private."""
+        return np.sort(np.concatenate([part.chosen()[2].astype(np.int64) for part in self._parts]))
+
+    @property
+    def authors(self) -> int:
+        """How many authors there are. Public only where one author is replaced; private where one is left out."""
+        return sum(len(np.unique(part.chosen()[0])) for part in self._parts)
+
+    def __repr__(self) -> str:
+        return f"Contributions(per_author={self.per_author})"
+
+
+@final
+class _Part:
+    """A sixteenth of the authors: three columns (author, rank, cell), in order, and what came since."""
+
+    def __init__(self, per_author: int) -> None:
+        self._per_author = per_author
+        self._held = np.zeros((_COLUMNS, 0), np.uint64)
+        self._new = array("Q")
+
+    def add(self, tag: int, rank: int, cell: int) -> None:
+        self._new.extend((tag, rank, cell))
+        if len(self._new) >= _COLUMNS * max(_SMALLEST_BUFFER, self._held.shape[1] // 4):
+            self._settle()
+
+    def take(self, columns: NDArray[np.uint64]) -> None:
+        self._settle()
+        self._keep(np.concatenate([self._held, columns], axis=1))
+
+    def chosen(self) -> NDArray[np.uint64]:
+        self._settle()
+        return self._held
+
+    def _settle(self) -> None:
+        if self._new:
+            new = np.frombuffer(self._new, np.uint64).reshape(-1, _COLUMNS).T
+            self._keep(np.concatenate([self._held, new], axis=1))
+            self._new = array("Q")
+
+    def _keep(self, columns: NDArray[np.uint64]) -> None:
+        """Of each author the c smallest ranks, one document each."""
+        tags, ranks, cells = columns
+        columns = columns[:, np.lexsort((cells, ranks, tags))]
+        repeated = (columns[:2, 1:] == columns[:2, :-1]).all(axis=0)
+        columns = columns[:, np.concatenate([[True], ~repeated])] if columns.shape[1] else columns
+        starts = np.searchsorted(columns[0], columns[0])  # where each one's author begins
+        self._held = columns[:, np.arange(columns.shape[1]) - starts < self._per_author]
+
+
+def _number(digest: bytes) -> int:
+    return int.from_bytes(digest[:_HASH_BYTES], "big")

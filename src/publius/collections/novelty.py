@@ -1,0 +1,169 @@
+"""What is new: counts against public texts or an earlier summary, with limits that hold for all cells together.
+
+Three things make a count differ from what was expected: the noise, the chance of which authors wrote now, and the
+chance of which texts were public. A cell is ordered by its standardized excess, and called *new* only where the ratio
+of the two shares has a lower limit above 1, for all three and for all cells at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import UsageError
+from publius.noise.discrete_laplace import DiscreteLaplace
+
+_HALVINGS: Final = 40
+_MOST_ATOMS: Final = 256
+
+
+@final
+@dataclass(frozen=True)
+class Sample:
+    """Counts of cells in a collection: of public texts as they are, of a summary with its noise.
+
+    Attributes:
+        counts: one a cell, raw; noisy ones may be negative.
+        documents: how many documents there are in all cells together, those of cells that are not compared included. A
+            public number, or an estimate of it: for `limits` the lowest and the highest that it may be.
+        noise: the law of the noise in each count; None where there is none.
+        per_author: at most so many documents are one author's.
+    """
+
+    counts: IndexArray
+    documents: tuple[int, int]
+    noise: DiscreteLaplace | None = None
+    per_author: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that do not exist: `UsageError`."""
+        low, high = self.documents
+        if not 1 <= low <= high or self.per_author < 1:
+            raise UsageError("a comparison needs at least one document on each side")
+        if self.noise is None and len(self.counts) and self.counts.min() < 0:
+            raise UsageError("counts without noise cannot be negative")
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise in one count."""
+        return self.noise.deviation if self.noise is not None else 0.0
+
+
+@final
+@dataclass(frozen=True)
+class Novelty:
+    """How each cell compares with what was known before.
+
+    Attributes:
+        excess: the count above what was expected, in standard deviations.
+        ratio: its share now over its share before, as estimated.
+        low, high: limits of the ratio; each of the two holds for all cells together.
+        new: whether the lower limit is above 1.
+    """
+
+    excess: Float64Array
+    ratio: Float64Array
+    low: Float64Array
+    high: Float64Array
+
+    @property
+    def new(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        """Whether a cell is new."""
+        return np.asarray(self.low > 1)
+
+    @property
+    def order(self) -> IndexArray:
+        """The cells by their excess, the largest first."""
+        return np.argsort(-self.excess, kind="stable")
+
+
+def novelty(now: Sample, before: Sample, *, level: float = 0.95) -> Novelty:
+    """Compare counts ``now`` with those ``before``, cell by cell.
+
+    Expected is (b + 1) / (N + K) of the documents now, b of N documents before in K cells (an empty cell is not taken
+    to be impossible). Its variance: the noise now, the count's own (Poisson), that of b, and the noise before.
+
+    The limits take ``level`` for all K cells together by the union bound, half of what may be missed for each of the
+    two shares (`share_limits`). `UsageError` unless both have the same cells.
+    """
+    cells = len(now.counts)
+    if cells != len(before.counts) or cells < 1:
+        raise UsageError("only tables of the same cells can be compared")
+    size, known = sum(now.documents) / 2, sum(before.documents) / 2
+    b = np.maximum(before.counts.astype(np.float64), 0)
+    expected = (b + 1) / (known + cells) * size
+    variance = now.deviation**2 + now.per_author * np.maximum(expected, 1)
+    variance += before.per_author * expected**2 / (b + 1) + (before.deviation * size / known) ** 2
+    excess = (now.counts - expected) / np.sqrt(variance)
+    tail = (1 - level) / (2 * cells)
+    (now_low, now_high), (before_low, before_high) = (share_limits(sample, tail) for sample in (now, before))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        high = np.where(before_low > 0, now_high / before_low, math.inf)
+    ratio = np.maximum(now.counts, 0) / size / ((b + 1) / (known + cells))
+    return Novelty(np.asarray(excess), np.asarray(ratio), now_low / before_high, np.asarray(high))
+
+
+def share_limits(sample: Sample, tail: float) -> tuple[Float64Array, Float64Array]:
+    """The lowest and the highest share of each cell in what the collection is a sample of.
+
+    Each of the two is missed with a probability of at most ``tail``. As Clopper and Pearson: the lowest share is the
+    one at which a noisy count of at least the one seen has that probability, count = binomial + noise, summed over the
+    noise. With c documents an author the authors are the sample, so the counts are c times those of n / c trials at
+    most: that is the widest they can spread.
+    """
+    if not 0 < tail < 0.5:
+        raise UsageError(f"what may be missed must be a probability below 1/2, not {tail!r}")
+    c, (fewest, most) = sample.per_author, sample.documents
+    values, chances, left_out = _atoms(sample.noise, tail)
+    allowed = tail - left_out
+    # Noise is moved to the farther edge of its bin, so that both limits only move outwards.
+    least = np.ceil((sample.counts[:, None] - values[1][None, :]) / c)
+    largest = np.floor((sample.counts[:, None] - values[0][None, :]) / c)
+    low = _solve(
+        lambda share: _at_least(least, math.ceil(most / c), share) @ chances, len(sample.counts), allowed
+    )
+    trials = max(1, fewest // c)
+    high = 1 - _solve(
+        lambda share: _at_least(trials - largest, trials, share) @ chances, len(sample.counts), allowed
+    )
+    return low, high
+
+
+def _at_least(least: Float64Array, trials: int, share: Float64Array) -> Float64Array:
+    """P(Bin(trials, share) >= least) for each row's share."""
+    from scipy.special import betainc
+
+    inside = np.clip(least, 1, trials)
+    found = betainc(inside, trials - inside + 1, share[:, None])
+    return np.where(least <= 0, 1.0, np.where(least > trials, 0.0, found))
+
+
+def _solve(probability: Callable[[Float64Array], Float64Array], cells: int, allowed: float) -> Float64Array:
+    """The largest share from 0 at which a probability that grows with it is at most ``allowed``; rounded down."""
+    low, high = np.zeros(cells), np.ones(cells)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        fits = probability(middle) <= allowed
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle)
+    return low
+
+
+def _atoms(
+    noise: DiscreteLaplace | None, tail: float
+) -> tuple[tuple[IndexArray, IndexArray], Float64Array, float]:
+    """The lower and upper edge of bins of the noise, their probabilities, and what is beyond all of them."""
+    if noise is None:
+        return (np.zeros(1, np.int64), np.zeros(1, np.int64)), np.ones(1), 0.0
+    reach = noise.half_width(1 - tail / 1000)
+    width = max(1, -(-(2 * reach + 1) // _MOST_ATOMS))
+    first = np.arange(-reach, reach + 1, width)
+    last = np.minimum(first + width - 1, reach)
+    chances = np.array(
+        [noise.above(int(one) - 1) - noise.above(int(two)) for one, two in zip(first, last, strict=True)]
+    )
+    return (first, last), np.maximum(chances, 0), noise.beyond(reach) + 1e-14

@@ -1,0 +1,81 @@
+"""Strata: declared values, quoted as in CSV, from a file, or months."""
+
+import datetime
+
+import pytest
+
+from publius.collections.strata import Strata, parse_field
+from publius.errors import DataError, UsageError
+
+
+def test_values_with_commas_and_quotation_marks():
+    field = parse_field('category=Loans,"Cards, prepaid", "say ""no""",Mortgage')
+    assert field.values == ("Loans", "Cards, prepaid", 'say "no"', "Mortgage")
+    assert [field.place(value) for value in ("Loans", " Cards, prepaid ", "loans", None, "", "Student")] == [
+        0,
+        1,
+        4,
+        4,
+        4,
+        4,
+    ]
+
+
+def test_values_of_a_file(tmp_path):
+    path = tmp_path / "categories.txt"
+    path.write_bytes("\ufeffLoans\n\nCards, prepaid\r\n  Ärger \n".encode())
+    assert parse_field(f"category=@{path}").values == ("Loans", "Cards, prepaid", "Ärger")
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match="UTF-8"):
+        parse_field(f"category=@{path}")
+
+
+def test_months_and_ranges_of_months():
+    field = parse_field("month=2025-11..2026-02,2026-05")
+    assert field.values == ("2025-11", "2025-12", "2026-01", "2026-02", "2026-05")
+    inside = ["2026-01", "2026-01-31", "2026-01-31T23:59:59+01:00", "2026-01-02 10:00", datetime.date(2026, 1, 5),
+              datetime.datetime(2026, 1, 5, 3)]  # fmt: skip
+    assert {field.place(value) for value in inside} == {2}
+    outside = ["2026-03-01", "2026-13", "2026-01-32", "01/2026", "2026", "", None, "2026-011"]
+    assert {field.place(value) for value in outside} == {5}
+
+
+def test_what_looks_like_a_range_of_something_else_is_a_value():
+    assert not parse_field("level=a..b,2026-01").monthly
+
+
+@pytest.mark.parametrize(
+    ("declared", "value"), [("17,18", 17), ("17,18", 17.0), ("true,false", True), ("é", "e\u0301")]
+)
+def test_values_of_other_types(declared, value):
+    assert parse_field(f"field={declared}").place(value) == 0
+
+
+def test_strata_are_crossed():
+    strata = Strata.parse(["category=Loans,Cards", "month=2026-01..2026-03"])
+    assert strata.size == 3 * 4
+    places = [strata.place({"category": one, "month": two, "more": 1})
+              for one in ("Loans", "Cards", "?") for two in ("2026-01-09", "2026-02", "2026-03", None)]  # fmt: skip
+    assert places == list(range(12))
+    assert strata.labels(0) == ("Loans", "2026-01")
+    assert strata.labels(7) == ("Cards", "other")
+    assert strata.labels(strata.place({})) == ("other", "other")
+
+
+def test_no_field_is_one_stratum():
+    assert Strata().size == 1
+    assert Strata().place({"category": "Loans"}) == 0
+    assert Strata().labels(0) == ()
+
+
+@pytest.mark.parametrize(
+    ("declarations", "reason"),
+    [(["category"], "FIELD=VALUE"), (["=a"], "FIELD=VALUE"), (["a="], "FIELD=VALUE"), (["a=x,x"], "twice"),
+     (["a=x,other"], "leave 'other' out"), (["a=x,,y"], "empty"), (['a="x'], "CSV"), (['a="x"y,z'], "CSV"),
+     (["a=x", "a=y"], "field is given twice"), (["m=2026-05..2026-01"], "end before"),
+     (["m=0001-01..9999-12"], "more than"),
+     (["a=" + ",".join(map(str, range(400))), "b=" + ",".join(map(str, range(400)))], "fewer values")],
+)  # fmt: skip
+def test_what_is_no_declaration_is_refused(declarations, reason):
+    with pytest.raises(UsageError, match=reason):
+        Strata.parse(declarations)
