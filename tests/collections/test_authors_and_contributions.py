@@ -137,7 +137,7 @@ def test_memory_is_that_of_the_authors():
             tracemalloc.stop()
 
     highest(8_000)  # whatever is imported or made once
-    once, often = highest(24_000), highest(48_000)
+    once, often = highest(48_000), highest(96_000)
     assert max(once, often) <= 100 * 8_000
     assert often <= 1.1 * once
 
