@@ -5,9 +5,10 @@ import pytest
 
 import publius
 from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.position import Position
 from publius.mechanisms.prototype import Prototype
-from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.privacy.crowd import Crowd
 from references import made
@@ -46,6 +47,7 @@ def test_other_mechanisms_are_refused_with_the_reason(embeddings):
     for mechanism, reason in (
         (Position(made(FEATURES, POINTS), bound=3.0), "centred on the document"),
         (Laplace(embeddings, epsilon=1.0), "one by one"),
+        (Lifted(Laplace(embeddings, epsilon=1.0), length=5), "one by one"),
         (object(), "proven for the mechanism prototype only"),
     ):
         with pytest.raises(PolicyError, match=reason):

@@ -20,6 +20,9 @@ from dataclasses import dataclass
 from typing import final
 
 from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.position import Position
 from publius.mechanisms.prototype import Prototype
 from publius.privacy.crowd import Crowd, CrowdGuarantee, default_delta
 
@@ -65,7 +68,8 @@ class Shuffled:
             raise PolicyError(_reason(mechanism))
         self.mechanism = mechanism
         self.documents, self.documents_per_author = documents, documents_per_author
-        self._crowd = Crowd(mechanism.guarantee.bound, mechanism.prototypes.size, documents)
+        self._bound = _bound_of(mechanism)
+        self._crowd = Crowd(self._bound, mechanism.prototypes.size, documents)
         self.delta = default_delta(documents) if delta is None else delta
         if not 0 <= self.delta < 1:
             raise UsageError(f"delta must be a number from 0 and below 1, not {delta!r}")
@@ -103,7 +107,7 @@ class Shuffled:
             )
         if not 0 < level < 1:
             raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
-        gain = math.expm1(self.mechanism.guarantee.bound)
+        gain = math.expm1(self._bound)
         floor, free = 1 / (gain + outcomes), gain / (gain + outcomes)
         tail = (1 - level) / (2 * outcomes)
         estimates = []
@@ -119,14 +123,23 @@ class Shuffled:
         return estimates
 
 
+def _bound_of(mechanism: Prototype) -> float:
+    bound = mechanism.guarantee.bound
+    if bound is None:
+        raise PolicyError(
+            "a prototype mechanism without a bound between any two documents has no crowd to hide in"
+        )
+    return bound
+
+
 def _reason(mechanism: object) -> str:
     name = getattr(mechanism, "name", type(mechanism).__name__)
-    if getattr(mechanism, "level", None) == "word":
+    if isinstance(mechanism, Kernel | Lifted):
         return (
             f"the crowd adds nothing that can be stated for {name}: a bag of words replaced one by one is as good as "
             "an id, and no outcome has a chance that is the same for all documents. Use the mechanism prototype"
         )
-    if name == "position":
+    if isinstance(mechanism, Position):
         return (
             "the crowd adds nothing that can be stated for position: its noise is centred on the document, so no share "
             "of the rows is drawn the same way whatever the document is. Use the mechanism prototype"
