@@ -1,0 +1,176 @@
+"""Themes for counting: clusters of public documents in a space of 100 directions of their tf-idf.
+
+A document has one theme, a function of itself and public things alone. Words weigh (1 + ln count) times
+ln((1 + n) / (1 + documents with the word)) + 1; the directions are the leading right singular vectors of the public
+documents' weights (latent semantic analysis, Deerwester et al. 1990), where a document lies by its direction; themes
+are clusters by cosine. A document with no public word is of none, and neither is one that lies further from all themes
+than 99 of 100 public documents that the themes were not made of: what is new need not be forced into what is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.errors import DataError, UsageError
+from publius.vectors.learning.clusters import clusters, directions
+
+DIRECTIONS: Final = 100
+THEMES: Final = 50
+NONE_OF_THESE: Final = "none of these"
+NO_WORDS: Final = "no words"
+
+_LEAST_DOCUMENTS: Final = 3
+_MOST_SHARE: Final = 0.3
+_HELD_OUT: Final = 5
+_FARTHEST: Final = 0.01
+_BACKGROUND: Final = 0.2
+
+
+@final
+@dataclass(frozen=True)
+class PublicThemes:
+    """Themes of public documents; all of it is public.
+
+    Attributes:
+        vocabulary: the words that count, V of them.
+        rarity: the weight of each word, shape (V,).
+        axes: the directions, shape (V, D).
+        centres: unit vectors, shape (K, D).
+        nearest: the smallest cosine to a theme at which a document is of it.
+        words: how likely each word is in each theme: a fifth is from all public texts; shape (K, V).
+        documents: how many public documents are of each theme, of none of these and without words, shape (K + 2,).
+    """
+
+    vocabulary: tuple[str, ...]
+    rarity: Float64Array
+    axes: Float64Array
+    centres: Float64Array
+    nearest: float
+    words: Float64Array
+    documents: IndexArray
+
+    @property
+    def size(self) -> int:
+        """K, the number of themes."""
+        return len(self.centres)
+
+    @property
+    def cells(self) -> int:
+        """K + 2: with "none of these" and "no words"."""
+        return self.size + 2
+
+    def label(self, cell: int, words: int = 5) -> str:
+        """The most typical words of a theme, or what the two other cells are called."""
+        if cell >= self.size:
+            return (NONE_OF_THESE, NO_WORDS)[cell - self.size]
+        return " ".join(self.typical(cell, words))
+
+    def typical(self, theme: int, words: int = 10) -> tuple[str, ...]:
+        """The words that are most more likely in a theme than in the mean of all: by share times log-ratio."""
+        share, mean = self.words[theme], self.words.mean(axis=0)
+        score = share * np.log(share / mean)
+        return tuple(self.vocabulary[place] for place in np.argsort(-score, kind="stable")[:words])
+
+    def cells_of(self, bags: Sequence[Mapping[str, int]]) -> IndexArray:
+        """The cell of each document, given as how often each of its words occurs; shape (n,). Private."""
+        return _cells(_counted(bags, self.vocabulary), self.rarity, self.axes, self.centres, self.nearest)
+
+
+def fit_themes(
+    bags: Sequence[Mapping[str, int]],
+    *,
+    themes: int = THEMES,
+    dimension: int = DIRECTIONS,
+    left_out: frozenset[str] = frozenset(),
+) -> PublicThemes:
+    """Themes of public documents, each given as how often its words occur; nothing random.
+
+    Words count that stand in at least three documents and in at most three of ten, and are not ``left_out`` (stop
+    words). `DataError` where that leaves too few documents or words, `UsageError` for numbers that do not exist.
+    """
+    if themes < 1 or dimension < 1:
+        raise UsageError("there must be at least one theme and one direction")
+    holding: dict[str, int] = {}
+    for bag in bags:
+        for word in bag:
+            holding[word] = holding.get(word, 0) + 1
+    most = max(_LEAST_DOCUMENTS, int(_MOST_SHARE * len(bags)))
+    vocabulary = tuple(
+        sorted(word for word, n in holding.items() if _LEAST_DOCUMENTS <= n <= most and word not in left_out)
+    )
+    counts = _counted(bags, vocabulary)
+    counts = counts[np.diff(counts.indptr) > 0]
+    if counts.shape[0] < max(2 * themes, 10) or len(vocabulary) < 2:
+        raise DataError(
+            f"{themes} themes need at least {max(2 * themes, 10)} public documents with words of several of them; "
+            f"there are {counts.shape[0]}: give more public documents, or ask for fewer themes"
+        )
+    known = np.arange(counts.shape[0]) % _HELD_OUT > 0
+    rarity, axes, centres = _space(counts[known], themes, dimension)
+    held_out = (_positions(counts[~known], rarity, axes) @ centres.T).max(axis=1)
+    nearest = float(np.quantile(held_out, _FARTHEST))
+    rarity, axes, centres = _space(counts, themes, dimension)
+    own = (_positions(counts, rarity, axes) @ centres.T).argmax(axis=1)
+    sums = np.vstack([np.asarray(counts[own == theme].sum(axis=0)).ravel() for theme in range(themes)]) + 1e-9
+    everywhere = sums.sum(axis=0) / sums.sum()
+    words = (1 - _BACKGROUND) * sums / sums.sum(axis=1, keepdims=True) + _BACKGROUND * everywhere
+    cells = _cells(_counted(bags, vocabulary), rarity, axes, centres, nearest)
+    return PublicThemes(
+        vocabulary, rarity, axes, centres, nearest, words, np.bincount(cells, minlength=themes + 2)
+    )
+
+
+def _space(counts: Any, themes: int, dimension: int) -> tuple[Float64Array, Float64Array, Float64Array]:
+    """Rarity, axes and centres of public documents."""
+    from scipy.sparse.linalg import svds
+
+    holding = np.bincount(counts.indices, minlength=counts.shape[1])
+    rarity = np.log((1 + counts.shape[0]) / (1 + holding)) + 1
+    weights = _weighted(counts, rarity)
+    dimension = min(dimension, min(weights.shape) - 1)
+    _, strengths, rows = svds(weights, k=dimension, v0=np.ones(min(weights.shape)))
+    axes = rows[np.argsort(-strengths)].T.copy()
+    positions = directions(np.asarray(weights @ axes))
+    members = clusters(positions, themes)
+    sums = np.zeros((themes, axes.shape[1]))
+    np.add.at(sums, members, positions)
+    return rarity, axes, directions(sums)
+
+
+def _positions(counts: Any, rarity: Float64Array, axes: Float64Array) -> Float64Array:
+    return directions(np.asarray(_weighted(counts, rarity) @ axes))
+
+
+def _weighted(counts: Any, rarity: Float64Array) -> Any:
+    """Rows of (1 + ln count) times rarity, of length 1."""
+    weights = counts.copy().astype(np.float64)
+    weights.data = (1 + np.log(weights.data)) * rarity[weights.indices]
+    squares = np.add.reduceat(np.append(weights.data**2, 0.0), weights.indptr[:-1]) if weights.nnz else 0.0
+    lengths = np.sqrt(np.where(np.diff(weights.indptr) > 0, squares, 1.0))
+    weights.data /= np.repeat(lengths, np.diff(weights.indptr))
+    return weights
+
+
+def _cells(
+    counts: Any, rarity: Float64Array, axes: Float64Array, centres: Float64Array, nearest: float
+) -> IndexArray:
+    themes = len(centres)
+    likeness = _positions(counts, rarity, axes) @ centres.T
+    cells = np.where(likeness.max(axis=1) >= nearest, likeness.argmax(axis=1), themes)
+    return np.asarray(np.where(np.diff(counts.indptr) > 0, cells, themes + 1))
+
+
+def _counted(bags: Sequence[Mapping[str, int]], vocabulary: Sequence[str]) -> Any:
+    """How often each word of the vocabulary occurs in each document, a sparse matrix."""
+    from scipy.sparse import csr_array
+
+    places = {word: place for place, word in enumerate(vocabulary)}
+    rows = [sorted((places[word], n) for word, n in bag.items() if word in places) for bag in bags]
+    starts = np.cumsum([0, *map(len, rows)])
+    flat = np.array([pair for row in rows for pair in row], np.int64).reshape(-1, 2)
+    return csr_array((flat[:, 1].astype(np.float64), flat[:, 0], starts), (len(bags), len(places)))

@@ -1,0 +1,113 @@
+"""What documents are counted in: themes of public documents, subjects of public words."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from publius.errors import DataError, UsageError
+from publius.noise.randomness import seeded_rng
+from publius.vectors.learning.public_subjects import make_subjects
+from publius.vectors.learning.public_themes import NO_WORDS, NONE_OF_THESE, fit_themes
+from references import TOPICS, public_documents
+
+DOCUMENTS = public_documents(120)
+BAGS = [Counter(words) for words, _ in DOCUMENTS]
+
+
+@pytest.fixture(scope="module")
+def themes():
+    return fit_themes(BAGS, themes=3, dimension=10)
+
+
+def test_themes_are_the_topics_that_nobody_named(themes):
+    cells = themes.cells_of(BAGS)
+    own = {topic: Counter(cells[[label == topic for _, label in DOCUMENTS]].tolist()) for topic in TOPICS}
+    best = {topic: counts.most_common(1)[0] for topic, counts in own.items()}
+    assert len({theme for theme, _ in best.values()}) == 3
+    assert all(count >= 0.95 * sum(own[topic].values()) for topic, (_, count) in best.items())
+    for topic, (theme, _) in best.items():
+        assert set(themes.typical(theme, 5)) <= set(TOPICS[topic])
+        assert themes.label(theme).split() == list(themes.typical(theme, 5))
+
+
+def test_a_document_is_counted_by_itself_alone(themes):
+    """Its cell does not depend on which documents it is given with, nor on the order of its words."""
+    together = themes.cells_of(BAGS)
+    for place in range(0, 120, 7):
+        turned = dict(reversed(list(BAGS[place].items())))
+        assert themes.cells_of([turned]).tolist() == [together[place]]
+    assert themes.cells_of([]).tolist() == []
+
+
+def test_documents_of_no_theme(themes):
+    empty, unknown = {}, {"zebra": 3}
+    assert themes.cells_of([empty, unknown]).tolist() == [themes.size + 1] * 2
+    assert themes.label(themes.size) == NONE_OF_THESE
+    assert themes.label(themes.size + 1) == NO_WORDS
+    between = Counter(
+        word for words in TOPICS.values() for word in words[:3]
+    )  # as near to each as to the others
+    assert themes.cells_of([between]).tolist() == [themes.size]
+    assert themes.documents[themes.size] <= 0.05 * themes.documents.sum()
+
+
+def test_the_same_texts_give_the_same_themes(themes):
+    again = fit_themes(BAGS, themes=3, dimension=10)
+    for name in ("rarity", "centres", "words", "documents"):
+        assert np.allclose(abs(getattr(themes, name)), abs(getattr(again, name)))
+    assert themes.documents.sum() == len(BAGS)
+    assert themes.words.sum(axis=1) == pytest.approx(1)
+
+
+def test_stop_words_and_rare_words_do_not_count():
+    found = fit_themes([*BAGS, Counter(["unique", "meadow"])], themes=3, left_out=frozenset({"river"}))
+    assert "unique" not in found.vocabulary
+    assert "river" not in found.vocabulary
+    assert "meadow" in found.vocabulary
+
+
+def test_too_few_public_documents_and_numbers_that_do_not_exist():
+    with pytest.raises(DataError, match="50 themes need at least 100 public documents"):
+        fit_themes(BAGS[:60], themes=50)
+    for wrong in ({"themes": 0}, {"dimension": 0}):
+        with pytest.raises(UsageError):
+            fit_themes(BAGS, **wrong)
+
+
+# Subjects -------------------------------------------------------------------------------------------------------------
+
+WORDS = [word for pair in zip(*TOPICS.values(), strict=True) for word in pair]  # topics in turn
+VECTORS = np.eye(3)[np.arange(len(WORDS)) % 3] * 3 + seeded_rng(2).normal(scale=0.2, size=(len(WORDS), 3))
+
+
+def subjects(**settings):
+    return make_subjects(WORDS, VECTORS, **{"holding": {}, "documents": 0, "subjects": 3} | settings)
+
+
+def test_subjects_are_clusters_of_words():
+    found = subjects()
+    assert {frozenset(found.words(subject)) for subject in range(3)} == {
+        frozenset(words) for words in TOPICS.values()
+    }
+    assert found.words(int(found.members[0]), 2) == (WORDS[0], WORDS[3])  # the most frequent first
+
+
+def test_a_document_counts_where_its_weight_is():
+    found = subjects(holding=dict.fromkeys(WORDS, 5) | {"judge": 100}, documents=100)
+    garden, court = (int(found.members[WORDS.index(word)]) for word in ("meadow", "judge"))
+    bags = [Counter(["meadow", "river", "judge"]), {"judge": 4, "lawyer": 2, "meadow": 1}, {"zebra": 1}, {}]
+    assert found.cells_of(bags).tolist() == [garden, court, 3, 3]
+    assert found.cells_of([{"judge": 50, "meadow": 1}]).tolist() == [
+        garden
+    ]  # that word is everybody's: it weighs 0
+    assert found.cells == 4
+
+
+def test_words_that_are_no_subject():
+    found = subjects(left_out=frozenset({"meadow"}))
+    assert "meadow" not in found.vocabulary
+    more = make_subjects([*WORDS, "of", "x1y"], np.vstack([VECTORS, np.eye(3)[:2]]), {}, 0, subjects=3)
+    assert more.vocabulary == tuple(WORDS)
+    with pytest.raises(UsageError, match="one vector for each word"):
+        make_subjects(WORDS, VECTORS[1:], {}, 0)
