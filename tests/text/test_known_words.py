@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publius.checks.audit.outcomes import failures
+from publius.audit.outcomes import failures
 from publius.errors import UnknownWordError, UsageError
 from publius.text import known_words as module
 from publius.text.bag import UNKNOWN, Encoding, places_of_all, words_of

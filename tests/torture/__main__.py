@@ -10,8 +10,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from publius.checks.audit.outcomes import Check
-from publius.checks.audit.runs import machine
+from publius.audit.outcomes import Check
+from publius.audit.runs import machine
 from torture.canaries import torture_canaries
 from torture.faults import torture_faults
 from torture.fuzz import torture_fuzz

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from publius.checks.audit.release_path import toy_embeddings
+from publius.audit.release_path import toy_embeddings
 from publius.documents.corpus import open_corpus
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.releases.engines import protect_corpus

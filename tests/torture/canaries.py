@@ -16,7 +16,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 from publius.cli import main
 from torture import bench
 

@@ -13,7 +13,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 
 PARSERS = ("vectors", "word list", "jsonl", "csv", "text", "store")
 _LONGEST = 4096

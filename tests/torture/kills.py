@@ -5,7 +5,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 from publius.noise.randomness import seeded_rng
 from torture import bench
 from torture.children import run_child

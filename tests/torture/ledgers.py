@@ -6,7 +6,7 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 from publius.documents.corpus import open_corpus
 from publius.errors import BudgetError, PubliusError
 from publius.noise.randomness import seeded_rng

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from torture import bench

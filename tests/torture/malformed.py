@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 from publius.documents.corpus import BadDocument, open_corpus
 from publius.errors import PubliusError
 from publius.noise.randomness import seeded_rng

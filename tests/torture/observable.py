@@ -7,8 +7,8 @@ import tempfile
 from fractions import Fraction
 from pathlib import Path
 
-from publius.checks.audit.observable import InTurn
-from publius.checks.audit.outcomes import Findings, violations
+from audit.observable import InTurn
+from publius.audit.outcomes import Findings, violations
 from publius.documents.corpus import open_corpus
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.watching import RECORD, Watch, record_folder

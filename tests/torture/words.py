@@ -3,7 +3,7 @@
 import sys
 import unicodedata
 
-from publius.checks.audit.outcomes import Findings, violations
+from publius.audit.outcomes import Findings, violations
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Encoding, words_of_all
 from publius.text.tokenizer import PROFILES, StopWords, Unknown, lookup

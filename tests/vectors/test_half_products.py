@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from publius.checks.audit.hard_points import hard_points
+from audit.hard_points import hard_points
 from publius.errors import MissingExtraError, PubliusError
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import seeded_rng

@@ -15,7 +15,7 @@ from publius.cli.options import Json, options
 from publius.settings import EPSILON_TO_TRY, MechanismSettings
 
 if TYPE_CHECKING:
-    from publius.checks.audit.runs import Audit
+    from publius.audit.runs import Audit
 
 _FAILED = 70
 
@@ -42,9 +42,9 @@ def audit(
     json: Json = False,
 ) -> None:
     """Check the implementation against its guarantee; exit code 70 when a check fails."""
-    from publius.checks.audit.levels import level_named
-    from publius.checks.audit.report import write_page
-    from publius.checks.audit.runs import Request, run_audit
+    from publius.audit.levels import level_named
+    from publius.audit.report import write_page
+    from publius.audit.runs import Request, run_audit
     from publius.noise.laplace import checked_epsilon
 
     chosen = _fresh_seed() if seed is None else seed
@@ -75,18 +75,23 @@ def _default_folder(level: str, seed: int) -> Path:
 
 
 def _show(found: Audit, folder: Path, json: bool) -> None:
-    from publius.checks.audit.report import cell
+    from publius.audit.report import NOT_TRIED, cell
 
     report = found.as_json()
     if json:
+        if not report["mutants"]["total"]:
+            typer.echo(NOT_TRIED, err=True)
         print_json({**report, "output": str(folder)})
         return
     columns = ("check", "samples", "statistic", "threshold", "verdict")
     print_table(columns, ([*map(cell, check.values())] for check in report["checks"]))
     caught = report["mutants"]
+    broken = (
+        f"broken versions caught: {caught['caught']} of {caught['total']}" if caught["total"] else NOT_TRIED
+    )
     typer.echo(
         f"\n{report['exact_cells']:,} exact cells, worst excess {cell(report['worst_excess'])} nats; "
-        f"tightness {cell(report['tightness'])}; broken versions caught: {caught['caught']} of {caught['total']}\n"
+        f"tightness {cell(report['tightness'])}; {broken}\n"
         f"seed {report['seed']}, {report['seconds']:g} s, recorded in {folder}\n"
         + ("passed" if found.passed else "FAILED: do not release with this installation; please report it")
     )

@@ -144,7 +144,7 @@ def check_own_mechanism(plan: Plan, settings: ReleaseSettings) -> None:
 
     if plan.experiment is not None or not is_outside(plan.mechanism.implementation):
         return
-    from publius.checks.laws import check_laws
+    from publius.audit.laws import check_laws
     from publius.mechanisms.registry import make_mechanism
 
     name = str(settings.mechanism)

@@ -12,7 +12,7 @@ from publius.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from publius.checks.laws import Verdict
+    from publius.audit.laws import Verdict
     from publius.settings import Declared
 
 _FAILED = 1
@@ -39,7 +39,7 @@ def check_mechanism(
 
     Toy vocabularies of 2 to 12 words. A pass is no proof: the guarantee itself needs one, or exact probabilities.
     """
-    from publius.checks.laws import check_laws
+    from publius.audit.laws import check_laws
     from publius.mechanisms.outside import origin
     from publius.mechanisms.registry import make_mechanism, mechanism_class
     from publius.settings import declared

@@ -106,5 +106,4 @@ COMMANDS: Final = {
         "reference", "References for --preserve: public features and prototypes of documents.", is_group=True
     ),
     "ledger": Command("ledger", "Keep a privacy budget that refuses when it is spent.", is_group=True),
-    "bench": Command("bench", "Speed, as a ratio to its limit in the same run.", is_group=True),
 }

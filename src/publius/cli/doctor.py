@@ -15,8 +15,8 @@ from publius.errors import UsageError
 from publius.settings import InputSettings, ReferenceSettings
 
 if TYPE_CHECKING:
-    from publius.checks.doctor.checks import Finding
-    from publius.checks.doctor.installation import Dependency
+    from publius.cli.installation import Dependency
+    from publius.cli.self_check import Finding
 
 _WRONG_VERSION = 70
 
@@ -41,8 +41,8 @@ def doctor(
     With --reference also what that promises, and with --documents whether it knows them.
     """
     from publius import __version__
-    from publius.checks.doctor import installation
-    from publius.checks.doctor.checks import search_kernel, self_check
+    from publius.cli import installation
+    from publius.cli.self_check import search_kernel, self_check
 
     name = reference.reference
     if documents is not None and name is None:
@@ -82,7 +82,7 @@ def doctor(
 
 def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
     """What a reference promises, the language of its words, and how well it knows the documents."""
-    from publius.checks.doctor.references import familiarity, language_of_words, promises
+    from publius.cli.familiarity import familiarity, language_of_words, promises
     from publius.documents.corpus import open_corpus
     from publius.vectors.learning.reference import Reference
 

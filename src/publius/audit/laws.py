@@ -1,0 +1,266 @@
+"""The laws of every word mechanism, as checks of a class: Publius's own and anybody's.
+
+Each law looks at a mechanism on a toy vocabulary and returns what is wrong, or None. Passing them all is no proof:
+they refute a false claim where the vocabularies and the samples show it. The claim itself needs a theorem, or
+probabilities that can be computed.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Final, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.audit.tests_of_fit import log_p_pearson
+from publius.audit.toy_vocabularies import World, pair_world, sharp_world, worlds
+from publius.audit.words import ratios, word_counts
+from publius.errors import PolicyError, PubliusError, UsageError
+from publius.mechanisms.kernel import AbstractExact, Kernel
+from publius.noise.randomness import RunKey
+from publius.privacy.guarantee import Guarantee
+from publius.vectors.embeddings import Embeddings
+
+SAMPLES: Final = 20_000
+"""Draws of each input word of a toy vocabulary."""
+_WORDS: Final = 300
+_LARGEST_DELTA: Final = 1e-9
+_ROUNDING: Final = 1e-9  # nats
+_RARE: Final = math.log(1e-9)
+_BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
+
+Maker = Callable[[Embeddings, float], Kernel]
+
+
+@final
+@dataclass(frozen=True)
+class Case:
+    """A mechanism on a toy vocabulary, with words and noise to try.
+
+    Attributes:
+        make: makes the mechanism on a vocabulary, at an epsilon.
+        world: the vocabulary and the epsilon.
+        mechanism: made of these.
+        samples: draws of each input word, where the law is one of chance.
+        key: of all draws: a check is repeated with the same ones.
+
+    """
+
+    make: Maker
+    world: World
+    mechanism: Kernel
+    samples: int
+    key: RunKey
+
+    @cached_property
+    def words(self) -> IndexArray:
+        """Input words, shape (300,)."""
+        return self.key.rng("laws/words").integers(0, self.world.embeddings.size, _WORDS)
+
+    def noise(self, name: str = "laws/noise", count: int = _WORDS) -> Float64Array:
+        """Noise for ``count`` words: the same for the same ``name``."""
+        return self.mechanism.noise(count, self.key.rng(name))
+
+
+def _guarantee(case: Case) -> str | None:
+    mechanism = case.mechanism
+    promised: Any = mechanism.guarantee
+    if not isinstance(promised, Guarantee):
+        return f"guarantee is a {type(promised).__name__}, not a publius.Guarantee"
+    if promised.evidence == "none":
+        return "the evidence is 'none': a release refuses the mechanism"
+    if promised.evidence != mechanism.evidence:
+        return f"the class says its evidence is {mechanism.evidence!r}, the guarantee {promised.evidence!r}"
+    if promised.metric != mechanism.metric.name:
+        return f"it is stated in {promised.metric!r}, and the mechanism's metric is {mechanism.metric.name!r}"
+    if promised.size is not None or promised.epsilon != mechanism.epsilon:
+        return "it must be that of a single word, with the mechanism's epsilon"
+    if not promised.epsilon <= case.world.epsilon:
+        return f"epsilon is {promised.epsilon!r}, more than the {case.world.epsilon!r} asked for"
+    return (
+        None
+        if 0 <= promised.delta <= _LARGEST_DELTA
+        else f"delta is {promised.delta!r}, over {_LARGEST_DELTA:g}"
+    )
+
+
+def _noise(case: Case) -> str | None:
+    first = case.noise()
+    if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != _WORDS:
+        return f"noise must have one row a word, shape ({_WORDS}, k), not {np.shape(first)}"
+    case.mechanism.apply(case.words, first)
+    if not np.array_equal(case.noise(), first):
+        return "the same generator gave other noise after words were seen: noise depends on them, or on other lots"
+    if np.array_equal(case.noise("laws/other"), first):
+        return "another generator gave the same noise: it is not used"
+    return None
+
+
+def _outputs(case: Case) -> str | None:
+    outputs = case.mechanism.apply(case.words, case.noise())
+    if outputs.shape != case.words.shape or not np.issubdtype(outputs.dtype, np.integer):
+        return f"apply must give one index a word, not {outputs.dtype} of shape {outputs.shape}"
+    if not ((outputs >= 0) & (outputs < case.world.embeddings.size)).all():
+        return "apply gave an index outside the vocabulary"
+    empty = case.mechanism.apply(case.words[:0], case.noise(count=0))
+    return None if empty.shape == (0,) else f"for no word apply gave an array of shape {empty.shape}"
+
+
+def _deterministic(case: Case) -> str | None:
+    words, noise = case.words.copy(), case.noise()
+    kept = noise.copy()
+    apply = case.mechanism.apply
+    whole = apply(words, noise)
+    if not (np.array_equal(words, case.words) and np.array_equal(noise, kept, equal_nan=True)):
+        return "apply changed the arrays it was given"
+    order = case.key.rng("laws/order").permutation(_WORDS)
+    parts = [apply(words[start : start + 7], noise[start : start + 7]) for start in range(0, _WORDS, 7)]
+    for changed, what in (
+        (apply(words, noise), "the same words and noise gave other outputs"),
+        (apply(words[order], noise[order])[np.argsort(order)], "the order of the rows changed outputs"),
+        (np.concatenate(parts), "the other rows of the batch changed outputs"),
+        (apply(words, noise, threads=3), "the number of threads changed outputs"),
+    ):
+        if not np.array_equal(changed, whole):
+            return what
+    return None
+
+
+def _bounded(case: Case) -> str | None:
+    mechanism, vectors = case.mechanism, case.world.embeddings.vectors
+    bounds = mechanism.epsilon * mechanism.metric.pairwise(vectors, vectors)
+    if isinstance(mechanism, AbstractExact):
+        logs = mechanism.log_probabilities()
+        excess = float((np.abs(logs[:, None, :] - logs[None, :, :]).max(axis=2) - bounds).max())
+        if excess > _ROUNDING:
+            return f"stated probabilities of two words differ by {excess:.3g} nats more than epsilon*d"
+        if not np.allclose(np.exp(logs).sum(axis=1), 1, rtol=0, atol=_ROUNDING):
+            return "the stated probabilities of a word do not add up to 1"
+    inputs = np.arange(len(vectors))
+    counts = word_counts(mechanism, inputs, case.samples, case.key, "laws/samples")
+    excess = ratios(counts, bounds).excess
+    if excess > 0:
+        return (
+            f"outputs of two words were drawn with frequencies that differ by at least {excess:.3g} nats more than "
+            "epsilon*d (Clopper-Pearson, level 1e-6)"
+        )
+    if isinstance(mechanism, AbstractExact):
+        expected = np.exp(mechanism.log_probabilities()) * case.samples
+        if min(log_p_pearson(*row) for row in zip(counts, expected, strict=True)) < _RARE:
+            return "outputs are not drawn with the probabilities that are stated"
+    return None
+
+
+def _fixed(case: Case) -> str | None:
+    for name in ("embeddings", "metric", "epsilon"):
+        try:
+            setattr(case.mechanism, name, getattr(case.mechanism, name))
+        except UsageError:
+            continue
+        return f"{name} can be changed, and the guarantee was computed for it"
+    return None
+
+
+def _copied(case: Case) -> str | None:
+    try:
+        copy = pickle.loads(pickle.dumps(case.mechanism))  # noqa: S301  # what was pickled in this line
+    except Exception as error:  # whatever the class raises is the finding
+        return f"it cannot be sent to a worker process: pickling raised {type(error).__name__}"
+    noise = case.noise()
+    same = np.array_equal(copy.apply(case.words, noise), case.mechanism.apply(case.words, noise))
+    if not same or copy.guarantee != case.mechanism.guarantee:
+        return "a copy in another process gives other words or another guarantee"
+    return None
+
+
+def _epsilons(case: Case) -> str | None:
+    for bad in _BAD:
+        try:
+            case.make(case.world.embeddings, bad)  # type: ignore[arg-type]  # that is the question
+        except UsageError:
+            continue
+        except Exception as error:  # whatever the class raises is the finding
+            return f"epsilon {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
+        return f"epsilon {bad!r} was accepted"
+    try:
+        other = case.mechanism.at(2 * case.world.epsilon).guarantee.per_unit
+    except PolicyError:
+        return None
+    return (
+        None if other <= 2 * case.world.epsilon else f"at({2 * case.world.epsilon:g}) has epsilon {other!r}"
+    )
+
+
+LAWS: Final = MappingProxyType(
+    {
+        "the guarantee is stated": _guarantee,
+        "noise does not depend on the words": _noise,
+        "outputs are words of the vocabulary": _outputs,
+        "the same noise gives the same words, row by row": _deterministic,
+        "output probabilities differ by at most epsilon*d": _bounded,
+        "what the guarantee was computed for cannot be changed": _fixed,
+        "it can be sent to a worker process": _copied,
+        "a bad epsilon is refused": _epsilons,
+    }
+)
+
+
+@final
+@dataclass(frozen=True)
+class Verdict:
+    """What a law says of a mechanism on a vocabulary: ``reason`` is what is wrong, None where it holds."""
+
+    law: str
+    vocabulary: str
+    reason: str | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the law holds."""
+        return self.reason is None
+
+
+def toy_worlds() -> list[World]:
+    """The vocabularies that a mechanism is checked on: 2 to 12 words in 1, 2 and 6 dimensions, some nearly equal."""
+    return [pair_world(), sharp_world(), *worlds(6, dimensions=(1, 2, 6), words=(8, 12))]
+
+
+def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1) -> Case:
+    """The mechanism on ``world``, ready to be checked; raises what making it raises."""
+    return Case(make, world, make(world.embeddings, world.epsilon), samples, RunKey.seeded(seed))
+
+
+def verdict(law: str, case: Case) -> Verdict:
+    """What ``law`` says of ``case``; an exception of the class's own is a reason."""
+    try:
+        reason = LAWS[law](case)
+    except Exception as error:  # whatever the class raises is the finding
+        detail = f": {error}" if isinstance(error, PubliusError) else ""
+        reason = f"it raised {type(error).__name__}{detail}"
+    return Verdict(law, case.world.name, reason)
+
+
+def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[Verdict]:
+    """Every law on every toy vocabulary that the mechanism takes.
+
+    A vocabulary or an epsilon may be refused with `PolicyError`, as tight constraints do, but not all of them: the
+    last reason is raised then. Anything else that making it raises is passed on.
+    """
+    refused: PolicyError | None = None
+    checked: list[Any] = []
+    for world in toy_worlds():
+        try:
+            case = case_on(make, world, samples=samples, seed=seed)
+        except PolicyError as error:
+            refused = error
+            continue
+        checked.append(world)
+        yield from (verdict(law, case) for law in LAWS)
+    if not checked and refused is not None:
+        raise refused

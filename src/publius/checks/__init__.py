@@ -1,1 +1,0 @@
-"""Do this installation, this code and this machine keep their word: `doctor`, `audit`, `bench`."""

@@ -1,1 +1,0 @@
-"""Speed, each figure beside its limit or a peer in the same run."""

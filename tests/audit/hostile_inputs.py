@@ -1,0 +1,95 @@
+"""Input that is made to take long or to fill the memory (R28): texts of marks, Parquet that unpacks to gigabytes."""
+
+from __future__ import annotations
+
+import tempfile
+import unicodedata
+from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+
+from publius.audit.implementation import Subject
+from publius.audit.outcomes import Check, violations
+from publius.errors import DocumentError
+
+_LENGTH: Final = 3000
+_LONGEST_RUN: Final = 30
+_HOSTILE: Final = (
+    "\u0301\u0323",
+    "\u0301",
+    "\u0f73",
+    "\u0344",
+    "e\u0323\u0301",
+    "\u1100\u1161\u11a8",
+    "Σ\u0345",
+    "İ",
+)
+_ORDINARY: Final = (
+    "Cafe\u0301",
+    "ΟΔΟΣ",
+    "İstanbul",
+    "हिन्दी",
+    "a\u0323\u0302",
+    "\u1112\u1161\u11ab",
+    "co\xadop",
+    "don\u2019t",
+)
+
+
+def check_texts(subject: Subject) -> list[Check]:
+    """The normal form of hostile texts has no long run of combining marks; that of ordinary ones is NFC's own."""
+    long = sum(_longest_run(subject.normalize("x" + kind * _LENGTH)) > _LONGEST_RUN for kind in _HOSTILE)
+    changed = sum(subject.normalize(word) != _expected(word) for word in _ORDINARY)
+    return [
+        violations("text: runs of combining marks are short", len(_HOSTILE), long),
+        violations("text: ordinary words are composed", len(_ORDINARY), changed),
+    ]
+
+
+def check_parquet(subject: Subject) -> list[Check]:
+    """A file of kilobytes may neither declare gigabytes nor turn out to hold them; one that is what it says is read."""
+    text = "a" * 2**20
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "file.parquet"
+        path.write_bytes(bytes(193_000))
+        bombs = [_declared(2**32, 272), _declared(1000, 2**32), *[_declared(2**28, 9) for _ in range(2)]]
+        accepted = sum(_reads(subject, path, bomb, []) for bomb in bombs)
+        swollen = _reads(subject, path, _declared(2**20, 272), [text] * 272)
+        refused = int(not _reads(subject, path, _declared(2**20, 10), [text] * 10))
+        refused += not _reads(subject, path, _declared(193_000, 10**6), ["spam"] * 10**5)
+    return [
+        violations("Parquet: what declares gigabytes is refused unread", len(bombs), accepted),
+        violations("Parquet: what turns out to hold gigabytes is refused", 1, int(swollen)),
+        violations("Parquet: files that are what they say are read", 2, refused),
+    ]
+
+
+def _declared(size: int, rows: int) -> Any:
+    """What a footer says: one column, ``size`` bytes unpacked, and no page whose own header could say more."""
+    chunk = SimpleNamespace(
+        path_in_schema="text", total_uncompressed_size=size, total_compressed_size=0, data_page_offset=0,
+        has_dictionary_page=False,
+    )  # fmt: skip
+    group = SimpleNamespace(column=lambda place: chunk, num_rows=rows)
+    return SimpleNamespace(num_row_groups=1, num_columns=1, num_rows=rows, row_group=lambda place: group)
+
+
+def _reads(subject: Subject, path: Path, metadata: Any, values: list[str]) -> bool:
+    try:
+        allowance = subject.allowance(path, metadata, ("text",))
+        for value in values:
+            allowance.take({"text": value})
+    except DocumentError:
+        return False
+    return True
+
+
+def _longest_run(text: str) -> int:
+    runs = groupby(text, key=lambda character: unicodedata.combining(character) > 0)
+    return max((sum(1 for _ in run) for marks, run in runs if marks), default=0)
+
+
+def _expected(word: str) -> str:
+    plain = unicodedata.normalize("NFC", word).replace("\xad", "").replace("\u2019", "'").lower()
+    return unicodedata.normalize("NFC", plain)

@@ -1,0 +1,151 @@
+"""``publius audit``: its table, its JSON, its exit code, its records."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from typer.testing import CliRunner
+
+import audit.pieces as harness
+import publius.audit.levels as levels
+import publius.audit.parts as pieces
+from audit.mutants.noises import noise_mutants
+from publius.audit.levels import FULL, QUICK, TESTS, level_named
+from publius.audit.outcomes import LARGEST_FAMILY
+from publius.audit.report import cell
+from publius.audit.runs import Request, run_audit
+from publius.cli import app
+from publius.errors import DataError, UsageError
+
+SMALL = replace(
+    TESTS,
+    cells=10**5,
+    configurations=4,
+    words=200_000,
+    draws=5000,
+    draws_in_line=5000,
+    dimensions=(1, 2, 10),
+    ratio_words=8_000_000,
+    search_points=500,
+    kernel_points=100,
+    streams=48,
+    documents=100,
+    own_points=50,
+    timing_repeats=8,
+    power_seeds=0,
+    clean_runs=0,
+)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The quick level made small, without the mutants, which have tests of their own."""
+    monkeypatch.setattr(levels, "LEVELS", {"quick": SMALL})
+    monkeypatch.setattr(harness, "FAMILIES", {})
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["audit", "--epsilon", "2", *arguments])
+
+
+def test_json_is_one_object_with_the_promised_keys(small, stored, tmp_path):
+    result = run("--embeddings", stored, "--seed", "3", "--json", "--output", str(tmp_path / "a"))
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert {"passed", "checks", "exact_cells", "worst_excess", "tightness", "mutants"} <= set(report)
+    assert all({"name", "samples", "statistic", "threshold", "passed"} == set(c) for c in report["checks"])
+    assert report["passed"] is True
+    assert report["exact_cells"] >= 10**5
+    assert report["worst_excess"] <= 1e-9
+    assert 0.99 <= report["tightness"] <= 1
+    assert report["seed"] == 3
+
+
+def test_table_and_record(small, stored, home):
+    result = run("--embeddings", stored)
+    header = result.stdout.splitlines()[0].split()
+    assert header == ["check", "samples", "statistic", "threshold", "verdict"]
+    assert "FAILED" not in result.stdout
+    recorded = list((home / "audits").glob("*/audit.json"))
+    assert len(recorded) == 1
+    seed = json.loads(recorded[0].read_text())["seed"]
+    assert f"seed {seed}," in result.stdout
+
+
+def test_a_failing_check_ends_with_exit_code_70(small, stored, tmp_path, monkeypatch):
+    broken = next(mutant for mutant in noise_mutants() if "Gaussian" in mutant.name).subject
+    monkeypatch.setattr(pieces, "GENUINE", broken)
+    result = run("--embeddings", stored, "--output", str(tmp_path / "a"))
+    assert result.exit_code == 70
+    assert "noise n=10: radius (Kolmogorov-Smirnov)" in result.stdout
+    assert "FAILED" in result.stdout
+
+
+def test_same_seed_same_statistics(small, stored, tmp_path):
+    first, second = (
+        run_audit(Request(SMALL, stored, "laplace", 2.0, 5), tmp_path / name) for name in ("a", "b")
+    )
+    found = [[check for check in audit.checks if "timing" not in check.name] for audit in (first, second)]
+    assert found[0] == found[1]
+
+
+def test_an_interrupted_audit_goes_on(small, stored, tmp_path):
+    request = Request(SMALL, stored, "laplace", 2.0, 5)
+
+    def interrupt(done, total, name):
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_audit(request, tmp_path / "a", interrupt)
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "a").glob("*.json")}
+    seen = []
+    assert run_audit(request, tmp_path / "a", lambda done, total, name: seen.append(done)).passed
+    assert seen[0] == 6
+    assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
+
+
+def test_results_of_another_audit_are_not_mixed(small, stored, tmp_path):
+    run_audit(Request(SMALL, stored, "laplace", 2.0, 5), tmp_path / "a")
+    with pytest.raises(DataError, match="another audit"):
+        run_audit(Request(SMALL, stored, "laplace", 2.0, 6), tmp_path / "a")
+
+
+def test_page_states_machine_seed_and_every_check(small, stored, tmp_path):
+    page = tmp_path / "docs" / "audit.md"
+    result = run("--embeddings", stored, "--seed", "4", "--output", str(tmp_path / "a"), "--page", str(page))
+    text = page.read_text()
+    report = json.loads((tmp_path / "a" / "audit.json").read_text())
+    assert result.exit_code == 0
+    assert "--seed 4" in text
+    assert report["machine"]["numpy"] in text
+    assert all(check["name"].replace("|", "\\|") in text for check in report["checks"])
+
+
+def test_values_in_a_table():
+    assert cell({"a": 1000, "b, c": -0.0}) == "a: 1,000; b, c: 0"
+    assert (cell(True), cell(0.12345), cell("text")) == ("passed", "0.1235", "text")
+
+
+def test_unknown_level_is_refused():
+    with pytest.raises(UsageError, match="quick, full"):
+        level_named("thorough")
+
+
+@pytest.mark.parametrize("level", [QUICK, FULL])
+def test_the_family_of_tests_is_as_large_as_its_level_allows(level):
+    """ALPHA shares the family's level among at most LARGEST_FAMILY statistical checks."""
+    checks = 14 * (len(level.dimensions) + 1) + level.configurations + 10
+    assert checks <= LARGEST_FAMILY
+
+
+def test_full_sizes_are_those_of_the_goals():
+    assert FULL.cells >= 10**9
+    assert FULL.words >= 10**9
+    assert FULL.configurations == 40
+    assert FULL.draws >= 10**6
+    assert FULL.dimensions == (1, 2, 10, 50, 100, 300)
+    assert FULL.search_points + FULL.search_points // 10 >= 110_000
+    assert FULL.kernel_points >= 200_000
+    assert FULL.streams >= 10_000
+    assert FULL.clean_runs >= 200

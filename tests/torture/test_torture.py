@@ -1,0 +1,154 @@
+"""The torture of ``make torture``, small: each part runs, hits something, and finds nothing."""
+
+import importlib.util
+import time
+
+import pytest
+
+from publius.audit.forking import apart
+from publius.audit.outcomes import failures
+from publius.errors import PubliusError
+from torture import bench, canaries, malformed
+from torture.children import run_child
+from torture.faults import Replace, Save, torture_faults
+from torture.fuzz import PARSERS, seeds, target, torture_fuzz
+from torture.kills import torture_kills
+from torture.ledgers import torture_concurrent, torture_ledger_kills
+from torture.limits import torture_full_disk, torture_memory
+from torture.observable import torture_observable
+from torture.watching import torture_watch, torture_watch_steps
+
+fork_only = pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="needs fork")
+
+
+# Forks are made in a process of their own: pytest's has threads, whose locks a fork would take along.
+
+
+def hanging_child():
+    return run_child(lambda: time.sleep(60), timeout=0.3)
+
+
+def figure(found, name):
+    assert failures(found.checks) == [], found.figures.get("problems")
+    return found.figures[name]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_faults():
+    """A file whose first write fails is closed by the collector, which says so: that is no fault of the release."""
+    found = torture_faults(150, documents=3)
+    assert figure(found, "faults that hit") >= 150
+    assert set(found.figures["faults by kind"]) >= {"open", "write", "close", "fsync", "rename", "entropy"}
+
+
+@pytest.mark.parametrize("operation", [Save(), Replace()], ids=lambda operation: operation.name)
+def test_operations_tell_whole_from_untouched(operation, tmp_path):
+    operation.prepare(tmp_path)
+    assert (operation.whole(tmp_path), operation.untouched(tmp_path)) == (False, True)
+    operation.run(tmp_path)
+    assert (operation.whole(tmp_path), operation.untouched(tmp_path)) == (True, False)
+
+
+@pytest.mark.parametrize("format", bench.FORMATS)
+def test_a_release_without_its_last_bag_is_not_whole(format, tmp_path):
+    bench.obfuscate(bench.write_corpus(tmp_path / "corpus.jsonl", 4), tmp_path / "out", format)
+    assert bench.whole(tmp_path / "out", format, 4)
+    assert not bench.whole(tmp_path / "out", format, 5)
+
+
+@fork_only
+def test_kills():
+    assert figure(apart(torture_kills, 8), "kills") == 8
+
+
+@fork_only
+def test_kills_of_paid_runs():
+    assert figure(apart(torture_observable, 6), "kills of paid runs") == 6
+
+
+@fork_only
+def test_watch():
+    """``make torture`` does it with 10,000 files and 50 kills."""
+    assert figure(apart(torture_watch, 200, 5), "watch kills") == 5
+
+
+@fork_only
+def test_watch_killed_before_each_step():
+    assert figure(apart(torture_watch_steps), "watch steps") > 30
+
+
+@fork_only
+def test_full_disk():
+    assert figure(apart(torture_full_disk, 15), "full disks") >= 8
+
+
+@fork_only
+def test_memory_limit():
+    assert figure(apart(torture_memory, 8), "memory limits that hit") >= 1
+
+
+@fork_only
+def test_a_child_that_hangs_is_killed():
+    ended, result = apart(hanging_child)
+    assert (ended, result) == (9, None)
+
+
+def test_malformed_files():
+    found = malformed.torture_malformed(400)
+    assert figure(found, "malformed files refused") >= 400
+    assert len(found.figures["malformed files by kind"]) == 15
+
+
+def test_valid_files_are_accepted(tmp_path):
+    """The files that are spoiled are right before."""
+    for kind in malformed.kinds(tmp_path):
+        path = tmp_path / kind.file
+        path.write_bytes(kind.content)
+        kind.read(path)
+
+
+def test_canaries():
+    assert figure(canaries.torture_canaries(45), "canary scenarios") >= 45
+
+
+def test_canaries_are_found_where_they_are_let_out(home, tmp_path):
+    """An experiment that keeps unknown words shows that the search for canaries finds them."""
+    bench.EMBEDDINGS.save(home / "embeddings" / "canaries")
+    source = canaries.write_input(tmp_path, "jsonl", "text")
+    arguments = canaries.command(tmp_path, source, "keep", "parquet", "text")
+    code, *_ = canaries.run([*arguments, "--experiment"])
+    assert code == 0
+    assert canaries.WORD in canaries.contents(tmp_path / "out")
+
+
+def test_concurrent_ledgers():
+    assert figure(apart(torture_concurrent, 3, 10), "passed") == 15
+
+
+@fork_only
+def test_ledger_kills():
+    assert figure(apart(torture_ledger_kills, 12), "ledger kills and full disks") >= 4
+
+
+@pytest.mark.parametrize("parser", PARSERS)
+def test_fuzz_targets_read_their_seeds_and_noise(parser, tmp_path):
+    one = target(parser, tmp_path)
+    for content in [*seeds(parser), b"", b"\x00", b"\xff" * 99, b"\x01{", b'"' * 9]:
+        one(content)
+
+
+def test_fuzz_targets_let_untyped_errors_out(tmp_path, monkeypatch):
+    import publius.vectors.importing.reader as reader
+
+    def broken(path):
+        raise KeyError("untyped")
+
+    monkeypatch.setattr(reader, "read_word_list", broken)
+    with pytest.raises(KeyError):
+        target("word list", tmp_path)(b"x")
+    assert not issubclass(KeyError, PubliusError)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("atheris") is not None, reason="atheris is installed")
+def test_fuzzing_without_atheris_is_no_success():
+    assert failures(torture_fuzz(6).checks) == ["fuzzing: atheris is not installed"]
