@@ -137,7 +137,7 @@ _KERNELS = """\
 
 With the extra `numkong` the search works with products of 16-bit numbers where the processor has units for them (AMX,
 AVX-512 BF16), a check of these products at start-up passes and a short timing finds them faster; the words are the
-same. `publius doctor` and `publius bench search` name the product in use and say why.
+same. `publius doctor` and `python -m benchmarks search` name the product in use and say why.
 
 </details>"""
 _NOT_MEASURED = (

@@ -1,4 +1,4 @@
-"""``publius bench scaling``: what it measures has the shape that was promised."""
+"""``python -m benchmarks scaling``: what it measures has the shape that was promised."""
 
 import json
 
