@@ -87,9 +87,138 @@ def _a_little_more(was: Any, now: Any, _: Any) -> bool:
     return bool(was < now < was * (1 + 1e-8))
 
 
+def _each_word_counted(was: Any, now: Any, _: Any) -> bool:
+    return was is ABSENT and isinstance(now, str) and now.startswith("each in at least 5 public texts")
+
+
+def _another_digest(was: Any, now: Any, _: Any) -> bool:
+    return was != now and all(re.fullmatch("[0-9a-f]{64}", digest) for digest in (was, now))
+
+
+def _a_date_or_none(was: Any, now: Any, _: Any) -> bool:
+    return was is ABSENT and (now is None or bool(re.fullmatch(r"\d{4}-\d\d-\d\d", now)))
+
+
+def _too_few_texts(was: Any, now: Any, _: Any) -> bool:
+    return was != now and now.endswith("only 4 texts were attacked, and fewer than 20 show nothing")
+
+
+def _the_same_keys(was: Any, now: Any, _: Any) -> bool:
+    return bool(sorted(was) == sorted(now))
+
+
+COUNTED_BY_TEXTS: Final = (
+    "counted by texts, not by authors, by an earlier version, so a word of one person can be among them: fit it again "
+    "with --author-field"
+)
+WORDS: Final = (
+    "what becomes public of the older texts is counted by authors, and is said wherever a reference is named"
+)
+LISTED: Final = "a list of references says what was learned from what"
+LOST: Final = "losing more than 5 % of the documents has to be agreed to, with --accept-loss"
+JUDGED: Final = (
+    "a verdict judges what the release adds to what is kept anyway, which cells of 0.2 did not measure"
+)
+FEWER: Final = "fewer than 20 judged texts show nothing, whatever the limits"
+ONE_STATEMENT: Final = "one statement of a guarantee for words and documents alike"
+
 NUMBERS: Final = "numbers are given in a secret random order, so that none tells a line of the input"
 
 CHANGES: tuple[Change, ...] = (
+    Change(
+        "seeded/*", "manifest/reference_words", lambda was, now, _: now in (None, COUNTED_BY_TEXTS), WORDS
+    ),
+    Change("seeded/*", "json/reference_words", "as in the manifest", WORDS),
+    *(
+        Change(answers, key, COUNTED_BY_TEXTS, WORDS)
+        for answers, key in (
+            ("reading/reference info *", "json/words"),
+            ("reading/a release on *", "json/reference_words"),
+            ("commands/obfuscate, topic", "json/reference_words"),
+            ("commands/reference list", "json/references/[23]/words"),
+        )
+    ),
+    Change("commands/obfuscate", "json/reference_words", None, WORDS),
+    Change("commands/reference fit", "json/words", _each_word_counted, WORDS),
+    Change(
+        "commands/reference fit",
+        "json/source/public_words",
+        {"counted_by": "texts", "at_least": 5, "authors": None, "left_out": 0},
+        WORDS,
+    ),
+    Change("commands/reference fit", "json/source/author_field", None, WORDS),
+    Change("commands/reference fit", "json/source/rare_words", {}, WORDS),
+    Change("commands/reference fit", "json/source/least_documents", ABSENT, WORDS),
+    Change("commands/reference fit", "json/source/made", _a_date_or_none, LISTED),
+    Change(
+        "commands/reference fit",
+        "json/source/notice",
+        "learned from these texts: its words, and what it tells of their topics, are public",
+        WORDS,
+    ),
+    Change("commands/reference fit", "json/sha256", _another_digest, "it holds what was decided about words"),
+    Change("commands/reference list", "json/references/1/sha256", _another_digest, "as of the fit"),
+    Change("commands/reference list", "json/references/0/words", "words of general public text", WORDS),
+    Change("commands/reference list", "json/references/1/words", _each_word_counted, WORDS),
+    *(
+        Change("commands/reference list", f"json/references/{key}", now, LISTED)
+        for key, now in (
+            ("[123]/from", "public.jsonl"),
+            ("[123]/texts", 60),
+            ("[123]/authors", None),
+            ("[13]/topics", 3),
+            ("2/topics", None),
+            ("1/counted_by", "texts"),
+            ("[23]/counted_by", None),
+            ("1/at_least", 5),
+            ("[23]/at_least", None),
+            ("[123]/made", _a_date_or_none),
+        )
+    ),
+    *(
+        Change(f"seeded/{name}", key, now, LOST)
+        for name in ("words, unknown ones leave out", "a bad line left out")
+        for key, now in (("exit", 65), ("json", None), ("manifest", ABSENT), ("files", ABSENT))
+    ),
+    *(
+        Change(f"reading/{name}", key, now, JUDGED)
+        for name in ("signoff with all", "report")
+        for key, now in (("exit", 65), ("json", None))
+    ),
+    Change("reading/evaluate the old release", "json/verdict", None, "always there: null without limits"),
+    Change("reading/evaluate the old release", "json/reason", None, "always there: null without limits"),
+    *(
+        Change(f"commands/evaluate, {name}", key, now, FEWER)
+        for name in ("passes", "fails")
+        for key, now in (("exit", 3), ("json/verdict", "NO EVIDENCE"), ("json/reason", _too_few_texts))
+    ),
+    Change(
+        "commands/evaluate, fails",
+        "json/size",
+        40,
+        "without --length a bag has the words that a release has by default, and not 400",
+    ),
+    Change(
+        "commands/evaluate, fails",
+        "json/table/1/earth_movers_distance",
+        2.317482,
+        "of the bags of 40 words",
+    ),
+    Change(
+        "reading/write from the old release",
+        "json/held",
+        lambda was, now, _: was is ABSENT and {*now} <= {"files", "ports", "calls"},
+        "a writer apart says what the kernel held it to",
+    ),
+    *(
+        Change(f"commands/guarantee{name}", key, now, ONE_STATEMENT)
+        for name, keys in (
+            (", releases and candidates", (("json/reference", None), ("json/releases", 1))),
+            (" for typical pairs", (("json/reference", None), ("json/releases", 1))),
+            (" of a position", ()),
+        )
+        for key, now in (*keys, ("json/order of keys", _the_same_keys))
+    ),
     Change(
         "seeded/*",
         "manifest/files",

@@ -81,6 +81,7 @@ def obfuscate(
 ) -> None:
     """Turn documents into protected bags-of-words: keep their topic or meaning, or their words."""
     from publius.documents.corpus import open_corpus
+    from publius.releases.engines.run import check_presence
     from publius.releases.preflight import check_loss
 
     book = _ledger(ledger, fields.subject_field)
@@ -90,6 +91,9 @@ def obfuscate(
     settings = settings if length_from is None else _with_length(settings, length_from, quiet=json)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
+    check_presence(
+        plan, skip_bad=work.skip_bad
+    )  # what may not be asked for, before what is wrong with the data
     check_own_mechanism(plan, settings)
     looked = look_first(
         corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
