@@ -30,6 +30,7 @@ from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.statistics import CONFIDENCE, Interval, grouped_mean
 from publius.evaluation.summary import Finding, Line
 from publius.files import read_bytes_limited, shown, write_file
+from publius.privacy.promise import ceiling, floor, rounded_up
 
 Answer = Literal["PASS", "FAIL", "NO EVIDENCE"]
 PASS: Final = "PASS"  # noqa: S105  # no password
@@ -170,8 +171,8 @@ class Authors:
             return f"only {self.texts} texts were attacked, and fewer than {FEWEST_JUDGED} show nothing"
         if self.most >= NEARLY_ALL:
             return (
-                f"{self.most:.2f} of the authors may be named in all ({self.anyway:.2f} are known from the topic "
-                "alone), which hardly anything could exceed"
+                f"{ceiling(self.most, 2):.2f} of the authors may be named in all ({self.anyway:.2f} are known from "
+                "the topic alone), which hardly anything could exceed"
             )
         if not self.unprotected:
             return (
@@ -181,7 +182,7 @@ class Authors:
         if found.sure.low <= self.limit + _ROUNDING:
             return (
                 f"unprotected texts are within the limit, too ({found.adversary} named {found.named:.3f} of their "
-                f"authors, {self._judged(found.sure, found.sure.low)} at least), so an attack that finds nothing in "
+                f"authors, {self._judged(found.sure.low)} at least), so an attack that finds nothing in "
                 "protected ones shows nothing"
             )
         return None
@@ -205,8 +206,9 @@ class Authors:
             return FAIL
         return PASS if all(gain.judged.high <= self.limit + _ROUNDING for gain in self.gains) else NO_EVIDENCE
 
-    def _judged(self, interval: Interval, value: float) -> str:
-        return f"{value:.3f}" if self.absolute else f"{value:+.3f} beyond the topic"
+    def _judged(self, low: float) -> str:
+        low = floor(low, 3)
+        return f"{low:.3f}" if self.absolute else f"{low:+.3f} beyond the topic"
 
     @property
     def text(self) -> str:
@@ -227,9 +229,14 @@ class Authors:
             f"unprotected {clear.named:.3f}",
         ]
         return (
-            f"{what} {gain.judged.value:.3f}, from {shown_interval.low:.3f} to {shown_interval.high:.3f} allowing for "
-            f"chance, by {_who(gain.adversary)}; allowed {self.limit:g} ({', '.join(beside)})"
+            f"{what} {gain.judged.value:.3f}, {_between(shown_interval)} allowing for chance, by "
+            f"{_who(gain.adversary)}; allowed {self.limit:g} ({', '.join(beside)})"
         )
+
+
+def _between(interval: Interval) -> str:
+    """Its limits, each rounded to the safe side."""
+    return f"from {floor(interval.low, 3):.3f} to {ceiling(interval.high, 3):.3f}"
 
 
 def _who(adversary: str) -> str:
@@ -351,8 +358,8 @@ def _topic(line: Line, limit: float, clean: Line | None) -> Outcome:
     unprotected = clean.best("topic") if clean is not None else None
     beside = "" if unprotected is None else f" (unprotected {unprotected.accuracy.value:.3f})"
     text = (
-        f"topics named {best.accuracy.value:.3f}, from {best.accuracy.low:.3f} to {best.accuracy.high:.3f} allowing "
-        f"for chance, by {best.adversary}; wanted {limit:g}{beside}"
+        f"topics named {best.accuracy.value:.3f}, {_between(best.accuracy)} allowing for chance, "
+        f"by {best.adversary}; wanted {limit:g}{beside}"
     )
     if best.accuracy.low >= limit:
         return Outcome(PASS, text)
@@ -362,5 +369,5 @@ def _topic(line: Line, limit: float, clean: Line | None) -> Outcome:
 def _bound(line: Line, limit: float) -> Outcome:
     if line.bound is None:
         return Outcome(FAIL, f"nothing bounds what tells any two documents apart; allowed {limit:g} nats")
-    text = f"any two documents within {line.bound:,.3g} nats; allowed {limit:g}"
+    text = f"any two documents within {rounded_up(line.bound, 6)} nats; allowed {limit:g}"
     return Outcome(PASS if line.bound <= limit else FAIL, text)

@@ -181,6 +181,20 @@ def _nothing_for(kept: Between) -> str:
     )
 
 
+_NOISE = 1e-9
+"""Of the last digit that is shown: what arithmetic on shares leaves over."""
+
+
+def ceiling(value: float, digits: int) -> float:
+    """An upper limit with so many digits after the point, rounded up."""
+    return math.ceil(value * 10**digits - _NOISE) / 10**digits
+
+
+def floor(value: float, digits: int) -> float:
+    """A lower limit with so many digits after the point, rounded down."""
+    return math.floor(value * 10**digits + _NOISE) / 10**digits
+
+
 def rounded_up(value: float, digits: int) -> str:
     """``value`` with at most so many significant digits, rounded up."""
     upward = decimal.Context(prec=digits, rounding=decimal.ROUND_CEILING).create_decimal(repr(value))
