@@ -5,9 +5,14 @@ import math
 import re
 from pathlib import Path
 
+from publius.evaluation import report
+from publius.evaluation.statistics import Interval
+from publius.evaluation.steps import measuring
 from publius.evaluation.steps.showing import bound_in_words
+from publius.evaluation.verdict import _between
 from publius.mechanisms.prototype import fidelity
 from publius.privacy.guarantee import posterior_at_most
+from publius.releases.signoff import percent_down, percent_up
 from publius.settings import ReleaseSettings, declared
 
 ROOT = Path(__file__).parents[2]
@@ -67,3 +72,13 @@ def test_the_table_of_strengths_is_computed_and_rounded_up():
 def test_the_share_of_topics_in_the_help_is_the_computed_limit():
     told = next(each.option.help for each in declared(ReleaseSettings) if each.name == "bound")
     assert f"at most {up(100 * fidelity(7.0, 20), 1)} %" in told
+
+
+def test_what_is_printed_as_a_limit_is_on_the_safe_side():
+    low, high = 0.25049, 0.26951
+    interval = Interval(0.26, low, high)
+    assert _between(interval) == "from 0.250 to 0.270"
+    assert (percent_down(low), percent_up(high)) == ("25.0\N{NO-BREAK SPACE}%", "27.0\N{NO-BREAK SPACE}%")
+    assert (report._down(low), report._up(high)) == ("25 %", "27 %")
+    assert (measuring._down(low), measuring._up(high)) == ("25 %", "27 %")
+    assert measuring._up(0.05) == "5 %", "what is asked for is printed as it was asked"

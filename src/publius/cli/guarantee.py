@@ -177,8 +177,10 @@ def _scale() -> str:
 
 
 def _print_constants(facts: dict[str, Any]) -> None:
+    from publius.privacy.promise import rounded_up
+
     def nats(value: float | None) -> str:
-        return "none is stated" if value is None else f"{value:.6g} nats"
+        return "none is stated" if value is None else f"{rounded_up(value, 6)} nats"
 
     rows = [
         ("mechanism", f"{facts['mechanism']}, {facts['evidence']}"),
@@ -193,7 +195,8 @@ def _print_constants(facts: dict[str, Any]) -> None:
     if "pairs" in facts:
         typer.echo("")
         table = [
-            (printable(each["name"]), f"{each['exponent']:.4g}", each["strength"]) for each in facts["pairs"]
+            (printable(each["name"]), rounded_up(each["exponent"], 4), each["strength"])
+            for each in facts["pairs"]
         ]
         print_table(("typical pairs", "nats", "in words"), table)
     typer.echo(f"\nIn words: {_scale()}.")
@@ -210,11 +213,12 @@ def _print(facts: dict[str, Any]) -> None:
         ("distance", f"{facts['distance']:.6g} ({facts['metric']}, Earth Mover's)"),
         (
             "exponent",
-            f"{exponent:.6g} nats = epsilon*N*distance" + (" * releases" if facts["releases"] > 1 else ""),
+            f"{rounded_up(exponent, 6)} nats = epsilon*N*distance"
+            + (" * releases" if facts["releases"] > 1 else ""),
         ),
         ("factor", factor_text(exponent)),
         ("in words", f"{facts['strength']} ({_scale()})"),
-        ("delta", f"{facts['delta']:.1e}, for the finite range of the sampled noise"),
+        ("delta", f"{rounded_up(facts['delta'], 2)}, for the finite range of the sampled noise"),
     ]
     if "prior" in facts:
         rows.append(

@@ -206,6 +206,8 @@ def _as_json(summary: Summary, output: Path, corpus: Corpus, looked: Preflight |
 
 
 def _of_words(summary: Summary) -> list[str]:
+    from publius.privacy.promise import rounded_up
+
     tally, manifest = summary.tally, summary.manifest
     return [
         f"  words           {tally.words:,} (N = {manifest['size']:,} a document, {manifest['size_from']})",
@@ -213,21 +215,25 @@ def _of_words(summary: Summary) -> list[str]:
         f"padding {tally.padding / tally.words:.1%} of the words released",
         f"  mechanism       {manifest['mechanism']}, {manifest['metric']}, {manifest['embeddings']} "
         f"({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
-        f"  epsilon         {manifest['epsilon']:g} a word; epsilon*N = {manifest['epsilon_total']:g}; "
-        f"delta = {manifest['delta']:.1e}",
+        f"  epsilon         {rounded_up(manifest['epsilon'], 6)} a word; epsilon*N = "
+        f"{rounded_up(manifest['epsilon_total'], 6)}; delta = {rounded_up(manifest['delta'], 2)}",
     ]
 
 
 def _of_documents(summary: Summary) -> list[str]:
+    from publius.privacy.promise import rounded_up
+
     tally, manifest = summary.tally, summary.manifest
-    per_unit = "nothing is stated" if manifest["epsilon"] is None else f"{manifest['epsilon']:g} nats"
+    per_unit = (
+        "nothing is stated" if manifest["epsilon"] is None else f"{rounded_up(manifest['epsilon'], 6)} nats"
+    )
     return [
         f"  words           {manifest['size']:,} public words a document, whatever its length",
         f"  unknown words   {tally.unknown_share:.1%} of the words read ({manifest['unknown']})",
         f"  kept            the {manifest['preserve']}, by {manifest['mechanism']} on the reference "
         f"{manifest['reference']} ({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
-        f"  promise         {manifest['bound']:g} nats between any two documents ({manifest['strength']}); "
-        f"per unit of distance {per_unit}",
+        f"  promise         {rounded_up(manifest['bound'], 6)} nats between any two documents "
+        f"({manifest['strength']}); per unit of distance {per_unit}",
     ]
 
 

@@ -65,7 +65,9 @@ def originals_row(
 
 
 def together(found: Originals, authors: Sequence[str], shares: Float64Array) -> dict[str, Any]:
-    """What the holder of the originals names from all bags of one author together, who is likeliest to be named first.
+    """What an attack by the holder of the originals names from all bags of one author together.
+
+    The best rule would weigh every way in which bags and documents can belong together, and names as many or more.
 
     ``authors`` are of the texts, ``shares`` how often each text's author is named from its bag alone. The record holds
     the mean over ``authors``, ``named``, with its upper limit ``high``; and of the worst author ``documents`` and

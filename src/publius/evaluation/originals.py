@@ -82,7 +82,8 @@ def together_by_law(law: Float64Array, authors: Sequence[str], rng: Generator) -
 
     The adversary holds all originals and knows which bags belong together; before the release every author is equally
     likely to it. It names the author with the largest product, over the bags, of the mean probability under his
-    documents. Each author's bags are drawn as often as the second number says.
+    documents: a lower bound of the best rule, which would weigh every way of matching bags and documents. Each
+    author's bags are drawn as often as the second number says.
 
     Args:
         law: probability of each outcome for each candidate document, shape (k, outcomes).

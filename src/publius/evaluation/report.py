@@ -16,6 +16,7 @@ from publius.evaluation.summary import PAPER, Line, as_csv, as_records
 from publius.evaluation.verdict import Verdict
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
+from publius.privacy.promise import ceiling, floor
 
 NOT_TRIED: Final = (
     "Adversaries with neural language models; where the holder of the originals is exact, none beats him from one bag.",
@@ -49,7 +50,7 @@ def render(results: Results, lines: Sequence[Line], verdict: Verdict | None = No
         loader=jinja2.PackageLoader("publius.evaluation"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters |= {"percent": _percent, "number": _number}
+    environment.filters |= {"percent": _percent, "up": _up, "down": _down, "number": _number}
     return environment.get_template("report.html").render(_content(results, lines), verdict=verdict)
 
 
@@ -137,6 +138,20 @@ def _percent(value: float | None) -> str:
         return "–"
     share = 100 * value
     return f"{share:.0f} %" if share >= 10 or share == round(share) else f"{share:.1f} %"
+
+
+def _up(value: float | None) -> str:
+    """The same of an upper limit."""
+    return _percent(None if value is None else ceiling(value, _digits(value)))
+
+
+def _down(value: float | None) -> str:
+    """The same of a lower limit."""
+    return _percent(None if value is None else floor(value, _digits(value)))
+
+
+def _digits(value: float) -> int:
+    return 2 if value >= 0.1 else 3
 
 
 def _number(value: float | None, digits: int = 3) -> str:

@@ -18,6 +18,7 @@ from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import judge, read_limits
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS, mechanism_class, parameters_of
 from publius.privacy.guarantee import total_exponent
+from publius.privacy.promise import rounded_up
 from publius.releases.digests import file_digests
 from publius.releases.signoff import Finding, Measured, Share, matching, percent, percent_up
 from publius.settings import Task, declared
@@ -62,23 +63,27 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
     yield (
         "one bag of an author",
         f"per document, the holder of the originals names the author of {percent(finding.accuracy.value)}, at most "
-        f"{percent(finding.accuracy.high)} allowing for chance; of the worst author's documents {percent_up(alone)}",
+        f"{percent_up(finding.accuracy.high)} allowing for chance; of the worst author's documents {percent_up(alone)}",
     )
     many = f"{found['authors']:,} authors, equally likely before"
     if found["worst"] is None:
-        named = f"in this one draw he names {percent_up(found['named'])} of {many}; the worst cannot be told from one"
+        named = f"in this one draw it names {percent_up(found['named'])} of {many}; the worst cannot be told from one"
     else:
         documents = _documents(found["documents"])
         named = (
-            f"of {many}, he names {percent_up(found['named'])}; the worst, with {documents}, "
+            f"of {many}, it names {percent_up(found['named'])}; the worst, with {documents}, "
             f"{percent_up(found['worst_high'])} of the time"
         )
-    yield "all bags of one author together", f"who knows which bags belong together: {named}"
+    yield (
+        "all bags of one author together",
+        f"an attack by one who knows which bags belong together, and the best rule finds as much or more: {named}",
+    )
     most = found["most"]
     total = (
         "none: no useful bound is stated between any two documents"
         if bound is None
-        else f"{total_exponent([bound] * most):g} nats for the author of most, who has {_documents(most)}"
+        else f"{rounded_up(total_exponent([bound] * most), 6)} nats for the author of most of the texts attacked, who "
+        f"has {_documents(most)} there; of the documents released, the bound times the number of the author's"
     )
     yield "bound for all of one author", total
 

@@ -187,12 +187,12 @@ _NOISE = 1e-9
 
 def ceiling(value: float, digits: int) -> float:
     """An upper limit with so many digits after the point, rounded up."""
-    return math.ceil(value * 10**digits - _NOISE) / 10**digits
+    return math.ceil(value * 10.0**digits - _NOISE) / 10.0**digits
 
 
 def floor(value: float, digits: int) -> float:
     """A lower limit with so many digits after the point, rounded down."""
-    return math.floor(value * 10**digits + _NOISE) / 10**digits
+    return math.floor(value * 10.0**digits + _NOISE) / 10.0**digits
 
 
 def rounded_up(value: float, digits: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from publius.errors import PolicyError, PubliusError
 from publius.privacy.guarantee import strength_of
+from publius.privacy.promise import rounded_up
 
 if TYPE_CHECKING:
     from publius.distances.metrics import AbstractMetric
@@ -44,7 +45,10 @@ def emptiness(delta: float, near: float | None) -> str | None:
     ``delta`` is that of one document; ``near`` are nats between documents that differ in one word, None if unknown.
     """
     if delta > LARGEST_DELTA:
-        return f"the promise can fail with a probability of {delta:.2g}, and more than {LARGEST_DELTA:g} is no promise"
+        return (
+            f"the promise can fail with a probability of {rounded_up(delta, 2)}, and more than {LARGEST_DELTA:g} is no "
+            "promise"
+        )
     if near is not None and strength_of(near) == "empty":
         return (
             f"even documents that differ in one word alone, such as {NEAR[0]} and {NEAR[1]}, are {near:.3g} nats "

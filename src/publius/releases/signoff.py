@@ -9,7 +9,6 @@ from __future__ import annotations
 import html
 import itertools
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any, Final, final
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
 from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.guarantee import STRENGTHS, strength_of
+from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases.contents import FILES, MANIFEST, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.near import check_not_empty, emptiness_of
@@ -191,7 +191,7 @@ def _environment() -> Any:
         loader=jinja2.PackageLoader("publius.releases"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters |= {"percent": percent, "number": number}
+    environment.filters |= {"percent": percent, "up": percent_up, "down": percent_down, "number": number}
     return environment
 
 
@@ -281,7 +281,7 @@ def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if bound is not None:
         yield (
             "bound",
-            f"{bound:g} nats",
+            f"{rounded_up(bound, 6)} nats",
             "between any two documents, whatever they say and however long they are",
         )
     else:
@@ -293,14 +293,18 @@ def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if manifest["epsilon"] is None:
         yield "epsilon", "none", "nothing is stated per unit of distance"
     elif manifest.get("level") == "document":
-        yield "epsilon", f"{manifest['epsilon']:g} nats", "per unit of distance between two documents"
+        yield (
+            "epsilon",
+            f"{rounded_up(manifest['epsilon'], 6)} nats",
+            "per unit of distance between two documents",
+        )
     else:
         total = manifest.get("epsilon_total", manifest["epsilon"] * manifest["size"])
-        yield "epsilon", f"{manifest['epsilon']:g} nats", "per word and unit of word distance"
-        yield "epsilon times N", f"{total:g} nats", "per unit of distance between two documents"
+        yield "epsilon", f"{rounded_up(manifest['epsilon'], 6)} nats", "per word and unit of word distance"
+        yield "epsilon times N", f"{rounded_up(total, 6)} nats", "per unit of distance between two documents"
     if manifest.get("delta"):
         part = "what is stated per unit" if manifest.get("level") == "document" else "the promise"
-        yield "delta", f"{manifest['delta']:.1e}", f"probability with which {part} can fail"
+        yield "delta", rounded_up(manifest["delta"], 2), f"probability with which {part} can fail"
     yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
 
 
@@ -341,7 +345,7 @@ def _links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
     else:
         yield (
             "Whoever holds the originals and sees a bag without its id learns which text it came from no better than "
-            f"the bound of {bound:g} nats allows."
+            f"the bound of {rounded_up(bound, 6)} nats allows."
         )
     yield "A second release of the same documents can be linked with this one by its ids, and both exponents add up."
 
@@ -377,7 +381,12 @@ def percent(value: float | None) -> str:
 
 def percent_up(value: float) -> str:
     """A share that is an upper limit, for people: rounded up."""
-    return percent(math.ceil(value * 1000 - 1e-9) / 1000)
+    return percent(ceiling(value, 3))
+
+
+def percent_down(value: float) -> str:
+    """A share that is a lower limit, for people: rounded down."""
+    return percent(floor(value, 3))
 
 
 def number(value: float) -> str:

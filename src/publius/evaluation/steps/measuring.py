@@ -30,6 +30,7 @@ from publius.evaluation.verdict import (
     authors_of,
     write_limits,
 )
+from publius.privacy.promise import ceiling, floor
 from publius.settings import EvaluationSettings, ExperimenterSettings
 
 BOUNDS: Final = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
@@ -142,9 +143,7 @@ class Judged:
     def _judged(self, gain: Gain) -> str:
         authors, judged = self.authors, gain.judged
         low, high = max(0.0, judged.low), max(0.0, judged.high)
-        chance = (
-            f"between {_percent(low)} and {_up(high)} allowing for chance; allowed are {_up(authors.limit)}"
-        )
+        chance = f"between {_down(low)} and {_up(high)} allowing for chance; allowed are {_up(authors.limit)}"
         if authors.absolute:
             return chance
         return f"{_percent(max(0.0, judged.value))} beyond those whom the topic names, {chance}"
@@ -168,8 +167,13 @@ def _percent(share: float) -> str:
 
 
 def _up(share: float) -> str:
-    """Rounded up, so that what may be exceeded is never said too small."""
-    return f"{math.ceil(share * 1000 - 1e-9) / 10:g} %"
+    """An upper limit."""
+    return f"{ceiling(100 * share, 1):g} %"
+
+
+def _down(share: float) -> str:
+    """A lower limit."""
+    return f"{floor(100 * share, 1):g} %"
 
 
 @final

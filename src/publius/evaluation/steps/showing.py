@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Final, final
@@ -12,7 +11,7 @@ from publius.evaluation.steps.older import Older, Row
 from publius.evaluation.steps.walk import Walk
 from publius.mechanisms.prototype import fidelity
 from publius.privacy.guarantee import posterior_at_most, strength_of
-from publius.privacy.promise import rounded_up
+from publius.privacy.promise import ceiling, rounded_up
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release
@@ -73,19 +72,15 @@ def _example(text: str, release: Release) -> Example:
     )
 
 
-def _percent(share: float) -> str:
-    """An upper limit, rounded up."""
-    return f"{math.ceil(1000 * share - 1e-9) / 10:g} %"
-
-
 def bound_in_words(bound: float, topics: int | None = None) -> str:
     """What a bound in nats means, in a sentence; ``topics`` is how many there are, where the topic is kept."""
     named = posterior_at_most(bound, _CANDIDATES)
     kept = (
         ""
         if not topics
-        else f"; of {topics} topics the one found in a text comes out at most {_percent(fidelity(bound, topics))} of "
-        "the time, and how often it is the right one has to be measured"
+        else f"; of {topics} topics the one found in a text comes out at most "
+        f"{ceiling(100 * fidelity(bound, topics), 1):g} % of the time, and how often it is the right one has to be "
+        "measured"
     )
     return (
         f"{bound:g} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents names the one "

@@ -22,6 +22,18 @@ export function percent(share) {
   return `${(100 * share).toFixed(digits)} %`;
 }
 
+const limit = (share, whole) => {
+  if (share === null || share === undefined) return "–";
+  const digits = share < 0.1 ? 1 : 0;
+  return `${(whole(100 * share * 10 ** digits) / 10 ** digits).toFixed(digits)} %`;
+};
+
+/** An upper limit of a share, rounded up. */
+export const atMost = (share) => limit(share, (value) => Math.ceil(value - 1e-9));
+
+/** A lower limit of a share, rounded down. */
+export const atLeast = (share) => limit(share, (value) => Math.floor(value + 1e-9));
+
 /** Epsilon as it is chosen: three significant digits. */
 export const rounded = (value) => Number(value.toPrecision(3));
 

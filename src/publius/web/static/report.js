@@ -6,7 +6,7 @@ import { COLORS, legend, lines } from "./charts.js";
 import { chosen } from "./choice.js";
 import { byId, el, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
-import { distance, number, percent } from "./format.js";
+import { atLeast, atMost, distance, number, percent } from "./format.js";
 import { summary } from "./summary.js";
 
 const TASKS = ["author", "topic"];
@@ -129,5 +129,5 @@ const at = (line) => (unitOf(line) === null ? "–" : `${unitOf(line)} ${number(
 /** A share with its interval below. */
 function share(finding) {
   if (!finding) return "–";
-  return el("span", {}, percent(finding.accuracy), finding.low === null ? null : el("small", {}, `${percent(finding.low)} – ${percent(finding.high)}`));
+  return el("span", {}, percent(finding.accuracy), finding.low === null ? null : el("small", {}, `${atLeast(finding.low)} – ${atMost(finding.high)}`));
 }

@@ -4,7 +4,7 @@ import { Channel, call } from "./api.js";
 import { Card, announce } from "./card.js";
 import { choose, chosen } from "./choice.js";
 import { byId, el, pairs, put, table, typed } from "./dom.js";
-import { integer, number, percent, plural } from "./format.js";
+import { atLeast, atMost, integer, number, percent, plural } from "./format.js";
 import { Intake, select } from "./intake.js";
 import { keeping, loadReferences, reloadReferences } from "./kept.js";
 import { Runs, putOnce, stageList } from "./stages.js";
@@ -379,14 +379,14 @@ export function bagWords(bag, size = 0) {
 const strongest = (found) => found.reduce((best, each) => (best === null || each.released.value > best.released.value ? each : best), null);
 const of = ({ measured }, task) => measured.filter((each) => each.task === task);
 
-/** Who decides is the holder of the originals, where there is one: per document no adversary can do better. */
+/** Who decides is the holder of the originals, where there is one: from one bag no adversary does better where his figure is exact. */
 function judged(result) {
   const authors = of(result, "author");
   const first = authors.find((each) => each.adversary === "originals") ?? strongest(authors);
   const topic = strongest(of(result, "topic"));
   if (!first) return result.reason.replace(/^(PASS|FAIL|NO EVIDENCE): /, "");
   const alone = result.floor === null ? "" : ` Whoever knows only the topic names ${percent(result.floor)}.`;
-  return `Attacks on ${plural(result.texts, "protected public text", "protected public texts")} named the author of ${percent(first.released.value)}, at most ${percent(first.released.high)} allowing for chance.${alone}${topic ? ` The topic was found for ${percent(topic.released.value)}.` : ""}`;
+  return `Attacks on ${plural(result.texts, "protected public text", "protected public texts")} named the author of ${percent(first.released.value)}, at most ${atMost(first.released.high)} allowing for chance.${alone}${topic ? ` The topic was found for ${percent(topic.released.value)}.` : ""}`;
 }
 
 function measuredTable(result) {
@@ -399,5 +399,5 @@ function measuredTable(result) {
 function findings(rows) {
   const share = (found) => (found ? percent(found.value) : "–");
   return table("What was measured", [["named rightly", "text"], ["protected", "number"], ["95 % interval", "number wide"], ["unprotected", "number"], ["by chance", "number wide"]],
-    rows.map((each) => [`${each.task}, by ${each.adversary}`, share(each.released), `${percent(each.released.low)} to ${percent(each.released.high)}`, share(each.clean), each.chance === null ? "–" : percent(each.chance)]));
+    rows.map((each) => [`${each.task}, by ${each.adversary}`, share(each.released), `${atLeast(each.released.low)} to ${atMost(each.released.high)}`, share(each.clean), each.chance === null ? "–" : percent(each.chance)]));
 }
