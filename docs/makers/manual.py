@@ -38,8 +38,8 @@ A `publius.toml` that merely lies in the working folder may set conveniences onl
 put it there. A command says which options it took. Unknown sections and keys are refused. `--experiment` and `--seed`
 are typed always. The `publius.toml` that `publius start` writes has its answers below `[start]`.
 
-`publius -v COMMAND` says each step, `-vv` everything; `--log-format json` makes every line on standard error an object
-with `time`, `level`, `logger` and `message`, for machines. Neither says a word of a document.
+`publius -v COMMAND` logs steps, `-vv` is for debugging. `--log-format json` makes every message an object on one line,
+with `time`, `level`, `logger` and `message`. No word of a document is logged.
 
 Completion for bash, zsh, fish and PowerShell: `publius --install-completion` for the shell you are in, or
 `publius --show-completion` to see what it would install.
@@ -56,6 +56,8 @@ def page() -> str:
 def _all(top: Any) -> Iterator[tuple[str, Any]]:
     """Every command that does something, with its whole name, in the order of ``--help``."""
     for name, command in top.commands.items():
+        if command.hidden:
+            continue
         if hasattr(command, "commands"):
             yield from ((f"publius {name} {inner}", each) for inner, each in command.commands.items())
         else:
@@ -86,7 +88,15 @@ def _argument(parameter: Any) -> str:
 def _name(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return _argument(parameter).strip("[]")
-    return ", ".join([*parameter.opts, *parameter.secondary_opts])
+    choices = parameter.metavar if (parameter.metavar or "").startswith("[") else ""
+    return " ".join(
+        [", ".join([*parameter.opts, *parameter.secondary_opts]), *([_bare(choices)] if choices else [])]
+    )
+
+
+def _bare(choices: str) -> str:
+    """Without the bars that would end a cell of a table."""
+    return choices.replace("|", " or ")
 
 
 def _cell(parameter: Any) -> str:

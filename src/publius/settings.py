@@ -19,9 +19,9 @@ from publius.errors import UsageError
 Metric = Literal["euclidean", "manhattan"]
 SafePolicy = Literal["unk", "drop", "reject"]
 UnknownPolicy = Literal[SafePolicy, "keep"]
-Preserve = Literal["words", "topic", "meaning"]
+Preserve = Literal["topic", "meaning", "words"]
 Between = Literal["none", "stop-words", "punctuation", "all"]
-"""What of a text may stand unchanged between its protected words."""
+"""Text left unprotected between the protected words."""
 Training = Literal["same", "all"]
 Task = Literal["author", "topic", "sensitive"]
 Preset = Literal["quick", "thorough"]
@@ -54,7 +54,7 @@ AUTHORS_AT_LEAST: Final = 5
 @final
 @dataclass(frozen=True, slots=True)
 class Option:
-    """What is said of an option beside its name, type and default.
+    """Option metadata beside name, type and default.
 
     Attributes:
         help: for people, in a sentence or two.
@@ -67,6 +67,7 @@ class Option:
         below: a limit that a value stays under.
         noun: what its choices are called in an error; the name where it says it all.
         flag: on the command line, where it is not the name with hyphens.
+        earlier: flags of earlier versions, which still work.
         parse: makes the value of the command line's text; None where the type says how.
 
     """
@@ -80,6 +81,7 @@ class Option:
     below: float | None = None
     noun: str | None = None
     flag: str | None = None
+    earlier: tuple[str, ...] = ()
     parse: Callable[[str], Any] | None = None
 
     def __post_init__(self) -> None:
@@ -223,16 +225,14 @@ class InputSettings(Settings):
     number: bool = option(
         False, help="Number the documents, in a secret random order, instead of reading ids."
     )
-    subject_field: str | None = option(
-        None, help="Field with whom to charge beside the document, such as author."
-    )
+    subject_field: str | None = option(None, help="Field that names the person also charged, such as author.")
     delimiter: str | None = option(
-        None, help="What separates fields of a table: one character, or tab. Default: found, and said."
+        None, help="What separates fields of a table: one character, or tab. Default: detected and reported."
     )
     encoding: str | None = option(
-        None, help="Encoding of text and tables, such as iso-8859-1. Default: found, and said."
+        None, help="Encoding of text and tables, such as iso-8859-1. Default: detected and reported."
     )
-    subfolders: bool = option(False, help="Read the folders below a folder, too.")
+    subfolders: bool = option(False, help="Also read the folders below a folder.")
     follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
     reading_seconds: float = option(
         5.0, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take.",
@@ -247,7 +247,7 @@ class VectorSettings(Settings):
     embeddings: str | None = option(
         None, help="Word vectors: a stored name or a file. Default: the packaged GloVe."
     )
-    metric: Metric = option(EUCLIDEAN, help="Word distance: euclidean or manhattan.", public=True)
+    metric: Metric = option(EUCLIDEAN, help="Word distance.", public=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +266,7 @@ class TextSettings(StopWordSettings):
     """How a text becomes the words of a bag."""
 
     length: int | str = option(
-        400, help="Words a bag: a number N (first N words, shorter texts padded), or 'shortest'.",
+        400, help="Words per bag: a number N (first N words, shorter texts padded), or 'shortest'.",
         public=True, parse=parsed_length,
     )  # fmt: skip
     unknown: UnknownPolicy = option(
@@ -295,7 +295,8 @@ class PromiseSettings(Settings):
     """What is kept of a document, and how much may tell any two apart."""
 
     preserve: Preserve = option(
-        "words", help="What to keep: topic or meaning, with a bound between any two documents; or words, as the paper.",
+        "words", help="What to keep: topic or meaning, with a bound between any two documents, or words (the "
+        "paper's mechanism).",
         public=True, noun="thing to keep",
     )  # fmt: skip
     bound: float | None = option(
@@ -314,8 +315,8 @@ class ReferenceSettings(Settings):
         public=True,
     )  # fmt: skip
     first: int | None = option(
-        None, help="With topic or meaning: only the first so many words of a document count. Default: all.",
-        public=True, at_least=1,
+        None, help="With topic or meaning: how many words of a document count, from its start. Default: all.",
+        public=True, at_least=1, flag="--max-words", earlier=("--first",),
     )  # fmt: skip
 
 
@@ -323,9 +324,7 @@ class ReferenceSettings(Settings):
 class MechanismSettings(ParameterSettings, VectorSettings):
     """How words are replaced."""
 
-    mechanism: str = option(
-        "laplace", help="How words are replaced; the mechanisms are listed below.", public=True
-    )
+    mechanism: str = option("laplace", help="Mechanism, of those listed below.", public=True)
     epsilon: float | None = option(
         None, help="Privacy parameter per unit of word distance; smaller hides more.", public=True
     )
@@ -336,12 +335,12 @@ class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, Promis
     """Every public decision of a release."""
 
     mechanism: str | None = option(  # type: ignore[assignment]  # None until the level is known
-        None, help="What draws; the mechanisms are listed below. Default: laplace for words, prototype otherwise.",
+        None, help="Mechanism, of those listed below. Default: laplace for words, prototype otherwise.",
         public=True,
     )  # fmt: skip
     length: int | str | None = option(  # type: ignore[assignment]  # None until the level is known
         None,
-        help="Words a bag: a number N or, for words, 'shortest'. Default: 400 for words (the first 400 of a text, "
+        help="Words per bag: a number N or, for words, 'shortest'. Default: 400 for words (the first 400 of a text, "
         "shorter ones padded), 40 otherwise (whatever the document's length).",
         public=True, parse=parsed_length,
     )  # fmt: skip
@@ -358,7 +357,7 @@ class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, Promis
         False, help="Ordered text instead of bags: protected words in place, a weaker promise.", public=True
     )
     keep_between: Between | None = option(
-        None, help="What stands UNPROTECTED between ordered words: none (default), stop-words, punctuation or all.",
+        None, help="Text left UNPROTECTED between ordered words. Default: none.",
         public=True, noun="choice of what to keep between words",
     )  # fmt: skip
 
@@ -391,9 +390,7 @@ class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, Promis
 class WorkerSettings(Settings):
     """How many work at once."""
 
-    workers: int | None = option(
-        None, help="Processes. Default: one a processor.", at_least=1, convenience=True
-    )
+    workers: int | None = option(None, help="Processes. Default: one per CPU.", at_least=1, convenience=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -405,7 +402,7 @@ class RunSettings(WorkerSettings):
         help="File format of the bags: jsonl (default), csv, parquet or mtx; Spark: parquet.",
         convenience=True,
     )
-    engine: str = option("local", help="Where to work: local (processes) or spark.")
+    engine: str = option("local", help="Engine: local (processes) or spark.")
     master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
     batch_size: int | None = option(
         None,
@@ -413,7 +410,7 @@ class RunSettings(WorkerSettings):
         at_least=1,
         convenience=True,
     )
-    resume: bool = option(False, help="Keep what is finished, so that the same call goes on after a kill.")
+    resume: bool = option(False, help="Keep what is finished, so that a rerun resumes.")
     skip_bad: bool = option(False, help="Leave out documents that cannot be read.")
 
 
@@ -507,8 +504,8 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
         None, help=f"{_FIELD} the topic. Default: topic, if there is one.", public=True
     )
     length: int | str | None = option(  # type: ignore[assignment]  # None until the level is known
-        None, help="Words a bag: a number, or 'shortest' (the paper's way). Default: that of a release, 400 for words, "
-        "40 for document mechanisms.",
+        None, help="Words per bag: a number, or 'shortest' (the paper's way). Default: that of a release, 400 for "
+        "words, 40 for document mechanisms.",
         public=True, parse=parsed_length,
     )  # fmt: skip
     unknown: UnknownPolicy = option(
@@ -561,7 +558,7 @@ class CalibrationSettings(EvaluationSettings):
     )  # fmt: skip
     author_at_most: float = option(help="Ceiling for the strongest adversary: a share of authors.")
     topic_at_least: float = option(help="Floor for topic accuracy: a share of texts.")
-    length: str = option(SHORTEST, help="Words a bag: numbers separated by commas, or 'shortest'.")
+    length: str = option(SHORTEST, help="Words per bag: numbers separated by commas, or 'shortest'.")
     repeats: int = option(5, help="Runs with other noise at each epsilon.", at_least=1)
     cautious: bool = option(False, help="Let the limits of the intervals decide, not the means.")
     start: float = option(1.0, help="Epsilon to begin the search at.")
@@ -718,12 +715,13 @@ class StartSettings(Settings):
         None, help="Column of topics in the public texts. Default: found by its name."
     )
     delimiter: str | None = option(
-        None, help="What separates the columns of the file: one character, or tab. Default: found, and said."
+        None,
+        help="What separates the columns of the file: one character, or tab. Default: detected and reported.",
     )
     encoding: str | None = option(
-        None, help="Encoding of the file, such as iso-8859-1. Default: found, and said."
+        None, help="Encoding of the file, such as iso-8859-1. Default: detected and reported."
     )
-    subfolders: bool = option(False, help="Read the folders below a folder, too.")
+    subfolders: bool = option(False, help="Also read the folders below a folder.")
     follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
     reading_seconds: float | None = option(
         None, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take; 5.",

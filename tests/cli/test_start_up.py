@@ -1,15 +1,17 @@
-"""A start makes the options of the command that was asked for, and no other's; what is said stays the same."""
+"""A start makes the options of the command that was asked for, and no other's; the help is laid out for reading."""
 
 import inspect
 import subprocess
 import sys
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from benchmarks.start import bench_start
 from publius.cli import app, asked
 from publius.cli.commands import COMMANDS
+from publius.cli.help import EVERYDAY, HEADINGS, keys_of
 from publius.errors import PubliusError
 
 
@@ -42,6 +44,52 @@ def test_the_list_of_commands_says_what_they_say():
     assert list(first.items()) == [(name, each.summary) for name, each in COMMANDS.items()]
     groups = [each.name for each in app.registered_groups]
     assert [name for name, each in COMMANDS.items() if each.is_group] == groups
+
+
+@pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if each.group])
+def test_help_lists_each_command_on_one_line_of_its_group(name):
+    shown = CliRunner().invoke(app, ["--help"], terminal_width=80).output
+    groups = dict(part.split(":\n", 1) for part in shown.split("\n\n") if ":\n" in part)
+    lines = [line.split(maxsplit=1) for line in groups[COMMANDS[name].group].splitlines()]
+    assert [name, COMMANDS[name].summary] in lines
+    assert not COMMANDS[name].summary.startswith(("What", "Whether", "How"))
+
+
+def test_earlier_names_work_and_are_not_listed():
+    hidden = {name for name, each in COMMANDS.items() if each.group is None}
+    shown = CliRunner().invoke(app, ["--help"]).output
+    assert hidden == {"words", "nearest"}
+    assert not any(line.split()[:1] == [name] for line in shown.splitlines() for name in hidden)
+    assert CliRunner().invoke(app, ["words", "--help"]).exit_code == 0
+
+
+def sections(command):
+    shown = CliRunner().invoke(app, [command, "--help"], terminal_width=80).output
+    return dict(part.split(":\n", 1) for part in shown.split("\n\n") if ":\n" in part)
+
+
+def test_everyday_options_come_first_and_choices_are_shown():
+    shown = sections("obfuscate")
+    assert list(shown) == ["Arguments", EVERYDAY, *HEADINGS, "Mechanisms"]
+    assert "--preserve [topic|meaning|words]" in shown[EVERYDAY]
+    for flag in ("--output", "--bound", "--reference", "--epsilon", "--ledger", "--help"):
+        assert f"  {flag} " in shown[EVERYDAY]
+    tuning = next(iter(HEADINGS))
+    assert "--mechanism" in shown[tuning].splitlines()[0]
+    assert "--gamma" in shown[tuning]
+    assert "--max-words, --first" in shown[tuning]
+
+
+def test_every_heading_is_of_options_that_exist():
+    known = {
+        key for command in _commands(get_command(app)) for each in command.params for key in keys_of(each)
+    }
+    assert {key for keys in HEADINGS.values() for key in keys} <= known
+
+
+def _commands(group):
+    for command in group.commands.values():
+        yield from _commands(command) if hasattr(command, "commands") else [command]
 
 
 @pytest.mark.parametrize(

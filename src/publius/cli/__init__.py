@@ -20,6 +20,7 @@ from publius import __version__
 from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, ConfiguredCommand, Given
 from publius.cli.held import end_with_starter
+from publius.cli.help import GroupedCommands
 from publius.cli.log import Format, format_asked, say, set_up
 from publius.errors import BudgetError, PubliusError, StorageError, place_of
 from publius.files.child import forget_foreign_folders
@@ -43,13 +44,13 @@ def _top(
     config: Path | None = typer.Option(
         None,
         envvar="PUBLIUS_CONFIG",
-        help="Options, by command. Default: publius.toml, if there is one here; it may set conveniences only.",
+        help="File of options, by command. Default: publius.toml in this folder, for conveniences only.",
     ),
     verbose: int = typer.Option(
-        0, "-v", "--verbose", count=True, envvar="PUBLIUS_VERBOSE", help="Say each step; twice: everything."
+        0, "-v", "--verbose", count=True, envvar="PUBLIUS_VERBOSE", help="Log steps; -vv for debug."
     ),
     log_format: Format = typer.Option(
-        "text", envvar="PUBLIUS_LOG_FORMAT", help="What is said on standard error: text, or json lines."
+        "text", envvar="PUBLIUS_LOG_FORMAT", help="Format of messages on standard error."
     ),
 ) -> None:
     set_up(log_format, verbose)
@@ -60,7 +61,8 @@ def _top(
 
 _EMPTY = typer.Typer(
     name="publius",
-    help="Release documents as noisy bags-of-words that keep their topic or meaning and blur their author.",
+    cls=GroupedCommands,
+    help="Release documents as noisy bags of words that keep their topic or meaning and blur their author.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -109,7 +111,7 @@ def asked(words: Sequence[str]) -> typer.Typer:
         elif command.is_group:
             small.add_typer(typer.Typer(), name=each, help=command.summary)
         else:
-            small.command(each, help=command.summary)(_nothing)
+            small.command(each, help=command.summary, hidden=command.group is None)(_nothing)
     return small
 
 

@@ -41,7 +41,10 @@ def audit(
     page: Annotated[Path | None, typer.Option(help="Write the results as a page (Markdown) too.")] = None,
     json: Json = False,
 ) -> None:
-    """Check the implementation against its guarantee; exit code 70 when a check fails."""
+    """Check the implementation against its guarantee.
+
+    Exits 70 if a check fails.
+    """
     from publius.audit.levels import level_named
     from publius.audit.report import write_page
     from publius.audit.runs import Request, run_audit

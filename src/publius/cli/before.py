@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
 from publius.cli.console import printable, waiting
 from publius.cli.log import say, say_here
 from publius.errors import DocumentError, PolicyError, UsageError
+from publius.settings import Preserve
 
 if TYPE_CHECKING:
     from publius.documents.corpus import BadDocument, Corpus
@@ -29,6 +31,45 @@ def check_input(path: Path, engine: str) -> None:
         raise UsageError(
             f"the engine {engine} cannot read standard input: name a file, or choose --engine local"
         )
+
+
+def with_what_is_kept(settings: ReleaseSettings, *, ask: bool = False) -> ReleaseSettings:
+    """The settings with what is kept of a document, where no --preserve says it.
+
+    An option that only one kind has says it, too: --epsilon means words; --reference what it keeps, topic first; and
+    --bound the topic. Otherwise it is asked at a terminal if ``ask``, else `UsageError`: a default would promise
+    nothing, or release what nobody chose.
+    """
+    given: Preserve | None = settings.preserve
+    if given is None:
+        given = _implied(settings) or (
+            _asked() if ask and sys.stdin.isatty() and sys.stderr.isatty() else None
+        )
+    if given is None:
+        raise UsageError(
+            "nothing says what to keep: give --preserve topic or meaning, with --reference and --bound (a bound "
+            "between any two documents), or --preserve words, with --epsilon (strong for documents that are alike only)"
+        )
+    return replace(settings, preserve=given)
+
+
+def _implied(settings: ReleaseSettings) -> Preserve | None:
+    if settings.epsilon is not None or "scale" in settings.parameters:
+        return "words"
+    if settings.reference is not None:
+        from publius.vectors.learning.reference import Reference
+
+        kept: Any = Reference.load(settings.reference).keeps[0]
+        return kept  # type: ignore[no-any-return]
+    return None if settings.bound is None else "topic"
+
+
+def _asked() -> Preserve:
+    choices: tuple[Preserve, ...] = get_args(Preserve)
+    while True:
+        answer = typer.prompt(f"What to keep: {', '.join(choices)}", err=True)
+        if answer in choices:
+            return choices[choices.index(answer)]
 
 
 def check_strength(settings: ReleaseSettings) -> None:
@@ -51,7 +92,7 @@ def say_first(corpus: Corpus, warnings: Iterable[str]) -> None:
 
 def _ids(corpus: Corpus) -> str:
     if corpus.id_field is None:
-        return "Documents are published under numbers, in the order in which they are read, not under names of yours."
+        return "Documents are published under numbers, in the order in which they are read, without your ids."
     return (
         f"Documents are published under the ids in your field {corpus.id_field!r}: whoever knows an id knows whose bag "
         "it is. With --number they get numbers instead."

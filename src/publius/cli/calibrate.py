@@ -47,9 +47,10 @@ def calibrate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find the settings at which measured adversaries fail and the topic stays, and say whether both can be had.
+    """Find settings that stop attackers and keep the topic.
 
-    Of word mechanisms the epsilon is searched; with a reference, document mechanisms are tried at each bound.
+    Reports if there are none. For mechanisms on words the epsilon is searched; with a reference, mechanisms on
+    documents are tried at each bound.
     """
     from tempfile import TemporaryDirectory
 

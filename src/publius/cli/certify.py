@@ -29,10 +29,10 @@ def certify(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Certify a mechanism on a vocabulary: the exact constant over all pairs of words and all outputs.
+    """Compute the exact constant of a mechanism.
 
-    Of a class of your own only what is computed from its output probabilities is certified; else it is said that its
-    author states it and that nothing was computed.
+    On one vocabulary, over all pairs of words and all outputs. For a class of your own, only what is computed from
+    its output probabilities is certified; anything else is stated by its author, and nothing is computed.
     """
     import time
 

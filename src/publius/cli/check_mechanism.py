@@ -35,9 +35,10 @@ def check_mechanism(
     seed: Annotated[int, typer.Option(min=0, help="Of all draws.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check that a word mechanism keeps the laws that its guarantee needs; exit 1 where one is broken.
+    """Check the laws that a mechanism on words must keep.
 
-    Toy vocabularies of 2 to 12 words. A pass is no proof: the guarantee itself needs one, or exact probabilities.
+    Exits 1 if one is broken. Uses toy vocabularies of 2 to 12 words. A pass is no proof: the guarantee itself
+    needs one, or exact probabilities.
     """
     from publius.audit.laws import check_laws
     from publius.mechanisms.outside import origin

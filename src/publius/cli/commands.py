@@ -1,109 +1,58 @@
-"""The commands: the module of each, and the line that the list of commands says of it.
+"""The commands: the module of each, the group that ``--help`` lists it in, and its summary.
 
-So that the list loads none of them, and a command no other. The lines are those of the commands' own docstrings; a
-test compares.
+So that the list loads none of them, and a command no other. The summaries are those of the commands' own docstrings;
+a test compares.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+RELEASE: Final = "Release"
+UNDERSTAND: Final = "Understand"
+EVALUATE: Final = "Evaluate and audit"
+PUBLIC: Final = "Public inputs and budgets"
+
 
 class Command(NamedTuple):
-    """One entry of the list."""
+    """One entry of the list; without a ``group`` it is an earlier name, which still works and is not listed."""
 
+    group: str | None
     module: str
     summary: str
     is_group: bool = False
 
 
 COMMANDS: Final = {
-    "start": Command(
-        "start",
-        "From a file of texts to a release that someone can sign; ends with 1 where the verdict is FAIL.",
-    ),
-    "demo": Command(
-        "demo",
-        "Walk from packaged texts, of twelve authors on four topics, to a release, a verdict and a page to sign.",
-    ),
-    "obfuscate": Command(
-        "obfuscate",
-        "Turn documents into protected bags-of-words: keep their topic or meaning, or their words.",
-    ),
-    "watch": Command(
-        "watch", "Release what arrives in a folder, each file once; stopped or killed, the same call goes on."
-    ),
-    "inspect": Command(
-        "inspect", "Look at a file of texts: columns, lengths, languages, odd rows. Nothing is released."
-    ),
-    "outcomes": Command(
-        "outcomes",
-        "Show what a document may become under a document mechanism: each prototype with its probability.",
-    ),
-    "certify": Command(
-        "certify",
-        "Certify a mechanism on a vocabulary: the exact constant over all pairs of words and all outputs.",
-    ),
-    "words": Command("words", "Show what becomes of words: likely outputs, staying, effective support."),
-    "compare": Command(
-        "compare", "Find the epsilon at which each mechanism changes as many words, or moves them as far."
-    ),
-    "distance": Command("distance", "Earth Mover's distance between two documents."),
-    "nearest": Command(
-        "distance", "The documents of a corpus nearest to a document, by Earth Mover's distance."
-    ),
-    "guarantee": Command(
-        "guarantee",
-        "What a release by any mechanism promises: between two documents, at a distance, for typical pairs.",
-    ),
-    "utility": Command(
-        "utility", "How likely a release by the Laplace mechanism stays within a distance of its document."
-    ),
-    "evaluate": Command(
-        "evaluate",
-        "Attack protected documents of known authors and topics, and report what was found (an experiment).",
-    ),
-    "report": Command(
-        "evaluate",
-        "Write rows.jsonl, table.csv and report.html of an evaluation again, from what its cells found.",
-    ),
-    "calibrate": Command(
-        "calibrate",
-        "Find the settings at which measured adversaries fail and the topic stays, and say whether both can be had.",
-    ),
-    "explore": Command(
-        "explore",
-        "Open a page that shows what an epsilon does to a document, and serve programs; until interrupted.",
-    ),
-    "signoff": Command(
-        "signoff",
-        "Write one page to sign: what was released, promised and measured, bound to exactly these files.",
-    ),
-    "verify": Command(
-        "signoff",
-        "Check that a sign-off and a release are the ones that belong together; exit 65 when they are not.",
-    ),
-    "write": Command("write", "Write a text to read for each bag, from the release and public things alone."),
-    "reconstruct": Command(
-        "reconstruct",
-        "Put the words of released bags into a likely order: the model's guess, not the author's order.",
-    ),
-    "audit": Command(
-        "audit", "Check the implementation against its guarantee; exit code 70 when a check fails."
-    ),
+    "start": Command(RELEASE, "start", "Release a file of texts step by step, to a page to sign."),
+    "demo": Command(RELEASE, "demo", "Walk through every step with packaged texts."),
+    "inspect": Command(RELEASE, "inspect", "Look at a file of texts. Nothing is released."),
+    "obfuscate": Command(RELEASE, "obfuscate", "Turn documents into protected bags of words."),
+    "watch": Command(RELEASE, "watch", "Release what arrives in a folder, each file once."),
+    "signoff": Command(RELEASE, "signoff", "Write the page to sign, bound to exactly these files."),
+    "verify": Command(RELEASE, "signoff", "Check that a sign-off and a release belong together."),
+    "write": Command(RELEASE, "write", "Write a readable text for each released bag."),
+    "reconstruct": Command(RELEASE, "reconstruct", "Put the words of released bags into a likely order."),
+    "explore": Command(UNDERSTAND, "explore", "Open a page that shows what a choice does."),
+    "guarantee": Command(UNDERSTAND, "guarantee", "State what a release promises."),
+    "outcomes": Command(UNDERSTAND, "outcomes", "Show what a document or a word may become."),
+    "words": Command(None, "outcomes", "Show what a word may become."),
+    "distance": Command(UNDERSTAND, "distance", "Measure how far documents are apart."),
+    "nearest": Command(None, "distance", "List the documents of a corpus nearest to a document."),
+    "utility": Command(UNDERSTAND, "utility", "State how near its document a release of words stays."),
+    "compare": Command(UNDERSTAND, "compare", "Find the epsilons at which mechanisms change words alike."),
+    "evaluate": Command(EVALUATE, "evaluate", "Attack protected documents and report what was found."),
+    "report": Command(EVALUATE, "evaluate", "Write the report of an evaluation again."),
+    "calibrate": Command(EVALUATE, "calibrate", "Find settings that stop attackers and keep the topic."),
+    "certify": Command(EVALUATE, "certify", "Compute the exact constant of a mechanism."),
     "check-mechanism": Command(
-        "check_mechanism",
-        "Check that a word mechanism keeps the laws that its guarantee needs; exit 1 where one is broken.",
+        EVALUATE, "check_mechanism", "Check the laws that a mechanism on words must keep."
     ),
-    "doctor": Command(
-        "doctor",
-        "Show what is installed and check what a release stands on; exit 70 (or 65, 74) when a check fails.",
+    "audit": Command(EVALUATE, "audit", "Check the implementation against its guarantee."),
+    "doctor": Command(EVALUATE, "doctor", "Check the installation and what a release stands on."),
+    "reference": Command(PUBLIC, "reference", "Learn, list and remove public references.", is_group=True),
+    "embeddings": Command(PUBLIC, "embeddings", "Import, learn and list public word vectors.", is_group=True),
+    "ledger": Command(
+        PUBLIC, "ledger", "Keep a privacy budget that refuses when it is spent.", is_group=True
     ),
-    "embeddings": Command(
-        "embeddings", "Public word vectors: what is stored, import of others' files.", is_group=True
-    ),
-    "reference": Command(
-        "reference", "References for --preserve: public features and prototypes of documents.", is_group=True
-    ),
-    "ledger": Command("ledger", "Keep a privacy budget that refuses when it is spent.", is_group=True),
 }

@@ -58,9 +58,10 @@ def compare(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Find the epsilon at which each mechanism changes as many words, or moves them as far.
+    """Find the epsilons at which mechanisms change words alike.
 
-    With --document instead what each does to that document at epsilons across its useful range.
+    Each changes the same share of words, or moves them as far. With --document: what each does to that document, at
+    epsilons across its useful range.
     """
     from publius.mechanisms import comparison
     from publius.vectors.embeddings import Embeddings

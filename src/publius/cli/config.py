@@ -20,6 +20,8 @@ from typing import Any, Final, Self, final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from publius.cli.help import heading_of, write_options
+from publius.cli.help import keys_of as keys_of_option
 from publius.cli.log import say
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
@@ -54,8 +56,8 @@ class Given:
             sections = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):
             raise DataError(
-                f"{shown(path)} is no TOML: write a section for each command, such as [obfuscate], and an option a "
-                "line below it, such as epsilon = 10"
+                f"{shown(path)} is invalid TOML: write a section for each command, such as [obfuscate], and an option "
+                "a line below it, such as epsilon = 10"
             ) from None
         return cls(path, named is not None, _with_start(sections), environment)
 
@@ -122,9 +124,9 @@ def _names(ctx: Any) -> list[str]:
 
 
 def keys_of(command: Any, ctx: Any) -> dict[str, Any]:
-    """The options of a command by what they are called in a file: the flag with underscores, without its hyphens."""
+    """The options of a command by their keys in a file, earlier names included."""
     options = [each for each in command.get_params(ctx) if each.param_type_name == "option"]
-    return {max(each.opts, key=len).lstrip("-").replace("-", "_"): each for each in options}
+    return {key: each for each in options for key in keys_of_option(each)}
 
 
 def _fits(value: Any) -> bool:
@@ -146,6 +148,14 @@ def _value(option: Any, value: Any) -> Any:
 
 class ConfiguredCommand(TyperCommand):
     """A command that takes what was not typed from the environment and the file."""
+
+    def heading_of(self, option: Any) -> str:
+        """The heading of an option in the help."""
+        return heading_of(option)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Everyday options first."""
+        write_options(self, ctx, formatter)
 
     def note_named(self, ctx: Any, mechanisms: list[str]) -> None:
         """Note mechanisms that bring options of their own."""

@@ -43,7 +43,10 @@ def demo(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Walk from packaged texts, of twelve authors on four topics, to a release, a verdict and a page to sign."""
+    """Walk through every step with packaged texts.
+
+    Texts of twelve authors on four topics, to a release, a verdict and a page to sign.
+    """
     from publius.evaluation.steps.walk import PRINTED_AT_LEAST
     from publius.vectors.learning.public_words import NONE
 

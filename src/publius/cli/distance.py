@@ -1,4 +1,4 @@
-"""``publius distance`` and ``publius nearest``: how far documents are apart."""
+"""``publius distance``: how far documents are apart."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from publius.text.bag import Encoded, Encoding
     from publius.vectors.embeddings import Embeddings
 
+_NOT_HERE = ("keep", "number", "subject_field")
+
 Text = Annotated[bool, typer.Option("--text", help="The arguments are texts, not files.")]
 Words = Annotated[
     bool, typer.Option("--words", help="The arguments are words as the vocabulary has them, case and all.")
@@ -28,20 +30,38 @@ Words = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("distance")(distance)
-    app.command("nearest")(nearest)
+    app.command("nearest", hidden=True)(nearest)
 
 
-@options()
+@options(without=_NOT_HERE)
 def distance(
     a: Annotated[str, typer.Argument(help="A file with one document; a text with --text.")],
-    b: Annotated[str, typer.Argument(help="The other one.")],
+    b: Annotated[str, typer.Argument(help="The other one; with --nearest a corpus, a file or folder.")],
     settings: DistanceSettings,
+    fields: InputSettings,
     plan: Annotated[bool, typer.Option("--plan", help="Show which word moves to which.")] = False,
+    nearest: Annotated[
+        int | None, typer.Option(min=1, help="List so many documents of a corpus, the nearest first.")
+    ] = None,
     text: Text = False,
     words: Words = False,
     json: Json = False,
 ) -> None:
-    """Earth Mover's distance between two documents."""
+    """Measure how far documents are apart.
+
+    Earth Mover's distance between two documents or, with --nearest, from one to those of a corpus.
+    """
+    if nearest is not None and (plan or words):
+        raise UsageError("--plan and --words compare two documents: leave out --nearest")
+    if nearest is not None:
+        _nearest(a, Path(b), settings, fields, nearest, text=text, json=json)
+    else:
+        _between(a, b, settings, plan=plan, text=text, words=words, json=json)
+
+
+def _between(
+    a: str, b: str, settings: DistanceSettings, *, plan: bool, text: bool, words: bool, json: bool
+) -> None:
     from publius.distances import transport_plan
     from publius.distances.metrics import metric_named
     from publius.text.bag import Bag
@@ -66,7 +86,7 @@ def distance(
         _print_plan(found)
 
 
-@options(without=("keep", "number", "subject_field"))
+@options(without=_NOT_HERE)
 def nearest(
     document: Annotated[str, typer.Argument(help="A file with one document; a text with --text.")],
     corpus: Annotated[Path, typer.Argument(help="The documents to search: a file or folder.")],
@@ -76,7 +96,23 @@ def nearest(
     text: Text = False,
     json: Json = False,
 ) -> None:
-    """The documents of a corpus nearest to a document, by Earth Mover's distance."""
+    """List the documents of a corpus nearest to a document.
+
+    An earlier name of publius distance --nearest.
+    """
+    _nearest(document, corpus, settings, fields, count, text=text, json=json)
+
+
+def _nearest(
+    document: str,
+    corpus: Path,
+    settings: DistanceSettings,
+    fields: InputSettings,
+    count: int,
+    *,
+    text: bool,
+    json: bool,
+) -> None:
     from publius.distances import NearestDocuments
     from publius.distances.metrics import metric_named
     from publius.documents.corpus import open_corpus

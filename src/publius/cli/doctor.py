@@ -36,9 +36,10 @@ def doctor(
     text_field: Annotated[str, typer.Option(help="Field that holds their text.")] = InputSettings.text_field,
     json: Json = False,
 ) -> None:
-    """Show what is installed and check what a release stands on; exit 70 (or 65, 74) when a check fails.
+    """Check the installation and what a release stands on.
 
-    With --reference also what that promises, and with --documents whether it knows them.
+    Lists what is installed; exits 70 (or 65, 74) if a check fails. With --reference also what that reference
+    promises, and with --documents how much it knows of them.
     """
     from publius import __version__
     from publius.cli import installation

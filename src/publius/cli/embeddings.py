@@ -23,9 +23,7 @@ Name = Annotated[str, typer.Argument(help="A stored or packaged name, or a path.
 
 def register(app: typer.Typer) -> None:
     """Add the ``embeddings`` commands."""
-    group = typer.Typer(
-        help="Public word vectors: what is stored, import of others' files.", no_args_is_help=True
-    )
+    group = typer.Typer(help="Import, learn and list public word vectors.", no_args_is_help=True)
     group.command("list")(list_embeddings)
     group.command("info")(info)
     group.command("import")(import_embeddings)

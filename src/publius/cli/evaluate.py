@@ -59,11 +59,12 @@ def evaluate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Attack protected documents of known authors and topics, and report what was found (an experiment).
+    """Attack protected documents and report what was found.
 
-    With limits (--adds-at-most, --author-at-most, --topic-at-least, --bound-at-most) the first line is PASS, FAIL or NO
-    EVIDENCE with the reason, and the exit code 0, 1 or 3. PASS and FAIL need the whole 95 % interval on their side;
-    where unprotected texts pass, too, there is no evidence.
+    An experiment on texts of known authors and topics. With limits (--adds-at-most, --author-at-most,
+    --topic-at-least, --bound-at-most) the first line is PASS, FAIL or NO EVIDENCE with the reason, and the
+    exit code 0, 1 or 3. PASS and FAIL need the whole 95 % interval on their side; where unprotected texts
+    pass, too, there is no evidence.
     """
     from publius.evaluation.language_choice import what_is_sent
     from publius.evaluation.prepare import prepared
@@ -96,7 +97,10 @@ def evaluate(
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of an evaluation.")], json: Json = False
 ) -> None:
-    """Write rows.jsonl, table.csv and report.html of an evaluation again, from what its cells found."""
+    """Write the report of an evaluation again.
+
+    rows.jsonl, table.csv and report.html, from the results that are kept in its folder.
+    """
     from publius.evaluation.runner import read_results
 
     _finish(read_results(folder), folder, json=json)

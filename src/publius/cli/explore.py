@@ -38,7 +38,10 @@ def explore(
         list[Path] | None, typer.Option(help="Result folder of publius evaluate to show; repeatable.")
     ] = None,
 ) -> None:
-    """Open a page that shows what an epsilon does to a document, and serve programs; until interrupted."""
+    """Open a page that shows what a choice does.
+
+    It also serves programs on this machine, until it is interrupted.
+    """
     from publius.files import private_folder, remove_leftovers, shown
     from publius.privacy.ledger import Ledger
     from publius.vectors.embeddings import Embeddings

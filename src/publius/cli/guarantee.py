@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from publius.cli.before import with_what_is_kept
 from publius.cli.console import print_json, print_table, printable
 from publius.cli.distance import Text, one_text
 from publius.cli.options import Json, MechanismCommand, options
@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
     app.command("guarantee", cls=MechanismCommand)(guarantee)
 
 
-@options(without=_ELSEWHERE)
+@options(without=_ELSEWHERE, preserve=None)
 def guarantee(
     settings: ReleaseSettings,
     distance: Annotated[
@@ -55,7 +55,10 @@ def guarantee(
     text: Text = False,
     json: Json = False,
 ) -> None:
-    """What a release by any mechanism promises: between two documents, at a distance, for typical pairs."""
+    """State what a release promises.
+
+    By any mechanism: between two documents, at a distance, for typical pairs.
+    """
     if sum(each is not None for each in (distance, between, public)) > 1:
         raise UsageError("give one of --distance D, --between A B and --public TEXTS")
     pair = None if between is None else (one_text(between[0], text=text), one_text(between[1], text=text))
@@ -67,23 +70,15 @@ def guarantee(
     elif manifest is not None:
         facts = _of_manifest(manifest, distance, releases)
     else:
-        facts = _of_setting(_completed(settings), distance, pair, public, (releases, candidates, dimension))
+        facts = _of_setting(
+            with_what_is_kept(settings), distance, pair, public, (releases, candidates, dimension)
+        )
     if json:
         print_json(facts)
     elif facts["level"] == "word" and facts.get("distance") is not None and "promise" not in facts:
         _print(facts)
     else:
         _print_constants(facts)
-
-
-def _completed(settings: ReleaseSettings) -> ReleaseSettings:
-    """With what follows from a reference: that whole documents are meant, of which it keeps the topic, or else."""
-    if settings.reference is None or settings.level == "document":
-        return settings
-    from publius.vectors.learning.reference import Reference
-
-    kept: Any = Reference.load(settings.reference).keeps[0]
-    return replace(settings, preserve=kept)
 
 
 def _manifest(path: Path) -> dict[str, Any]:

@@ -47,7 +47,10 @@ def inspect(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Look at a file of texts: columns, lengths, languages, odd rows. Nothing is released."""
+    """Look at a file of texts. Nothing is released.
+
+    Columns, lengths, languages and odd rows.
+    """
     from publius.documents import inspection
 
     with waiting("reading the file"):

@@ -19,6 +19,7 @@ from publius.cli.before import (
     look_first,
     name_files,
     say_first,
+    with_what_is_kept,
 )
 from publius.cli.console import as_json, printable, progress_bar, standard_output, waiting
 from publius.cli.log import say
@@ -44,7 +45,7 @@ def register(app: typer.Typer) -> None:
     app.command("obfuscate", cls=MechanismCommand)(obfuscate)
 
 
-@options()
+@options(preserve=None)
 def obfuscate(
     input: Annotated[
         Path,
@@ -79,12 +80,16 @@ def obfuscate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Turn documents into protected bags-of-words: keep their topic or meaning, or their words."""
+    """Turn documents into protected bags of words.
+
+    The bags keep their topic or meaning, or their words: --preserve.
+    """
     from publius.documents.corpus import open_corpus
     from publius.releases.engines.run import check_presence
     from publius.releases.preflight import check_loss
 
     book = _ledger(ledger, fields.subject_field)
+    settings = with_what_is_kept(settings, ask=True)
     check_strength(settings)
     check_input(input, work.engine)
     check_to_output(manifest, output, work)
@@ -256,9 +261,9 @@ def _summary(summary: Summary, output: str, looked: Preflight | None) -> str:
         + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
         *(_of_words(summary) if word else _of_documents(summary)),
         *_left_out(looked),
-        "What is said here of unknown words"
+        "These counts of unknown words"
         + (", padding" if word else "")
-        + " and words left out describes your documents; it is shown to you and released nowhere.",
+        + " and words left out describe your documents. They are shown to you and not released.",
         "",
         *(f"left out: {bad.error()}" for bad in summary.bad[:_BAD_SHOWN]),
         *([f"... and {len(summary.bad) - _BAD_SHOWN:,} more"] if len(summary.bad) > _BAD_SHOWN else []),

@@ -15,6 +15,7 @@ import typer
 from publius.cli.config import ConfiguredCommand
 from publius.cli.console import Json as Json
 from publius.cli.console import waiting
+from publius.cli.help import MECHANISM
 from publius.settings import CONVENIENCE, Declared, MechanismSettings, Settings, declared
 
 if TYPE_CHECKING:
@@ -97,6 +98,8 @@ def _parameter(option: Declared) -> inspect.Parameter:
     numeric = kind in (int, float)
     facts = typer.Option(
         option.option.flag or "--" + option.name.replace("_", "-"),
+        *option.option.earlier,
+        metavar=_metavar(option),
         help=option.option.help,
         min=option.option.at_least if numeric else None,
         max=option.option.at_most if numeric else None,
@@ -111,6 +114,17 @@ def _parameter(option: Declared) -> inspect.Parameter:
         if option.option.convenience
         else Annotated[optional, facts],
     )
+
+
+def _metavar(option: Declared) -> str | None:
+    """The choices; None where there are none and the type says it all."""
+    if _is_list(option):
+        return "<str>"
+    return f"[{'|'.join(map(str, option.choices))}]{',...' * _is_tuple(option)}" if option.choices else None
+
+
+def _is_tuple(option: Declared) -> bool:
+    return get_origin(option.type) is tuple
 
 
 def _completion(option: Declared) -> Callable[[str], list[str]] | None:
@@ -153,6 +167,11 @@ class MechanismCommand(ConfiguredCommand):
             if flag in ("--mechanism", "--mechanisms")
             for name in value.split(",")
         ]
+
+    def heading_of(self, option: Any) -> str:
+        """What a mechanism declares stands under its own heading."""
+        own = option in self.params or option.name == "help"
+        return super().heading_of(option) if own else MECHANISM
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The options of the command, then those of the mechanisms."""

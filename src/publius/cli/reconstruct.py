@@ -39,7 +39,10 @@ def reconstruct(
     beam: Annotated[int, typer.Option(min=1, max=1000, help="Orderings followed at once.")] = 16,
     json: Json = False,
 ) -> None:
-    """Put the words of released bags into a likely order: the model's guess, not the author's order."""
+    """Put the words of released bags into a likely order.
+
+    The order is the model's guess, not the author's.
+    """
     from publius.files import write_file
     from publius.releases.reconstruction.likeliest_order import (
         NOTE,

@@ -24,9 +24,7 @@ Name = Annotated[str, typer.Argument(help="A stored name, themes, or a folder.",
 
 def register(app: typer.Typer) -> None:
     """Add the ``reference`` commands."""
-    group = typer.Typer(
-        help="References for --preserve: public features and prototypes of documents.", no_args_is_help=True
-    )
+    group = typer.Typer(help="Learn, list and remove public references.", no_args_is_help=True)
     group.command("fit")(fit)
     group.command("list")(list_references)
     group.command("info")(info)

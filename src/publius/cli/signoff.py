@@ -36,7 +36,10 @@ def signoff(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write one page to sign: what was released, promised and measured, bound to exactly these files."""
+    """Write the page to sign, bound to exactly these files.
+
+    It states what was released, promised and measured.
+    """
     from publius.files import write_file
     from publius.releases.signoff import read_manifest_of, read_texts, sign_off
 
@@ -78,7 +81,10 @@ def verify(
     texts: Annotated[Path | None, typer.Option(help="Compare the written texts, too.")] = None,
     json: Json = False,
 ) -> None:
-    """Check that a sign-off and a release are the ones that belong together; exit 65 when they are not."""
+    """Check that a sign-off and a release belong together.
+
+    Exits 65 if they do not.
+    """
     from publius.releases import signoff as pages
 
     record = pages.verify(release, page, evaluation, texts)

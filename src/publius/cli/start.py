@@ -70,11 +70,11 @@ def start(
     yes: Annotated[bool, typer.Option("--yes", help="Take the proposed answer to every question.")] = False,
     json: Json = False,
 ) -> None:
-    """From a file of texts to a release that someone can sign; ends with 1 for FAIL and 3 for NO EVIDENCE.
+    """Release a file of texts step by step, to a page to sign.
 
-    After a FAIL it says what else could be had. A bound that you stated is released all the same, and the page says
-    FAIL; one that was only proposed is not, nor are words. With NO EVIDENCE only the proof stands: topic or meaning are
-    released, words with --without-evidence only.
+    Exits 1 if the verdict is FAIL and 3 if it is NO EVIDENCE. After a FAIL it lists alternatives. A bound that you
+    stated is released all the same, and the page says FAIL; a bound that was only proposed is not released, nor are
+    words. With NO EVIDENCE only the proof stands: topic or meaning are released, words with --without-evidence only.
     """
     from publius.evaluation.steps.answers import read_config, together
 

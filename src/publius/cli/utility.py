@@ -24,7 +24,10 @@ def utility(
     distance: Annotated[float, typer.Option(help="Distance D to the original that would do.")],
     json: Json = False,
 ) -> None:
-    """How likely a release by the Laplace mechanism stays within a distance of its document."""
+    """State how near its document a release of words stays.
+
+    The probability that the Laplace mechanism stays within a distance.
+    """
     from publius.privacy.bounds import (
         displacement_quantile,
         lower_bound,

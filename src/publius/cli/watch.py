@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from publius.cli.before import check_own_mechanism, check_strength
+from publius.cli.before import check_own_mechanism, check_strength, with_what_is_kept
 from publius.cli.console import print_json, printable, standard_output, waiting
 from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
     app.command("watch", cls=MechanismCommand)(watch)
 
 
-@options(without=_NOT_HERE)
+@options(without=_NOT_HERE, preserve=None)
 def watch(
     folder: Annotated[
         Path, typer.Argument(help="Where files arrive: text, tables, Word, PDF, HTML, e-mail.")
@@ -41,16 +41,17 @@ def watch(
     looking: WatchSettings,
     json: Json = False,
 ) -> None:
-    """Release what arrives in a folder, each file once; stopped or killed, the same call goes on.
+    """Release what arrives in a folder, each file once.
 
-    Ends by Ctrl-C or a signal, with 65 where every file was refused. Which file has which number stands in
-    OUTPUT.publius-watch/files.jsonl, for you alone.
+    Stopped or killed: rerun to resume. Ends by Ctrl-C or a signal; exits 65 if every file was refused.
+    OUTPUT.publius-watch/files.jsonl lists the number of each file, for you alone.
     """
     from publius.privacy.ledger import Ledger
     from publius.releases.plan import Plan
     from publius.releases.watching import Watch
 
     book = Ledger(ledger)
+    settings = with_what_is_kept(settings)
     check_strength(settings)
     if settings.level == "word" and settings.size is None:
         raise UsageError(
@@ -72,7 +73,7 @@ def watch(
                     break
                 time.sleep(looking.pause)
     except SystemExit:  # a signal: that is how it ends, and what was begun goes on with the next call
-        say("stopped; the same call goes on")
+        say("stopped; rerun to resume")
     if not json:
         told = ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())) or "nothing arrived"
         typer.echo(f"Files: {told}")

@@ -32,10 +32,11 @@ def write(
     ],
     json: Json = False,
 ) -> None:
-    """Write a text to read for each bag, from the release and public things alone.
+    """Write a readable text for each released bag.
 
-    The promise of the release holds for the texts as it stands. They are the writer's: a quotation, a guess at an
-    order, or what a language model makes of the words, which may state things that the document does not.
+    Made from the release and public things alone. The promise of the release holds for the texts as it
+    stands. They are the writer's: a quotation, a guess at an order, or what a language model makes of the
+    words, which may state things that the document does not.
     """
     from publius.releases.reconstruction.likeliest_order import read_manifest
     from publius.releases.writing.run import write_texts
