@@ -15,7 +15,7 @@ import pytest
 
 from fences import Fence
 from publius.documents.corpus import Document
-from publius.files import child, workers
+from publius.files import tasks, workers
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.releases.engines import worker_pool
@@ -90,16 +90,20 @@ def _workers(folder: Path) -> None:
     _in_planted_folder(folder, work, environment=True)
 
 
+def rows_of(corpus: Path, listener: object) -> int:
+    """What an explorer's process does here: it imports as much as a command."""
+    from publius.documents.inspection import inspect
+
+    return inspect(corpus).rows
+
+
 def _explorer(folder: Path) -> None:
     corpus = _corpus(folder)
 
     def work() -> None:
-        stage = web_run.Stage("look", "publius inspect")
-        run = web_run.Run(
-            "look", [stage], {}, lambda each: {"code": each.command(["inspect", str(corpus)])}, str
-        )
+        run = web_run.Run("look", [], {}, rows_of, (corpus,))
         run.wait()
-        assert run.result == {"code": 0}, run.fault
+        assert run.result == {"returned": 4}, run.fault
 
     _in_planted_folder(folder, work, environment=True)
 
@@ -131,9 +135,8 @@ def _inherited_path(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(workers, "SEARCH", "NO_SUCH_VARIABLE")
 
 
-def _plain_command(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(web_run, "_OURSELVES", (sys.executable, "-m", "publius", "--config", os.devnull))
-    patch.setattr(child, "environment", lambda **more: {**os.environ, **more})
+def _vanilla_task(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(tasks, "spawning", lambda: multiprocessing.get_context("spawn"))
 
 
 def _start_that_looks_here(patch: pytest.MonkeyPatch) -> None:
@@ -145,6 +148,6 @@ def _start_that_looks_here(patch: pytest.MonkeyPatch) -> None:
 FENCES = (
     Fence(3, "a worker imports nothing from the working folder", _workers, _vanilla_workers),
     Fence(3, "a worker imports nothing that the environment names", _workers, _inherited_path),
-    Fence(3, "a command of the explorer imports nothing from either", _explorer, _plain_command),
+    Fence(3, "a run of the explorer imports nothing from either", _explorer, _vanilla_task),
     Fence(3, "python -m publius imports nothing from the working folder", _with_m, _start_that_looks_here),
 )

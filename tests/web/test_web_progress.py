@@ -17,8 +17,11 @@ from complaint_files import complaints, table
 from publius.distances.metrics import Euclidean
 from publius.documents import inspection
 from publius.documents.inspection import inspect
-from publius.errors import CancelledError
+from publius.errors import CancelledError, PubliusError, StorageError, UsageError
+from publius.evaluation.steps.workflow import Advanced
+from publius.files import new_folder
 from publius.files.progress import Watch, advance, counted, stage
+from publius.files.tasks import Task
 from publius.mechanisms.curves import ladder
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import distances
@@ -30,7 +33,6 @@ from publius.web import answers
 from publius.web.mechanism_cache import Kept
 from publius.web.views import outcomes as outcomes_view
 from references import fitted
-from toy import sentence
 from web_service import TEXT, fault, service
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -335,46 +337,87 @@ def test_a_reference_that_was_stopped_is_opened_when_asked_again(client, home, m
 # An explorer that is killed ---------------------------------------------------------------------------------------
 
 
-def test_a_held_command_ends_in_order_with_whoever_started_it(tmp_path, stored):
-    corpus = tmp_path / "corpus.jsonl"
-    with corpus.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps({"id": i, "text": sentence(i % 50)}) + "\n" for i in range(60_000))
-    call = [sys.executable, "-m", "publius", "obfuscate", str(corpus), "--epsilon", "1", "--embeddings", stored,
-            "--output", str(tmp_path / "out"), "--length", "20", "--workers", "2"]  # fmt: skip
-    held = {**os.environ, "PUBLIUS_HELD": "1"}
-    with subprocess.Popen(
-        call, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, env=held, start_new_session=True
-    ) as run:
-        until(lambda: list(tmp_path.glob(".publius-*")) and run.poll() is None)
-        run.stdin.close()
-        assert run.wait(90) == 128 + signal.SIGTERM
-    assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]
+def writes_until_stopped(folder, tell):
+    """A folder that is being made, by a process that has a worker of its own and says nothing."""
+    call = [sys.executable, "-c", "import time; time.sleep(100)"]
+    with new_folder(folder / "out") as made, subprocess.Popen(call) as worker:
+        (made / "half").write_text("half")
+        (folder / "processes").write_text(f"{os.getpid()} {worker.pid}")
+        time.sleep(100)
 
 
-SILENT = """
-import os, pathlib, sys, time
-from publius.cli.held import end_with_starter
-end_with_starter()
-pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
-time.sleep(100)
-"""
 STARTER = """
 import sys, time
-from publius.web import run
-run._OURSELVES = (sys.executable, "-c", sys.argv[1])
-run.Run("learn", [run.Stage("", "")], {}, lambda each: each.command([sys.argv[2]]), str)
-time.sleep(100)
+from pathlib import Path
+from test_web_progress import writes_until_stopped
+from publius.files.tasks import Task
+if __name__ == "__main__":
+    Task(writes_until_stopped, Path(sys.argv[1]))
+    time.sleep(100)
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks for the command in /proc")
-def test_a_command_that_says_nothing_ends_with_its_explorer_too(tmp_path):
-    number = tmp_path / "number"
-    with subprocess.Popen([sys.executable, "-c", STARTER, SILENT, str(number)]) as explorer:
-        until(lambda: number.exists() and number.read_text())
-        explorer.kill()
-    child = int(number.read_text())
-    until(lambda: "\nState:\tZ" in status(child))
+def processes(folder):
+    """Those of a task, once it is in the middle."""
+    place = folder / "processes"
+    until(lambda: place.exists() and len(place.read_text().split()) == 2)
+    found = place.read_text().split()
+    place.unlink()
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="looks for the processes in /proc")
+@pytest.mark.parametrize("end", ["cancelled", "starter killed"])
+def test_a_task_ends_in_order_with_its_workers_and_leaves_nothing_half_made(tmp_path, end):
+    place = tmp_path / "place"
+    place.mkdir()
+    if end == "cancelled":
+        task = Task(writes_until_stopped, place)
+        found = processes(place)
+        task.cancel()
+        with pytest.raises(CancelledError):
+            task.result()
+    else:
+        script = tmp_path / "starter.py"
+        script.write_text(STARTER)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        with subprocess.Popen([sys.executable, str(script), str(place)], env=environment) as starter:
+            found = processes(place)
+            starter.kill()
+    until(lambda: all("\nState:\tZ" in status(number) for number in found))
+    assert list(place.iterdir()) == []
+
+
+def counts_and_fails(error, tell):
+    tell(Advanced(1, 2))
+    raise error
+
+
+def ends_at_once(tell):
+    os._exit(3)
+
+
+def prints(tell):
+    print("a word")
+    sys.stderr.write("a word")
+    return "done"
+
+
+def test_what_a_task_tells_raises_and_returns_reaches_who_waits_without_a_word_of_a_document(capfd):
+    heard = []
+    for error, message in (
+        (UsageError("no such column"), "no such column"),
+        (ValueError("canary"), "internal error: ValueError at test_web_progress.py"),
+        (OSError(28, "canary"), "No space left on device"),
+    ):
+        with pytest.raises(PubliusError, match=message) as found:
+            Task(counts_and_fails, error).result(heard.append)
+        assert "canary" not in str(found.value)
+    assert heard == [Advanced(1, 2)] * 3
+    with pytest.raises(StorageError, match="ended from outside"):
+        Task(ends_at_once).result()
+    assert Task(prints).result() == "done"
+    assert capfd.readouterr() == ("", "")
 
 
 def started(stored, releases, temporary):
@@ -412,7 +455,9 @@ def test_the_command_of_an_explorer_that_was_killed_ends_and_nothing_half_made_s
             for thread in Path(f"/proc/{first.pid}/task").iterdir()
             for number in (thread / "children").read_text().split()
         )
-        child = int(next(children))
+        child = next(
+            int(each) for each in children if b"spawn_main" in Path(f"/proc/{each}/cmdline").read_bytes()
+        )
         os.kill(child, signal.SIGSTOP)  # so that it cannot have ended by itself
         first.kill()
         first.wait()

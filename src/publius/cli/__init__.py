@@ -19,7 +19,6 @@ import typer
 from publius import __version__
 from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, ConfiguredCommand, Given
-from publius.cli.held import end_with_starter
 from publius.cli.help import GroupedCommands
 from publius.cli.log import Format, format_asked, say, set_up
 from publius.errors import BudgetError, PubliusError, StorageError, place_of
@@ -156,7 +155,6 @@ def main() -> None:
     set_up(said, 0)
     try:
         with _signals_stop():
-            end_with_starter()
             ended = (whole() if _COMPLETION in os.environ else asked(words))(standalone_mode=False)
         sys.exit(ended if isinstance(ended, int) else 0)
     except _WrongUsage as error:

@@ -5,20 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 
 from publius.errors import StorageError
 from publius.settings import CONVENIENCE
-
-WATCHED: Final = "PUBLIUS_WATCHED"
-"""Set to 1 in the environment of a command whose progress is followed by a program."""
-
-_EVERY: Final = 0.3  # seconds
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object."), CONVENIENCE]
 
@@ -52,21 +46,11 @@ def waiting(task: str) -> Iterator[Callable[[str], None]]:
         yield lambda task: shown.update(line, description=task)
 
 
-def watched() -> bool:
-    """Whether a program runs this command and follows its progress, line by line on standard error."""
-    return os.environ.get(WATCHED) == "1"
-
-
-def tell(done: int, total: int | None, what: str) -> None:
-    """How far it is, for a program that follows."""
-    typer.echo(f"{done}/{total or 0} {what}", err=True)
-
-
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """How many of ``total`` are done, on standard error, on a terminal only; what is yielded says how many more are."""
     if not sys.stderr.isatty():
-        yield _told(what, total) if watched() else lambda done: None
+        yield lambda done: None
         return
     from rich.console import Console
     from rich.progress import (
@@ -88,21 +72,6 @@ def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]
                 bar.update(task, advance=done, description=what)
 
         yield advance
-
-
-def _told(what: str, total: int | None) -> Callable[[int], None]:
-    """The same for a program that follows, not oftener than it can read."""
-    done, said = 0, time.monotonic()
-
-    def advance(more: int) -> None:
-        nonlocal done, said
-        done += more
-        if (now := time.monotonic()) - said >= _EVERY or done == total:
-            said = now
-            tell(done, total, what)
-
-    tell(0, total, what)
-    return advance
 
 
 def print_json(record: Mapping[str, Any]) -> None:

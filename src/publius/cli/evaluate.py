@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table, printable, tell, watched
+from publius.cli.console import print_json, print_table, printable
 from publius.cli.log import say
 from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
@@ -134,8 +134,6 @@ def progress_shown(*, quiet: bool) -> Iterator[Progress]:
     if sys.stderr.isatty():
         with _bar() as progress:
             yield progress
-    elif watched():
-        yield lambda part, done, total: tell(done, total, "steps")
     elif quiet:
         yield lambda part, done, total: None
     else:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from publius.cli.console import print_json
 from publius.cli.options import Json
 from publius.errors import UsageError
-
-if TYPE_CHECKING:
-    from publius.releases.signoff import Budget
 
 Release = Annotated[Path, typer.Argument(help="Folder of a release.")]
 
@@ -41,7 +37,8 @@ def signoff(
     It states what was released, promised and measured.
     """
     from publius.files import write_file
-    from publius.releases.signoff import read_manifest_of, read_texts, sign_off
+    from publius.privacy.ledger import Ledger
+    from publius.releases.signoff import Budget, read_manifest_of, read_texts, sign_off
 
     manifest = read_manifest_of(release)
     for folder in filter(None, (release, evaluation)):
@@ -55,7 +52,8 @@ def signoff(
 
         measured = measured_for(manifest, evaluation)
     written = None if texts is None else read_texts(texts, release)
-    page = sign_off(release, measured, None if ledger is None else _budget(ledger, manifest), written)
+    budget = None if ledger is None else Budget.of(Ledger(ledger), manifest)
+    page = sign_off(release, measured, budget, written)
     with write_file(output) as file:
         file.write(page)
     if json:
@@ -97,23 +95,3 @@ def verify(
         typer.echo("It was made without an evaluation.")
     elif evaluation is None:
         typer.echo("The evaluation was not looked at: name it with --evaluation to compare its files, too.")
-
-
-def _budget(path: Path, manifest: Mapping[str, Any]) -> Budget:
-    from publius.privacy.ledger import Ledger
-    from publius.releases.signoff import Budget
-
-    ledger = Ledger(path)
-    if (ledger.unit == "bound") != (manifest.get("level") == "document"):
-        raise UsageError(
-            f"{str(path)!r} counts {ledger.unit}, in which this release cannot have been charged: name the ledger "
-            "that it was charged to"
-        )
-    documents = [account for account in ledger.accounts() if account.kind == "document"]
-    return Budget(
-        ledger.unit,
-        float(ledger.budget),
-        len(documents),
-        max((float(account.spent) for account in documents), default=0.0),
-        max((account.releases for account in documents), default=0),
-    )

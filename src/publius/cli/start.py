@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import shlex
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
 
-from publius.cli.console import print_json, printable, progress_bar, waiting
+from publius.cli.console import print_json, printable, waiting
 from publius.cli.evaluate import progress_shown
 from publius.cli.options import Json, options
 from publius.errors import PolicyError, UsageError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from publius.evaluation.steps.measuring import Judged
     from publius.evaluation.steps.older import Older
     from publius.evaluation.steps.walk import Walk
+    from publius.evaluation.steps.workflow import ReleaseWorkflow
 
 _NONE: Final = "none"
 _STOP: Final = "stop"
@@ -134,10 +135,9 @@ class _Asking:
 def _walk(
     file: Path, output: Path, choices: Choices, ask: _Asking, *, measured: bool = True, shown: bool = False
 ) -> dict[str, Any]:
-    from publius.evaluation.steps.answers import config_text
-    from publius.evaluation.steps.older import PUBLIC
-    from publius.evaluation.steps.walk import CONFIG, Walk, looked_at
-    from publius.files import check_new_folder, new_folder, remove_leftovers, write_file
+    from publius.evaluation.steps.walk import Walk, looked_at
+    from publius.evaluation.steps.workflow import ReleaseWorkflow, folder_for
+    from publius.files import check_new_folder, remove_leftovers
 
     check_new_folder(output)
     typer.echo("1. What is in the file")
@@ -153,22 +153,19 @@ def _walk(
         older.check_apart(walk.texts())
     for left in remove_leftovers(output):
         typer.echo(f"   Removed {printable(str(left))}, which a run that was stopped left behind.")
-    with new_folder(output, private=(PUBLIC, CONFIG)) as folder:
-        if older is not None:
-            older.write(folder / PUBLIC)
-        walk = _learn(walk, folder, ask, shown=shown)
-        _before_and_after(walk, shown=shown)
+    with folder_for(output, walk) as folder:
+        flow = ReleaseWorkflow(walk, folder)
+        _learn(flow, ask, shown=shown)
+        _before_and_after(flow.walk, shown=shown)
         stated = (choices.bound or choices.epsilon) is not None and not choices.find
-        walk = _strength(walk, ask)
-        judged = None
+        flow.walk = _strength(flow.walk, ask)
         if measured:
-            walk, judged = _measured(walk, folder, ask, stated=stated)
-        _release(walk, folder, ask, signed=measured, failed=judged is not None and judged.verdict == "FAIL")
-        with write_file(folder / CONFIG, 0o600) as stream:  # words that were left out may stand in it
-            stream.write(config_text(walk.choices).encode())
-        commands = walk.commands(folder)
+            _measured(flow, ask, stated=stated)
+        _release(flow, ask, signed=measured)
+        flow.write_answers()
+        commands = flow.walk.commands(folder)
         said = ["publius " + shlex.join(step).replace(str(folder), str(output)) for step in commands]
-    return _result(walk, judged, output, said)
+    return _result(flow.walk, flow.judged, output, said)
 
 
 def _result(walk: Walk, judged: Judged | None, output: Path | None, commands: list[str]) -> dict[str, Any]:
@@ -321,10 +318,11 @@ def _proposed(choices: Choices, older: Older | None) -> str:
 # 2 to 4. Learn, show, how strongly ------------------------------------------------------------------------
 
 
-def _learn(walk: Walk, folder: Path, ask: _Asking, *, shown: bool) -> Walk:
+def _learn(flow: ReleaseWorkflow, ask: _Asking, *, shown: bool) -> None:
     typer.echo("2. What is public")
+    walk = flow.walk
     if walk.keeps_words:
-        walk = replace(walk, choices=replace(walk.choices, length=walk.size))
+        flow.walk = walk = replace(walk, choices=replace(walk.choices, length=walk.size))
         typer.echo(f"   Each bag gets {walk.size:,} words, as the lengths of the public texts suggest.")
     elif walk.reference == "themes":
         typer.echo("   The themes that are made from public word vectors.")
@@ -336,14 +334,28 @@ def _learn(walk: Walk, folder: Path, ask: _Asking, *, shown: bool) -> Walk:
         typer.echo(f"   The stored reference {printable(walk.choices.reference)}, as you chose.")
         typer.echo(f"   All its words are public: {printable(said)}.")
     else:
-        walk = _words(walk, ask, shown=shown)
+        flow.walk = walk = _words(walk, ask, shown=shown)
         if walk.learned_before:
             typer.echo("   Learned from the same public texts before.")
         else:
-            with progress_shown(quiet=True) as progress:
-                walk.learn(folder, progress)
+            with _bar(flow):
+                flow.learn()
             typer.echo("   Learned from the first half of the public texts.")
-    return walk
+
+
+@contextlib.contextmanager
+def _bar(flow: ReleaseWorkflow) -> Iterator[None]:
+    """Inside, how far the workflow is stands on a terminal."""
+    from publius.evaluation.steps.workflow import Advanced, Event
+
+    with progress_shown(quiet=True) as progress:
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Advanced):
+                progress("", event.done, event.total)
+
+        flow.listener = hear
+        yield
 
 
 def _words(walk: Walk, ask: _Asking, *, shown: bool) -> Walk:
@@ -445,54 +457,54 @@ def _number(answer: str) -> float:
 # 5. Attack, and what else could be had --------------------------------------------------------------------
 
 
-def _measured(walk: Walk, folder: Path, ask: _Asking, *, stated: bool) -> tuple[Walk, Judged | None]:
-    """The setting that is to be released, and what attacks found at it; None where nobody can be named."""
-    from publius.evaluation.steps.measuring import measure, power
+def _measured(flow: ReleaseWorkflow, ask: _Asking, *, stated: bool) -> None:
+    """Attack the setting that is to be released until one is to be; nothing where nobody can be named."""
+    from publius.evaluation.steps.measuring import power
 
     typer.echo("5. Attacks on the second half of the public texts, protected in the same way")
-    able = power(walk)
+    able = power(flow.walk)
     if able is None:
-        if walk.choices.find:
+        if flow.walk.choices.find:
             raise UsageError("nothing can be looked for without texts whose authors are known: give a number")
         typer.echo("   Not possible: there is no evidence that authors are hidden.")
-        return walk, None
+        return
     typer.echo(f"   {able.sentence}")
-    if walk.choices.find:
-        walk = _found(walk, folder)
+    if flow.walk.choices.find:
+        with _bar(flow):
+            found = flow.find()
+        for each in found:
+            typer.echo(f"   {printable(each.sentence)}")
     while True:
-        with progress_shown(quiet=True) as progress:
-            judged = measure(walk, folder, progress)
+        with _bar(flow):
+            judged = flow.measure()
         typer.echo(f"   {printable(judged.sentence)}")
         if judged.passed:
-            return walk, judged
+            return
         if judged.verdict != "FAIL":
-            if _goes_on_without_evidence(walk, ask):
-                return walk, judged
-            raise _NotReleased(_result(walk, judged, None, []))
-        _tell_alternatives(walk, folder)
-        if ask.yes and stated and not walk.keeps_words:
+            if _goes_on_without_evidence(flow, ask):
+                return
+            raise _NotReleased(_result(flow.walk, judged, None, []))
+        _tell_alternatives(flow)
+        if ask.yes and stated and not flow.walk.keeps_words:
             typer.echo("   Released all the same, as you asked for it; the page to sign says FAIL.")
-            return walk, judged
+            return
         answer = (
             ask(f"Another number, '{_KEEP}' to release it all the same, or '{_STOP}'", _STOP).strip().lower()
         )
         if answer == _KEEP:
-            return walk, judged
+            return
         if answer == _STOP:
-            raise _NotReleased(_result(walk, judged, None, []))
-        walk = _again(walk.at(_number(answer)).trying(2 * walk.tries), folder)
+            raise _NotReleased(_result(flow.walk, judged, None, []))
+        flow.again_at(_number(answer))
 
 
-def _goes_on_without_evidence(walk: Walk, ask: _Asking) -> bool:
+def _goes_on_without_evidence(flow: ReleaseWorkflow, ask: _Asking) -> bool:
     """Whether to release where nothing was shown: what has a bound between any two documents, words if asked for."""
-    if not walk.keeps_words:
-        typer.echo(
-            "   The bound between any two documents holds all the same; the page says that only it stands."
-        )
-        return True
-    if walk.choices.without_evidence:
+    if flow.refused is None:
         typer.echo(
             "   Words are released all the same, as you asked for it; the page says that nothing was shown."
+            if flow.walk.keeps_words
+            else "   The bound between any two documents holds all the same; the page says that only it stands."
         )
         return True
     typer.echo(
@@ -501,36 +513,9 @@ def _goes_on_without_evidence(walk: Walk, ask: _Asking) -> bool:
     return not ask.yes and ask.agreed("Go on without evidence", proposed=False)
 
 
-def _again(walk: Walk, folder: Path) -> Walk:
-    """Without what was measured at another strength."""
-    import shutil
-
-    from publius.evaluation.steps.walk import EVALUATION
-
-    shutil.rmtree(folder / EVALUATION)
-    return walk
-
-
-def _found(walk: Walk, folder: Path) -> Walk:
-    """The weakest protection that passes, of those that are tried; where none does, what is proposed anyway.
-
-    It is judged again, on fresh noise and at the level divided by all that were tried.
-    """
-    from publius.evaluation.steps.measuring import tried, usual_strengths
-
-    with progress_shown(quiet=True) as progress:
-        found = tried(walk, folder, usual_strengths(walk), progress)
-    for each in found:
-        typer.echo(f"   {printable(each.sentence)}")
-    best = next((each.walk for each in found if each.judged.passed), walk.trying(len(found) + 1))
-    return replace(best, choices=replace(best.choices, find=False))
-
-
-def _tell_alternatives(walk: Walk, folder: Path) -> None:
-    from publius.evaluation.steps.measuring import alternatives
-
-    with progress_shown(quiet=True) as progress:
-        found = alternatives(walk, folder, progress)
+def _tell_alternatives(flow: ReleaseWorkflow) -> None:
+    with _bar(flow):
+        found = flow.alternatives()
     typer.echo("   What could be had instead:" if found else "   Nothing else was found that could be had.")
     for each in found:
         typer.echo(f"   {printable(each.sentence)}")
@@ -539,25 +524,25 @@ def _tell_alternatives(walk: Walk, folder: Path) -> None:
 # 6 and 7. Release, and the page ---------------------------------------------------------------------------
 
 
-def _release(walk: Walk, folder: Path, ask: _Asking, *, signed: bool = True, failed: bool = False) -> None:
+def _release(flow: ReleaseWorkflow, ask: _Asking, *, signed: bool = True) -> None:
     typer.echo("6. Release")
-    plan = walk.plan()
     with waiting("looking at the texts"):
-        warnings = walk.warnings(plan)
+        warnings = flow.warnings()
     for warning in warnings:
         typer.echo(f"   {printable(warning)}")
-    ids = "under your ids" if walk.choices.publish_ids else "under numbers, not under names of yours"
+    ids = "under your ids" if flow.walk.choices.publish_ids else "under numbers, not under names of yours"
     typer.echo(f"   Documents are published {ids}.")
     if not ask.agreed("Go on", proposed=True):
         raise UsageError("stopped as you said; nothing was released")
-    with progress_bar("protecting the documents", walk.found.rows) as progress:
-        summary = walk.release(folder, plan, progress, os.cpu_count() or 1)
+    with _bar(flow):
+        summary = flow.release()
     left = f"; {len(summary.bad):,} rows could not be read and are left out" if summary.bad else ""
     typer.echo(f"   {summary.tally.documents:,} documents are released{left}.")
     typer.echo(f"   {printable(summary.manifest['promise'])}")
     if signed:
+        failed = flow.judged is not None and flow.judged.verdict == "FAIL"
         typer.echo("7. The page that says FAIL" if failed else "7. The page to sign")
-        walk.sign(folder)
+        flow.sign()
 
 
 def show_end(result: dict[str, Any]) -> None:

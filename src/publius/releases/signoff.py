@@ -12,11 +12,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
 from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.guarantee import STRENGTHS, strength_of
+from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases.contents import FILES, MANIFEST, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
@@ -130,6 +131,23 @@ class Budget:
     documents: int
     most_spent: float
     most_releases: int
+
+    @classmethod
+    def of(cls, ledger: Ledger, manifest: Mapping[str, Any]) -> Self:
+        """Those of the ledger that a release was charged to; `UsageError` where it counts something else."""
+        if (ledger.unit == "bound") != (manifest.get("level") == "document"):
+            raise UsageError(
+                f"{shown(ledger.path)} counts {ledger.unit}, in which this release cannot have been charged: name the "
+                "ledger that it was charged to"
+            )
+        documents = [account for account in ledger.accounts() if account.kind == "document"]
+        return cls(
+            ledger.unit,
+            float(ledger.budget),
+            len(documents),
+            max((float(account.spent) for account in documents), default=0.0),
+            max((account.releases for account in documents), default=0),
+        )
 
 
 def read_manifest_of(release: Path) -> dict[str, Any]:

@@ -170,12 +170,14 @@ class Workplace:
         kind: str,
         stages: Sequence[Stage],
         facts: Mapping[str, Any],
-        work: Callable[[Run], dict[str, Any]],
+        work: Callable[..., Any],
+        arguments: Sequence[Any],
+        shown: Callable[[Any], dict[str, Any]],
     ) -> None:
         """Start a run; `UsageError` while another is under way."""
         with self._lock:
             self._not_while_running()
-            self.run = Run(kind, stages, facts, work, self.shown)
+            self.run = Run(kind, stages, facts, work, arguments, shown=shown, named=self.shown)
 
     def close(self) -> None:
         """Stop what runs, remove everything."""

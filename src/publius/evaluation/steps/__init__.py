@@ -19,22 +19,12 @@ __all__ = [
     "Choices",
     "Older",
     "Walk",
-    "commands",
     "config_text",
     "looked_at",
     "read_config",
     "texts_of",
     "together",
 ]
-
-
-def commands(
-    file: Path, found: Inspection, folder: Path, choices: Choices, older: Older | None
-) -> list[list[str]]:
-    """The commands that are still to be run for what `Walk.commands` lists: nothing is learned twice."""
-    walk = Walk(file, found, older, choices)
-    steps = walk.commands(folder)
-    return steps[1:] if steps[0][0] == "reference" and walk.learned_before else steps
 
 
 def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[str]:

@@ -8,18 +8,18 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from publius.errors import PolicyError
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
-from publius.evaluation.runner import Progress, Request, Results, read_results
+from publius.evaluation.runner import Progress, Request, Results
 from publius.evaluation.statistics import CONFIDENCE, least_shown
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
-from publius.evaluation.summary import Line, summarize
+from publius.evaluation.summary import Line
 from publius.evaluation.verdict import (
     FEWEST_JUDGED,
     NO_EVIDENCE,
@@ -191,6 +191,15 @@ class Tried:
         name = "epsilon" if walk.keeps_words else "bound"
         return f"keep the {walk.choices.preserve}, {name} {walk.strength:g}: {self.judged.brief}"
 
+    def record(self) -> dict[str, Any]:
+        """For a page."""
+        return {
+            "preserve": self.walk.choices.preserve,
+            "strength": self.walk.strength,
+            "verdict": self.judged.verdict,
+            "sentence": self.sentence,
+        }
+
 
 def _quiet(part: str, done: int, total: int) -> None:
     """Say nothing."""
@@ -215,33 +224,17 @@ def usual_strengths(walk: Walk) -> tuple[float, ...]:
     return EPSILONS if walk.keeps_words else BOUNDS
 
 
-def alternatives(walk: Walk, folder: Path, progress: Progress = _quiet) -> list[Tried]:
-    """What could be had instead, after a FAIL: smaller bounds, or something else to keep. What passes comes first.
+def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
+    """What is worth a try after a FAIL: smaller bounds, or, where words were kept, the topic or the meaning.
 
     The settings were chosen after others had been judged on the same texts, so all of them together get half the level
     that the ones before had: however often that is repeated, a false PASS is at most twice as likely as at one try.
     """
-    other, strengths = instead(walk)
-    if not strengths:
-        return []
-    other.learn(folder, progress)
-    return sorted(tried(other, folder, strengths, progress), key=lambda each: not each.judged.passed)
-
-
-def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
-    """What is worth a try after a FAIL: smaller bounds, or, where words were kept, the topic or the meaning."""
     if not walk.keeps_words:
         strengths = tuple(each for each in usual_strengths(walk) if each < walk.strength)
         return walk.trying(2 * walk.tries * max(1, len(strengths))), strengths
     other = walk.keeping("topic" if walk.older and walk.older.topics else "meaning")
     return other.trying(2 * walk.tries), (other.strength,)
-
-
-def found_in(walk: Walk, strengths: Sequence[float], output: Path) -> list[Tried]:
-    """What the evaluation in the folder ``output``, made by `Walk.attack`, says of each of the strengths."""
-    _check(walk)
-    results = read_results(output)
-    return _tried(walk, strengths, results, summarize(results))
 
 
 def _check(walk: Walk) -> None:

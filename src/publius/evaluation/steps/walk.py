@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from publius.evaluation.runner import Progress
     from publius.evaluation.steps.learning import PublicVocabulary
     from publius.evaluation.verdict import Limits
+    from publius.privacy.ledger import Ledger
     from publius.releases.engines import Summary
     from publius.releases.plan import Plan
 
@@ -48,6 +49,9 @@ PARTS: Final = 3
 They know five sixths of the texts then. Fewer parts would take more of an author's few texts from them; each further
 part costs one more training of each adversary, and five already cost minutes where there are hundreds of authors.
 """
+
+Step = Literal["learn", "measure", "release", "sign"]
+"""What is done one after the other; nothing is learned twice."""
 
 PRINTED_AT_LEAST: Final = 2
 """Authors who must use a word of the packaged texts: they are few, and whatever stands in printed books is public."""
@@ -364,25 +368,36 @@ class Walk:
         found.check(allowed=self.choices.allow_padding)
         return list(found.warnings())
 
-    def release(self, folder: Path, plan: Plan, progress: Callable[[int], None], workers: int = 1) -> Summary:
+    def release(
+        self,
+        folder: Path,
+        plan: Plan,
+        progress: Callable[[int], None],
+        workers: int = 1,
+        ledger: Ledger | None = None,
+    ) -> Summary:
         """Release every document that can be read, into ``folder``; `DocumentError` where too many cannot be."""
         from publius.releases.engines import protect_corpus
         from publius.releases.preflight import check_loss
 
         run = RunSettings(skip_bad=True, workers=workers)
         losing = partial(check_loss, accepted=self.choices.accept_loss)
-        return protect_corpus(self.corpus, plan, folder / RELEASE, run, progress=progress, losing=losing)
+        return protect_corpus(
+            self.corpus, plan, folder / RELEASE, run, progress=progress, losing=losing, ledger=ledger
+        )
 
-    def sign(self, folder: Path) -> None:
+    def sign(self, folder: Path, ledger: Ledger | None = None) -> None:
         """Write the page that binds release and evaluation; the evaluation is left out where there is none."""
         from publius.evaluation.signed import measured_for
         from publius.files import write_file
-        from publius.releases.signoff import read_manifest_of, sign_off
+        from publius.releases.signoff import Budget, read_manifest_of, sign_off
 
         release, evaluation = folder / RELEASE, folder / EVALUATION
-        measured = measured_for(read_manifest_of(release), evaluation) if evaluation.exists() else None
+        manifest = read_manifest_of(release)
+        measured = measured_for(manifest, evaluation) if evaluation.exists() else None
+        budget = None if ledger is None else Budget.of(ledger, manifest)
         with write_file(folder / SIGNOFF) as file:
-            file.write(sign_off(release, measured))
+            file.write(sign_off(release, measured, budget))
 
     @property
     def measurable(self) -> bool:
@@ -397,24 +412,37 @@ class Walk:
         asked = self.choices.author_at_most
         return Limits(author_at_most=asked, adds_at_most=ADDS if asked is None else None, tries=self.tries)
 
-    def commands(self, folder: Path) -> list[list[str]]:
-        """The commands that make everything below ``folder``, without the word publius; reference and all."""
+    def steps(self, folder: Path) -> dict[Step, list[str]]:
+        """The steps in their order, each as the command that does it alone, without the word publius."""
         learned, attacked = (str(folder / PUBLIC / f"{half}.jsonl") for half in ("learned", "attacked"))
         release, evaluation = str(folder / RELEASE), str(folder / EVALUATION)
-        steps = []
+        steps: dict[Step, list[str]] = {}
         if self.older is not None and self.reference is not None and self.choices.reference is None:
             label = ["--label", "topic"] if self.older.topics else []
             words = self.words
             author = ["--author-field", words.author_field] if words.author_field else []
             counted = ["--authors-at-least", str(words.authors_at_least), "--leave-out", words.leave_out]
-            steps.append(["reference", "fit", learned, "--name", self.reference, *label, *author, *counted])
+            steps["learn"] = [
+                "reference",
+                "fit",
+                learned,
+                "--name",
+                self.reference,
+                *label,
+                *author,
+                *counted,
+            ]
         judged = []
         if self.measurable:
-            steps.append(self.attack(attacked, [self.strength], evaluation))
+            steps["measure"] = self.attack(attacked, [self.strength], evaluation)
             judged = ["--evaluation", evaluation]
-        steps.append(self._obfuscate(release))
-        steps.append(["signoff", release, *judged, "--output", str(folder / SIGNOFF)])
+        steps["release"] = self._obfuscate(release)
+        steps["sign"] = ["signoff", release, *judged, "--output", str(folder / SIGNOFF)]
         return steps
+
+    def commands(self, folder: Path) -> list[list[str]]:
+        """The same commands: together they make everything below ``folder``, reference and all."""
+        return list(self.steps(folder).values())
 
     def attack(self, attacked: str, strengths: Sequence[float], output: str) -> list[str]:
         """The command that attacks texts which are protected as here, at each of the bounds or epsilons."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shlex
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
@@ -13,42 +13,24 @@ from typing import Any, Final
 from publius.documents.inspection import Inspection
 from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
-from publius.evaluation.signed import measured_for
-from publius.evaluation.steps import PUBLIC, Choices, Older, Walk, commands, config_text, texts_of
-from publius.evaluation.steps.measuring import Tried, found_in
+from publius.evaluation.steps import PUBLIC, Choices, Older, Walk, texts_of
 from publius.evaluation.steps.measuring import instead as what_instead
 from publius.evaluation.steps.showing import bound_in_words, examples
-from publius.evaluation.steps.walk import CONFIG, EVALUATION
-from publius.files import WHOLE_LIMIT, check_new_folder, new_folder, remove_leftovers, write_file
+from publius.evaluation.steps.walk import EVALUATION, Step
+from publius.evaluation.steps.workflow import Outcome, learn_apart, release_apart, try_apart
+from publius.files import WHOLE_LIMIT
 from publius.noise.randomness import entropy
 from publius.releases.plan import Plan
 from publius.releases.preflight import look as look_at
-from publius.releases.signoff import Measured, read_manifest_of
+from publius.releases.signoff import Measured
 from publius.web import requests
 from publius.web import start_answers as answers
-from publius.web.run import Run, Stage
+from publius.web.run import Stage
 from publius.web.state import State
 from publius.web.workplace import Given, Workplace
 
-TITLES: Final = {
-    "reference": "Learn what is public",
-    "obfuscate": "Release your texts",
-    "evaluate": "Attack public texts, protected in the same way",
-    "signoff": "Write the page to sign",
-}
-_FAIL: Final = 1
-_NO_EVIDENCE: Final = 3
-_VERDICTS: Final = (0, _FAIL, _NO_EVIDENCE)
 _EXCERPT: Final = 280
 _EXAMPLES: Final = 2
-
-
-class _Failed(Exception):
-    """The verdict is FAIL, or NO EVIDENCE where words are kept, so nothing is released."""
-
-    def __init__(self, result: dict[str, Any]) -> None:
-        super().__init__()
-        self.result = result
 
 
 def start(state: State) -> answers.Started:
@@ -120,17 +102,15 @@ def learn(state: State, asked: requests.Start) -> answers.Running:
     """Begin to learn what is public; nothing of the texts to be released is read."""
     place = state.workplace
     walk = walk_of(place, asked)
-    folder = place.folder / f"learned-{entropy(8).hex()}"
-    steps = [step for step in _missing(walk, folder) if step[0] == "reference"]
-
-    def work(run: Run) -> dict[str, Any]:
-        with new_folder(folder, private=(PUBLIC,)) as made:
-            _write_older(walk, made)
-            for step in _moved(steps, folder, made):
-                run.command(step)
-        return {"reference": walk.reference}
-
-    return _begin(place, "learn", steps, walk, work)
+    return _begin(
+        place,
+        "learn",
+        _learning(walk, place.folder),
+        walk,
+        learn_apart,
+        (walk, place.folder),
+        lambda name: {"reference": name},
+    )
 
 
 def release(state: State, asked: requests.Start) -> answers.Running:
@@ -146,34 +126,13 @@ def release(state: State, asked: requests.Start) -> answers.Running:
             "without evidence. Nothing was released"
         )
     output = (state.releases / f"release-{entropy(4).hex()}").resolve()
-    check_new_folder(output)
-    remove_leftovers(output)
-    ledger = [] if state.ledger is None else ["--ledger", str(state.ledger.path.resolve())]
-    charged = {"obfuscate", "signoff"}
-    steps = [[*step, *(ledger if step[0] in charged else [])] for step in _missing(walk, output)]
-
-    def work(run: Run) -> dict[str, Any]:
-        if walk.older is not None:
-            walk.older.check_apart(walk.texts())
-        with new_folder(output, private=(PUBLIC, CONFIG)) as made:
-            _write_older(walk, made)
-            for step in _moved(steps, output, made):
-                measured = step[0] == "evaluate"
-                code = run.command(step, codes=_VERDICTS if measured else (0,), watched=measured)
-                alone = walk.keeps_words and not walk.choices.without_evidence
-                if (code == _FAIL and not asked.after_fail) or (code == _NO_EVIDENCE and alone):
-                    raise _Failed(_failed(walk, made))
-            with write_file(made / CONFIG, 0o600) as stream:
-                stream.write(config_text(_as_named(place, walk)).encode())
-        return _result(output, run)
-
-    def judged(run: Run) -> dict[str, Any]:
-        try:
-            return work(run)
-        except _Failed as failed:
-            return failed.result
-
-    return _begin(place, "release", steps, walk, judged)
+    ledger = None if state.ledger is None else state.ledger.path.resolve()
+    steps = _missing(walk, output)
+    if ledger is not None:
+        for step in ("release", "sign"):
+            steps[step] = [*steps[step], "--ledger", str(ledger)]
+    arguments = (walk, output, _as_named(place, walk), ledger, asked.after_fail)
+    return _begin(place, "release", steps, walk, release_apart, arguments, _made)
 
 
 def instead(state: State, asked: requests.Start) -> answers.Running:
@@ -185,22 +144,12 @@ def instead(state: State, asked: requests.Start) -> answers.Running:
     other, strengths = what_instead(walk)
     if not strengths:
         raise UsageError("nothing else is known that could be had: this is the smallest bound that is tried")
-    folder = place.folder / f"tried-{entropy(8).hex()}"
-    steps = [step for step in _missing(other, folder) if step[0] == "reference"]
-    steps.append(other.attack(str(folder / PUBLIC / "attacked.jsonl"), strengths, str(folder / EVALUATION)))
-
-    def work(run: Run) -> dict[str, Any]:
-        with new_folder(folder, private=(PUBLIC,)) as made:
-            _write_older(other, made)
-            for step in _moved(steps, folder, made):
-                run.command(
-                    step, codes=_VERDICTS if step[0] == "evaluate" else (0,), watched=step[0] == "evaluate"
-                )
-            found = found_in(other, strengths, made / EVALUATION)
-        found.sort(key=lambda each: not each.judged.passed)
-        return {"tried": [_tried(each) for each in found]}
-
-    return _begin(place, "instead", steps, walk, work)
+    steps = _learning(other, place.folder)
+    attacked, tried = (str(place.folder / name) for name in (f"{PUBLIC}/attacked.jsonl", EVALUATION))
+    steps["measure"] = other.attack(attacked, strengths, tried)
+    return _begin(
+        place, "instead", steps, walk, try_apart, (walk, place.folder), lambda found: {"tried": found}
+    )
 
 
 def run(state: State) -> answers.Running:
@@ -305,14 +254,16 @@ def _silent(walk: Walk) -> str | None:
     return "there are no public texts whose authors are known" if walk.older is None else walk.older.silent
 
 
-def _missing(walk: Walk, folder: Path) -> list[list[str]]:
-    """The commands that are still to be run: nothing is learned twice."""
-    return commands(walk.file, walk.found, folder, walk.choices, walk.older)
+def _missing(walk: Walk, folder: Path) -> dict[Step, list[str]]:
+    """The steps that are still to be taken: nothing is learned twice."""
+    steps = walk.steps(folder)
+    return {step: command for step, command in steps.items() if step != "learn" or not walk.learned_before}
 
 
-def _write_older(walk: Walk, folder: Path) -> None:
-    if walk.older is not None:
-        walk.older.write(folder / PUBLIC)
+def _learning(walk: Walk, folder: Path) -> dict[Step, list[str]]:
+    """Of these the first alone, where it is among them."""
+    steps = _missing(walk, folder)
+    return {"learn": steps["learn"]} if "learn" in steps else {}
 
 
 def _as_named(place: Workplace, walk: Walk) -> Choices:
@@ -320,25 +271,23 @@ def _as_named(place: Workplace, walk: Walk) -> Choices:
     return replace(walk.choices, public=walk.choices.public and place.shown(walk.choices.public))
 
 
-def _moved(steps: Sequence[Sequence[str]], shown: Path, real: Path) -> list[list[str]]:
-    """The commands for the folder in which everything is made before it gets its place."""
-    return [[part.replace(str(shown), str(real)) for part in step] for step in steps]
-
-
 def _begin(
-    place: Workplace, kind: str, steps: Sequence[Sequence[str]], walk: Walk, work: Any
+    place: Workplace,
+    kind: str,
+    steps: Mapping[Step, Sequence[str]],
+    walk: Walk,
+    work: Callable[..., Any],
+    arguments: Sequence[Any],
+    shown: Callable[[Any], dict[str, Any]],
 ) -> answers.Running:
-    rows = {"obfuscate": walk.found.rows}
-    stages = [
-        Stage(TITLES.get(step[0], step[0]), _shown(place, step), rows.get(step[0], 0)) for step in steps
-    ]
+    stages = [Stage(step, _shown(place, command)) for step, command in steps.items()]
     facts = {
         **asdict(_as_named(place, walk)),
         "chosen": walk.choices.reference,
         "reference": walk.reference,
         "strength": walk.strength,
     }
-    place.begin(kind, stages, facts, work)
+    place.begin(kind, stages, facts, work, arguments, shown)
     return answers.Running.of(run=_run(place))
 
 
@@ -365,25 +314,15 @@ def _start_command(place: Workplace, walk: Walk, asked: requests.Start, output: 
     return "publius start " + shlex.join([*said, "--yes", "--output", str(output)])
 
 
-def _result(output: Path, run: Run) -> dict[str, Any]:
-    manifest = read_manifest_of(output / "release")
-    evaluation = output / EVALUATION
-    measured = measured_for(manifest, evaluation) if evaluation.is_dir() else None
-    said = next(stage.said for stage in run.stages if "documents" in stage.said)
-    skipped = [{"position": bad["position"], "reason": bad["reason"]} for bad in said.get("skipped", ())]
-    made = {
-        "folder": str(output),
-        "documents": manifest["documents"],
-        "skipped": skipped,
+def _made(outcome: Outcome) -> dict[str, Any]:
+    manifest = outcome.manifest
+    return {
+        "folder": None if outcome.folder is None else str(outcome.folder),
+        "documents": None if manifest is None else manifest["documents"],
+        "skipped": [{"position": position, "reason": reason} for position, reason in outcome.skipped],
         "manifest": manifest,
+        **_measured(outcome.measured),
     }
-    return {**made, **_measured(measured)}
-
-
-def _failed(walk: Walk, folder: Path) -> dict[str, Any]:
-    """What was measured, where nothing is released."""
-    measured = measured_for(walk.plan().manifest(0), folder / EVALUATION)
-    return {"folder": None, "documents": None, "skipped": [], "manifest": None, **_measured(measured)}
 
 
 def _measured(measured: Measured | None) -> dict[str, Any]:
@@ -395,16 +334,6 @@ def _measured(measured: Measured | None) -> dict[str, Any]:
         "measured": [asdict(each) for each in measured.findings],
         "floor": measured.floor,
         "texts": measured.texts,
-    }
-
-
-def _tried(found: Tried) -> dict[str, Any]:
-    walk = found.walk
-    return {
-        "preserve": walk.choices.preserve,
-        "strength": walk.strength,
-        "verdict": found.judged.verdict,
-        "sentence": found.sentence,
     }
 
 
