@@ -22,6 +22,8 @@ it never holds a word of a document (privacy-engineering R17).
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -47,6 +49,15 @@ class MissingExtraError(UsageError):
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
         """A worker's error reaches the parent process by pickle, with both arguments."""
         return type(self), self._arguments
+
+
+@contextmanager
+def extra(name: str, module: str) -> Iterator[None]:
+    """The gate of what an extra brings: `MissingExtraError` for ``module`` where an import inside fails."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(module, name) from None
 
 
 class CancelledError(UsageError):

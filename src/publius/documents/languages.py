@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from publius.errors import MissingExtraError
+from publius.errors import extra
 
 READ: Final = 2_000
 """Characters of a text that are looked at."""
@@ -19,10 +19,8 @@ SURE: Final = 0.8
 
 @cache
 def _identifier() -> Any:
-    try:
+    with extra("documents", "py3langid"):
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError:
-        raise MissingExtraError("py3langid", "documents") from None
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 

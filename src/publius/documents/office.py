@@ -31,7 +31,7 @@ from publius.documents.row_readers import (
     check_width,
 )
 from publius.documents.table_form import decoded
-from publius.errors import DataError, DocumentError, MissingExtraError, PubliusError
+from publius.errors import DataError, DocumentError, PubliusError, extra
 from publius.files import open_binary, os_errors, shown
 
 FILE_LIMIT: Final = 64 * 2**20
@@ -75,10 +75,8 @@ _SCAN: Final = "there is no text in it: a scan, perhaps, whose text must be reco
 
 
 def _library(module: str, name: str) -> Any:
-    try:
+    with extra("documents", name):
         return importlib.import_module(module)
-    except ImportError:
-        raise MissingExtraError(name, "documents") from None
 
 
 @contextlib.contextmanager

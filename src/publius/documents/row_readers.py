@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
 from publius.documents.parquet_limits import Allowance
 from publius.documents.table_form import NOT_FOUND, TableForm, text_encoding
-from publius.errors import DataError, DocumentError, MissingExtraError
+from publius.errors import DataError, DocumentError, MissingExtraError, extra
 from publius.files import open_binary, shown, storage_error
 
 if TYPE_CHECKING:
@@ -363,11 +363,9 @@ def _damaged(path: Path) -> DocumentError:
 
 def import_parquet() -> tuple[Any, Any]:
     """The modules pyarrow and pyarrow.parquet; `MissingExtraError` when the extra is not installed."""
-    try:
+    with extra("parquet", "pyarrow"):
         import pyarrow
         import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "parquet") from None
     return pyarrow, pyarrow.parquet
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, final
 
 from publius.documents.languages import language_of
-from publius.errors import DocumentError, MissingExtraError, UsageError
+from publius.errors import DocumentError, MissingExtraError, UsageError, extra
 from publius.files import open_binary, shown
 
 SAMPLE: Final = 2**20
@@ -183,10 +183,8 @@ def encoding_of(data: bytes) -> str | None:
 
     `MissingExtraError` without the library that tells it.
     """
-    try:
+    with extra("documents", "charset-normalizer"):
         import charset_normalizer
-    except ImportError:
-        raise MissingExtraError("charset-normalizer", "documents") from None
     telling = (
         b"\n".join(line for line in data.split(b"\n") if not line.isascii())[:_TELLING] or data[:_TELLING]
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from publius.errors import MissingExtraError
+from publius.errors import extra
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Finding, Line
 from publius.settings import Task
@@ -193,10 +193,8 @@ def _value(found: Finding | None) -> float:
 
 
 def _pyplot() -> Any:
-    try:
+    with extra("evaluation", "matplotlib"):
         import matplotlib
-    except ImportError:
-        raise MissingExtraError("matplotlib", "evaluation") from None
     matplotlib.use("svg")
     from matplotlib import pyplot
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.errors import MissingExtraError
+from publius.errors import extra
 from publius.evaluation import plots
 from publius.evaluation.adversaries import LINKAGE, ORIGINALS, RETRIEVAL, shown_place
 from publius.evaluation.linkage import TOGETHER
@@ -42,10 +42,8 @@ def write_report(
 
 def render(results: Results, lines: Sequence[Line], verdict: Verdict | None = None) -> str:
     """The page. Whatever comes from a corpus or a release is escaped."""
-    try:
+    with extra("evaluation", "jinja2"):
         import jinja2
-    except ImportError:
-        raise MissingExtraError("jinja2", "evaluation") from None
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("publius.evaluation"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,

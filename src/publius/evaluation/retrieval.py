@@ -15,7 +15,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.errors import MissingExtraError
+from publius.errors import extra
 from publius.evaluation.adversaries import CLUSTERING, NOISY_LABEL, RETRIEVAL
 from publius.evaluation.features import FeatureCounts
 from publius.evaluation.rows import Protection, Row, measured_row
@@ -42,11 +42,9 @@ class PublicSpace:
     """
 
     def __init__(self, bags: Sequence[Bag], labels: Sequence[str], seed: int = 0) -> None:
-        try:
+        with extra("evaluation", "scikit-learn"):
             from sklearn.decomposition import TruncatedSVD
             from sklearn.feature_extraction.text import TfidfTransformer
-        except ImportError:
-            raise MissingExtraError("scikit-learn", "evaluation") from None
         self._counts = FeatureCounts(limit=20_000)
         counts = self._counts.fit(bags).transform(bags)
         self._weights = TfidfTransformer(sublinear_tf=True).fit(counts)

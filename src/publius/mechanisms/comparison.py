@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.errors import MissingExtraError, PolicyError, UsageError
+from publius.errors import PolicyError, UsageError, extra
 from publius.files import write_file
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import AbstractExact, Kernel
@@ -288,11 +288,9 @@ def _inside(
 
 def draw_curves(rows: Sequence[Row], path: Path, title: str) -> None:
     """Share unchanged and mean distance against epsilon, one line a mechanism, to an SVG, PNG or PDF file."""
-    try:
+    with extra("plots", "matplotlib"):
         from matplotlib import rc_context
         from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtraError("matplotlib", "plots") from None
     kind = path.suffix.lower().lstrip(".")
     if kind not in ("svg", "png", "pdf"):
         raise UsageError(f"--plot must end in .svg, .png or .pdf, not {path.suffix!r}")

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self, final
 
-from publius.errors import DataError, MissingExtraError, PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError, extra
 from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.privacy.ledger import Ledger
@@ -201,10 +201,8 @@ def sign_off(
 
 
 def _environment() -> Any:
-    try:
+    with extra("evaluation", "jinja2"):
         import jinja2
-    except ImportError:
-        raise MissingExtraError("jinja2", "evaluation") from None
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("publius.releases"), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,

@@ -7,7 +7,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from publius.errors import MissingExtraError, PolicyError, UsageError
+from publius.errors import PolicyError, UsageError, extra
 from publius.evaluation.adversaries import INFORMED, KINDS
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.informed import Informed
@@ -20,13 +20,11 @@ from publius.sklearn.privatizer import BagPrivatizer
 from publius.text.bag import UNKNOWN, Bag, Encoding, words_of_all
 from publius.vectors.embeddings import Embeddings
 
-try:
+with extra("sklearn", "scikit-learn"):
     from scipy.sparse import issparse
     from sklearn.base import BaseEstimator, ClassifierMixin, clone
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_is_fitted, column_or_1d
-except ImportError:
-    raise MissingExtraError("scikit-learn", "sklearn") from None
 
 
 @final

@@ -8,7 +8,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from publius.documents.corpus import BadDocument, Document
-from publius.errors import DataError, MissingExtraError, UsageError
+from publius.errors import DataError, UsageError, extra
 from publius.mechanisms.registry import document_mechanism_of
 from publius.privacy.promise import promise
 from publius.releases.plan import Plan
@@ -16,12 +16,10 @@ from publius.releases.protect import protect
 from publius.settings import Preserve, ReleaseSettings
 from publius.vectors.learning.reference import Reference
 
-try:
+with extra("sklearn", "scikit-learn"):
     from scipy.sparse import csr_matrix
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
-except ImportError:
-    raise MissingExtraError("scikit-learn", "sklearn") from None
 
 from publius.sklearn.inputs import texts_or_counts
 

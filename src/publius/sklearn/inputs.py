@@ -7,14 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.errors import DataError, MissingExtraError, UsageError
+from publius.errors import DataError, UsageError, extra
 from publius.vectors.embeddings import Embeddings
 
-try:
+with extra("sklearn", "scikit-learn"):
     from scipy.sparse import csr_matrix, issparse
     from sklearn.utils.validation import validate_data
-except ImportError:
-    raise MissingExtraError("scikit-learn", "sklearn") from None
 
 VOCABULARY: Final = "vocabulary"
 """As ``feature_names``: the columns are the first words of the vocabulary."""

@@ -9,7 +9,7 @@ from typing import Any, Final, Self, final
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.errors import MissingExtraError, UnknownWordError, UsageError
+from publius.errors import UnknownWordError, UsageError, extra
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import entropy, system_rng
@@ -29,12 +29,10 @@ from publius.text.pads import BYTES, drawn_pads
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 
-try:
+with extra("sklearn", "scikit-learn"):
     from scipy.sparse import csr_matrix
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils.validation import check_is_fitted
-except ImportError:
-    raise MissingExtraError("scikit-learn", "sklearn") from None
 
 _OUTSIDE: Final = -1
 _STOP_WORD: Final = -2

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import regex
 
-from publius.errors import MissingExtraError
+from publius.errors import extra
 
 _SCRIPTS: Final = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
 UNSPACED: Final = regex.compile(
@@ -28,10 +28,8 @@ _SOME: Final = 0.1
 
 @cache
 def _breaker() -> Any:
-    try:
+    with extra("segmentation", "icu4py"):
         from icu4py.breakers import WordBreaker
-    except ImportError:
-        raise MissingExtraError("icu4py", "segmentation") from None
     return WordBreaker
 
 

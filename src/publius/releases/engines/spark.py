@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, final
 
 import publius.errors
-from publius.errors import MissingExtraError, PubliusError, UsageError
+from publius.errors import MissingExtraError, PubliusError, UsageError, extra
 from publius.releases.engines.cluster import AbstractClusterEngine
 from publius.releases.engines.shard_job import ShardTask, sanitized
 from publius.vectors.embeddings import Embeddings
@@ -140,10 +140,8 @@ def _job_error(error: Exception) -> PubliusError:
 
 def _session(master: str, workers: int | None) -> tuple[Any, bool]:
     """A session and whether it is ours to stop."""
-    try:
+    with extra("spark", "pyspark"):
         from pyspark.sql import SparkSession
-    except ImportError:
-        raise MissingExtraError("pyspark", "spark") from None
     active = SparkSession.getActiveSession()
     if active is not None:
         return active, False

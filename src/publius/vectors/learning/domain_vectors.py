@@ -13,7 +13,7 @@ from typing import Final, final
 import numpy as np
 
 from publius.documents.corpus import BadDocument, Corpus
-from publius.errors import DataError, DocumentError, MissingExtraError, UsageError
+from publius.errors import DataError, DocumentError, UsageError, extra
 from publius.settings import TextSettings
 from publius.text.tokenizer import StopWords, profile_named, tokenize
 from publius.vectors.admissible import word_fault
@@ -55,10 +55,8 @@ class DomainVectors:
         `DocumentError` where a document cannot be read, `DataError` where fewer than two words occur often enough,
         `MissingExtraError` without gensim.
         """
-        try:
+        with extra("domain", "gensim"):
             from gensim.models import Word2Vec
-        except ImportError:
-            raise MissingExtraError("gensim", "domain") from None
         texts = list(self._texts(corpus))
         try:
             model = Word2Vec(
