@@ -32,8 +32,9 @@ from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding, places_of_all, words_of
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.aspects import ReferenceSettings
 from publius.vectors.learning.clusters import directions
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.topic_metric import TopicMetric
 

@@ -5,8 +5,10 @@ from types import MappingProxyType
 import numpy as np
 
 from publius.noise.randomness import seeded_rng
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
-from publius.vectors.learning.reference import Aspect, Prototypes, Reference, on_grid
+from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.fit_reference import fit_reference
+from publius.vectors.learning.prototypes import Aspect, Prototypes, on_grid
+from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.typical_words import drawable
 
 TOPICS = {

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from publius.cli import app
-from publius.vectors.learning import reference_store
+from publius.vectors.learning import reference as reference_store
 from references import fitted, public_documents
 
 

@@ -13,8 +13,7 @@ from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
-from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import remember_texts
+from publius.vectors.learning.reference import Reference, remember_texts
 from publius.vectors.learning.topic_metric import files_sha256
 from references import fitted, public_documents
 

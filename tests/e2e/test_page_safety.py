@@ -11,7 +11,8 @@ from results import write_result
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.fit_reference import fit_reference
 from references import TOPICS, public_documents
 from toy import WORDS, sentence
 

@@ -12,7 +12,8 @@ from publius.cli.evaluate import progress_shown
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
 from publius.evaluation.statistics import Interval
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.fit_reference import fit_reference
 
 
 def trial(epsilon, author, topic, spread=0.05):

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 from letters import AUTHORS, rows, text, write
 from publius.cli import app
 from publius.errors import DocumentError, PolicyError, UsageError
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.fit_reference import fit_reference
 
 for module in ("sklearn", "matplotlib", "jinja2"):
     pytest.importorskip(module, reason="extra evaluation is not installed")

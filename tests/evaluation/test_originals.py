@@ -24,7 +24,8 @@ from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag, Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.fit_reference import fit_reference
 
 WHERE = Protection("tight", 1.0, None, 0, 0.0, 0.0)
 

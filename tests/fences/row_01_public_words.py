@@ -14,8 +14,7 @@ from publius.evaluation.steps import learning
 from publius.files import folders
 from publius.settings import PublicWordSettings
 from publius.vectors.learning import public_words
-from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import remove_reference, stored_reference_names
+from publius.vectors.learning.reference import Reference, remove_reference, stored_reference_names
 
 _TOPICS = ("card payment bank charge refund".split(), "loan mortgage house rate officer".split())
 _COMMON = "letter waited answer manager branch customer service morning".split()

@@ -10,7 +10,7 @@ import pytest
 
 from fences import Fence
 from publius.errors import EmbeddingError
-from publius.vectors.learning import reference_store
+from publius.vectors.learning import reference as reference_store
 from publius.vectors.learning.reference import Reference
 from references import fitted
 

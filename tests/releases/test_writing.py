@@ -29,7 +29,7 @@ from publius.settings import ReleaseSettings, WritingSettings
 from publius.text.bag import Bag
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.learning.fit_reference import fit_reference
-from publius.vectors.learning.reference_store import remember_texts, remembered_texts
+from publius.vectors.learning.reference import remember_texts, remembered_texts
 from publius.vectors.learning.topic_metric import files_sha256
 from references import SHARED, TOPICS
 

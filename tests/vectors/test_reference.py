@@ -8,11 +8,11 @@ import pytest
 
 from publius.errors import DataError, EmbeddingError, UsageError
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.aspects import ReferenceSettings
 from publius.vectors.learning.clusters import clusters
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
-from publius.vectors.learning.reference import GRID, Reference, on_grid
-from publius.vectors.learning.reference_store import new_reference_folder, open_reference
-from publius.vectors.learning.themes import make_themes
+from publius.vectors.learning.fit_reference import fit_reference
+from publius.vectors.learning.prototypes import GRID, on_grid
+from publius.vectors.learning.reference import Reference, make_themes, new_reference_folder, open_reference
 from publius.vectors.learning.typical_words import drawable, tilt
 from references import TOPICS, fitted, made, public_documents
 

@@ -15,7 +15,7 @@ from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
-from publius.vectors.learning import reference_store
+from publius.vectors.learning import reference as reference_store
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.topic_metric import files_sha256
 from publius.web import answers, document_answers, requests

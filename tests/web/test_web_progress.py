@@ -28,7 +28,7 @@ from publius.mechanisms.finite.certificate.distances import distances
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.clusters import clusters
-from publius.vectors.learning.themes import make_themes
+from publius.vectors.learning.reference import make_themes
 from publius.web import answers
 from publius.web.mechanism_cache import Kept
 from publius.web.views import outcomes as outcomes_view

@@ -12,7 +12,8 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.audit.lifting import bags
 from publius.noise.randomness import seeded_rng
-from publius.vectors.learning.reference import Aspect, Prototypes, Reference, Rule, on_grid
+from publius.vectors.learning.prototypes import Aspect, Prototypes, Rule, on_grid
+from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.typical_words import drawable
 
 LONGEST: Final = 5

@@ -67,7 +67,7 @@ def fit(
     to be released.
     """
     from publius.evaluation.steps.learning import learn
-    from publius.vectors.learning.fit_reference import ReferenceSettings
+    from publius.vectors.learning.aspects import ReferenceSettings
 
     settings = ReferenceSettings(
         features, dimension, prototypes, saturation, tokenizer=read.tokenizer, stop_words=read.stop_words
@@ -82,7 +82,7 @@ def fit(
 
 def list_references(json: Json = False) -> None:
     """Show the stored references, what each was learned from, and how its words were counted."""
-    from publius.vectors.learning.reference_store import references_root
+    from publius.vectors.learning.reference import references_root
 
     entries = list(_entries())
     if json:
@@ -127,7 +127,7 @@ def remove(
 
     Releases that were made with it stay as they are; they can no longer be evaluated or written out without it.
     """
-    from publius.vectors.learning.reference_store import remove_reference
+    from publius.vectors.learning.reference import remove_reference
 
     remove_reference(name)
     if json:
@@ -145,7 +145,7 @@ def _row(entry: dict[str, Any]) -> list[object]:
 def _entries() -> Iterator[dict[str, Any]]:
     from publius.errors import PubliusError
     from publius.vectors.learning.public_words import stated
-    from publius.vectors.learning.reference_store import (
+    from publius.vectors.learning.reference import (
         read_reference_record,
         references_root,
         stored_reference_names,

@@ -38,8 +38,7 @@ from publius.vectors.catalogue import (
 )
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.half_products import Choice
-from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import stored_reference_names
+from publius.vectors.learning.reference import Reference, stored_reference_names
 from publius.vectors.nearest import NearestWords
 
 KEYSTREAM: Final = "56efb2226e58591a"

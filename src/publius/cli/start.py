@@ -328,7 +328,7 @@ def _learn(flow: ReleaseWorkflow, ask: _Asking, *, shown: bool) -> None:
         typer.echo("   The themes that are made from public word vectors.")
     elif walk.choices.reference is not None:
         from publius.vectors.learning.public_words import stated
-        from publius.vectors.learning.reference_store import read_reference_record, references_root
+        from publius.vectors.learning.reference import read_reference_record, references_root
 
         said = stated(read_reference_record(references_root() / walk.choices.reference)["source"])
         typer.echo(f"   The stored reference {printable(walk.choices.reference)}, as you chose.")

@@ -43,14 +43,8 @@ from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee, upward
 from publius.settings import PROTOTYPE, Settings, option
 from publius.text.drawn_bags import DrawnBags
-from publius.vectors.learning.reference import (
-    WORD_DRAWS,
-    Aspect,
-    Prototypes,
-    Reference,
-    distances_to,
-    nearest_by,
-)
+from publius.vectors.learning.prototypes import WORD_DRAWS, Aspect, Prototypes, distances_to, nearest_by
+from publius.vectors.learning.reference import Reference
 
 TOTAL: Final = 2**62
 """The weights of a document's outcomes sum to this."""

@@ -23,8 +23,9 @@ from publius.privacy.guarantee import Evidence, Guarantee
 from publius.settings import DOCUMENT_LENGTH, Preserve, ReleaseSettings, TextSettings
 from publius.text.bag import UNKNOWN, Encoded, Encoding, places_of_all
 from publius.text.drawn_bags import Alphabet
+from publius.vectors.learning.prototypes import Aspect
 from publius.vectors.learning.public_words import stated
-from publius.vectors.learning.reference import Aspect, Reference
+from publius.vectors.learning.reference import Reference
 
 LENGTH = DOCUMENT_LENGTH
 

@@ -8,8 +8,8 @@ from typing import Any, Final, final
 from publius.errors import PubliusError, UsageError
 from publius.vectors.catalogue import package_installed
 from publius.vectors.learning import themes
-from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import (
+from publius.vectors.learning.reference import (
+    Reference,
     read_reference_record,
     references_root,
     stored_reference_names,

@@ -28,7 +28,8 @@ from publius.mechanisms.registry import make_document_mechanism
 from publius.mechanisms.whole import Noise, WholeDocument
 from publius.noise.randomness import Generator, RunKey
 from publius.text.bag import Bag
-from publius.vectors.learning.reference import Reference, distances_to
+from publius.vectors.learning.prototypes import distances_to
+from publius.vectors.learning.reference import Reference
 
 _CELLS = 15 * 10**5
 _SAMPLES = 60_000

@@ -18,7 +18,7 @@ from publius.mechanisms.registry import make_document_mechanism
 from publius.mechanisms.whole import Noise
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag
-from publius.vectors.learning.reference import WORD_DRAWS
+from publius.vectors.learning.prototypes import WORD_DRAWS
 from references import fitted, made
 
 FEATURES = seeded_rng(3).normal(size=(6, 2))

@@ -13,7 +13,8 @@ from publius.errors import DocumentError, MissingExtraError
 from publius.settings import PublicTextSettings, PublicWordSettings
 from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.fit_reference import ReferenceSettings, fit_reference
+from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.public_words import (
     CountedBy,
     PublicText,
@@ -22,8 +23,7 @@ from publius.vectors.learning.public_words import (
     left_out,
     rare_words,
 )
-from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import new_reference_folder, remember_texts
+from publius.vectors.learning.reference import Reference, new_reference_folder, remember_texts
 from publius.vectors.learning.topic_metric import files_sha256
 
 if TYPE_CHECKING:

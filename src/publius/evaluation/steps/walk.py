@@ -172,7 +172,7 @@ class Walk:
 
     def _check_reference(self) -> None:
         """`UsageError` where the reference that was chosen is none, or saw the texts that are to be attacked."""
-        from publius.vectors.learning.reference_store import (
+        from publius.vectors.learning.reference import (
             read_reference_record,
             references_root,
             stored_reference_names,
@@ -284,7 +284,7 @@ class Walk:
     @property
     def learned_before(self) -> bool:
         """Whether nothing has to be learned from the public texts."""
-        from publius.vectors.learning.reference_store import stored_reference_names
+        from publius.vectors.learning.reference import stored_reference_names
         from publius.vectors.learning.themes import NAME
 
         return self.choices.reference is not None or self.reference in (None, NAME, *stored_reference_names())

@@ -28,8 +28,7 @@ from publius.releases.plan import Plan
 from publius.releases.release import Release, Tally
 from publius.releases.writers import COMPRESSION, Layout
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import open_reference
+from publius.vectors.learning.reference import Reference, open_reference
 
 ROWS: Final = 1024  # of a row group
 

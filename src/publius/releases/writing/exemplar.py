@@ -19,7 +19,7 @@ from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DocumentError, UsageError
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.writer import AbstractTextWriter, Seen, Written
-from publius.vectors.learning.reference import Aspect, nearest_by
+from publius.vectors.learning.prototypes import Aspect, nearest_by
 
 PASSAGE: Final = 120
 """Words of a passage, at most, where sentences are no longer."""

@@ -9,8 +9,7 @@ from typing import final
 from publius.documents.corpus import Corpus, open_corpus
 from publius.errors import DataError, UsageError
 from publius.files import shown
-from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.reference_store import remembered_texts
+from publius.vectors.learning.reference import Reference, remembered_texts
 from publius.vectors.learning.topic_metric import files_sha256
 
 

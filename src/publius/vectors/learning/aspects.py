@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count as counted
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
+from publius.settings import AUTHORS_AT_LEAST, StopWordSettings
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.clusters import clusters, directions
 from publius.vectors.learning.discriminants import fit_discriminants
-from publius.vectors.learning.reference import (
+from publius.vectors.learning.prototypes import (
     GRID,
     Aspect,
     Prototypes,
@@ -26,9 +28,7 @@ from publius.vectors.learning.reference import (
 from publius.vectors.learning.topic_metric import centred_basis, log_odds
 from publius.vectors.learning.typical_words import drawable, excess_words, tilted_words
 
-if TYPE_CHECKING:
-    from publius.vectors.learning.fit_reference import ReferenceSettings
-
+FEATURES: Final = ("log-odds", "discriminants", "embedding")
 LADDER: Final = (10, 25, 50, 100, 200, 400)
 """Numbers of prototypes for the meaning; a release takes the one that suits its bound."""
 
@@ -38,6 +38,46 @@ _FEW_TOPICS: Final = 9  # with fewer, the topics say too little of the meaning
 _WIDTHS: Final = (0.25, 0.5, 1.0, 2.0)
 _FEWEST_FOR_RECALL: Final = 100
 _CHOSEN_AT: Final = 5.0  # nats at which the box is chosen
+
+
+@final
+@dataclass(frozen=True)
+class ReferenceSettings:
+    """What to learn.
+
+    Attributes:
+        features: log-odds, discriminants or embedding for every aspect; None: discriminants for the topic and
+            log-odds of the topics for the meaning, or an embedding where there are few topics.
+        dimension: m, at most; None for all that the features have, and 20 of an embedding.
+        prototypes: of the meaning; None for several sets, from which a release takes the one that suits its bound.
+        saturation: half-width of the box that a position is clipped to, in public spreads; None to choose it.
+        authors_at_least: words that fewer authors use are left out; texts are counted where no author is known.
+        leave_out: words that are left out besides.
+        tokenizer: profile by which the words were cut.
+        stop_words: name of the list that was left out.
+    """
+
+    features: str | None = None
+    dimension: int | None = None
+    prototypes: int | None = None
+    saturation: float | None = None
+    authors_at_least: int = AUTHORS_AT_LEAST
+    leave_out: frozenset[str] = frozenset()
+    tokenizer: str = "glove"
+    stop_words: str = StopWordSettings.stop_words
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be learned: `UsageError`."""
+        if self.features is not None and self.features not in FEATURES:
+            raise UsageError(
+                f"no features are called {self.features!r:.40}: choose one of {', '.join(FEATURES)}"
+            )
+        for name in ("dimension", "prototypes", "authors_at_least"):
+            value = getattr(self, name)
+            if value is not None and (type(value) is not int or value < 1):
+                raise UsageError(f"{name.replace('_', ' ')} must be a whole number from 1, not {value!r:.40}")
+        if self.saturation is not None and not (math.isfinite(self.saturation) and self.saturation > 0):
+            raise UsageError(f"the saturation must be a positive number, not {self.saturation!r}")
 
 
 @final

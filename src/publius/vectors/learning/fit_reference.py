@@ -2,69 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, final
+from typing import Any, Final
 
 import numpy as np
 
-from publius.errors import DataError, UsageError
-from publius.settings import AUTHORS_AT_LEAST, StopWordSettings
+from publius.errors import DataError
 from publius.vectors.catalogue import check_name
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import Public, meaning_aspect, topic_aspect
+from publius.vectors.learning.aspects import Public, ReferenceSettings, meaning_aspect, topic_aspect
+from publius.vectors.learning.prototypes import Aspect
 from publius.vectors.learning.public_words import PublicText, WordCount
-from publius.vectors.learning.reference import Aspect, Reference
+from publius.vectors.learning.reference import Reference
 
-FEATURES: Final = ("log-odds", "discriminants", "embedding")
 NOTICE: Final = "learned from these texts: its words, and what it tells of their topics, are public"
 LARGEST_VOCABULARY: Final = 50_000
 LABEL_LENGTH: Final = 200
 
 LabelledWords = tuple[Sequence[str], str | None]
-
-
-@final
-@dataclass(frozen=True)
-class ReferenceSettings:
-    """What to learn.
-
-    Attributes:
-        features: log-odds, discriminants or embedding for every aspect; None: discriminants for the topic and
-            log-odds of the topics for the meaning, or an embedding where there are few topics.
-        dimension: m, at most; None for all that the features have, and 20 of an embedding.
-        prototypes: of the meaning; None for several sets, from which a release takes the one that suits its bound.
-        saturation: half-width of the box that a position is clipped to, in public spreads; None to choose it.
-        authors_at_least: words that fewer authors use are left out; texts are counted where no author is known.
-        leave_out: words that are left out besides.
-        tokenizer: profile by which the words were cut.
-        stop_words: name of the list that was left out.
-    """
-
-    features: str | None = None
-    dimension: int | None = None
-    prototypes: int | None = None
-    saturation: float | None = None
-    authors_at_least: int = AUTHORS_AT_LEAST
-    leave_out: frozenset[str] = frozenset()
-    tokenizer: str = "glove"
-    stop_words: str = StopWordSettings.stop_words
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be learned: `UsageError`."""
-        if self.features is not None and self.features not in FEATURES:
-            raise UsageError(
-                f"no features are called {self.features!r:.40}: choose one of {', '.join(FEATURES)}"
-            )
-        for name in ("dimension", "prototypes", "authors_at_least"):
-            value = getattr(self, name)
-            if value is not None and (type(value) is not int or value < 1):
-                raise UsageError(f"{name.replace('_', ' ')} must be a whole number from 1, not {value!r:.40}")
-        if self.saturation is not None and not (math.isfinite(self.saturation) and self.saturation > 0):
-            raise UsageError(f"the saturation must be a positive number, not {self.saturation!r}")
 
 
 def fit_reference(

@@ -1,215 +1,49 @@
-"""What document mechanisms stand on: public features of words, and public prototypes of documents.
+"""What document mechanisms stand on, learned from *public* texts alone, and its store.
 
-A reference is learned from *public* texts alone and is stored like embeddings. It says where a document lies (the
-mean of the features of its words) and what may come out instead of it (its prototypes and their public words).
-A release names it by its digest. Nothing here sees a document that is to be protected but as indices of words.
+A reference says where a document lies (the mean of the features of its words) and what may come out instead of it (its
+prototypes and their public words). A release names it by its digest. Stored it is a folder with plain arrays that are
+memory-mapped, words and a record.
 """
 
 from __future__ import annotations
 
 import functools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, final
+from typing import Any, Final, final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray, Rows
-from publius.errors import DataError, EmbeddingError, PolicyError, UsageError
+from publius.arrays import Float64Array
+from publius.errors import DataError, EmbeddingError, PolicyError, PubliusError, StorageError, UsageError
+from publius.files import (
+    AnyPath,
+    new_folder,
+    os_errors,
+    read_bytes_limited,
+    shown,
+    temporary_name,
+    write_file,
+)
+from publius.text.tokenizer import PROFILES
+from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.vectors.catalogue import NAME, check_name, owned_store, store_root
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.prototypes import THEMES, Aspect, Prototypes
 
-Rule = Literal["nearest", "cosine"]
-
-GRID: Final = 2.0**-20
-"""Features are multiples of this, so that sums of them are exact and means depend on nothing but the words."""
-
-LARGEST_FEATURE: Final = 64.0
-"""With it a sum of 10^8 words is exact in float64."""
-
-WORD_DRAWS: Final = 2**32
-"""The whole-number weights of a prototype's words sum to this: a word is drawn exactly with 32 random bits."""
-
-_BLOCK: Final = 2**11
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Prototypes:
-    """M public points that a document may be released as, with the words that are drawn for each.
-
-    Attributes:
-        points: shape (M, m).
-        labels: what each is called: its topic, or its most typical words.
-        words: indices of the words that may be drawn for each, the likeliest first, shape (M, W).
-        weights: how likely each of them is, out of `WORD_DRAWS`, whole numbers of shape (M, W).
-        margin: half the gap between the nearest and the second nearest prototype, the median over public documents.
-        quality: how much of the aspect the right prototype keeps, from 0 to 1, measured on the public documents.
-    """
-
-    points: Float64Array
-    labels: tuple[str, ...]
-    words: IndexArray
-    weights: IndexArray
-    margin: float
-    quality: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse what is no set of prototypes: `DataError`."""
-        m = len(self.points)
-        if self.points.ndim != 2 or not m or not np.isfinite(self.points).all():
-            raise DataError("prototypes must be finite points of shape (M, m), at least one of them")
-        if len(self.labels) != m or self.words.shape != self.weights.shape or len(self.words) != m:
-            raise DataError(f"{m} prototypes need a label, words and weights each")
-        if not ((self.weights >= 0).all() and (self.weights.sum(axis=1) == WORD_DRAWS).all()):
-            raise DataError(
-                "the weights of a prototype's words must be whole numbers from 0 that sum to 2^32"
-            )
-        if not (math.isfinite(self.margin) and self.margin >= 0):
-            raise DataError(f"the margin of prototypes must be a number from 0, not {self.margin!r}")
-        if not 0 <= self.quality <= 1:
-            raise DataError(f"the quality of prototypes must be from 0 to 1, not {self.quality!r}")
-
-    @property
-    def size(self) -> int:
-        """M."""
-        return len(self.points)
-
-    def typical(self, prototype: int, count: int = 8) -> list[int]:
-        """Indices of the words most likely to be drawn for a prototype, the likeliest first."""
-        drawn = np.flatnonzero(self.weights[prototype])[:count]
-        return [int(index) for index in self.words[prototype, drawn]]
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Aspect:
-    """What can be kept of a document: the features that tell of it, and prototypes.
-
-    The distance d of two words is the Euclidean distance of their features, so the mean of the features is
-    1-Lipschitz in the Earth Mover's distance for d (docs/documents.md, coupling lemma).
-
-    Attributes:
-        name: "topic" or "meaning".
-        kind: what the features are: log-odds, discriminants, embedding.
-        features: of the V words, and in the last row of the point where unknown words and the empty document stand;
-            shape (V + 1, m), multiples of `GRID`.
-        rule: how a prototype is chosen where no Lipschitz property is needed: the nearest, or by cosine.
-        low, high: the box a position is clipped to, shape (m,).
-        sets: prototypes in ascending number.
-        lipschitz: |phi(w) - phi(w')| <= lipschitz * d(w, w') for all words.
-    """
-
-    name: str
-    kind: str
-    features: Float64Array
-    rule: Rule
-    low: Float64Array
-    high: Float64Array
-    sets: tuple[Prototypes, ...]
-    lipschitz: float = 1.0
-
-    def __post_init__(self) -> None:
-        """Refuse what does not fit together: `DataError`."""
-        m = self.features.shape[1] if self.features.ndim == 2 else 0
-        if not m or len(self.features) < 2 or not np.isfinite(self.features).all():
-            raise DataError("features must be finite numbers of shape (V + 1, m) for at least one word")
-        if np.abs(self.features).max() > LARGEST_FEATURE:
-            raise DataError(f"a feature is beyond {LARGEST_FEATURE:g}: scale the features down")
-        if (self.features / GRID != np.round(self.features / GRID)).any():
-            raise DataError("features must be multiples of 2^-20, so that their sums are exact")
-        if self.low.shape != (m,) or self.high.shape != (m,) or not (self.low <= self.high).all():
-            raise DataError(f"a box needs {m} lower and {m} upper ends, the lower ones first")
-        if not (np.isfinite(self.low).all() and np.isfinite(self.high).all()):
-            raise DataError("the ends of a box must be finite")
-        if not self.sets or any(found.points.shape[1] != m for found in self.sets):
-            raise DataError(f"an aspect needs prototypes, each of {m} coordinates")
-        if any(
-            int(found.words.max()) >= len(self.features) - 1 or found.words.min() < 0 for found in self.sets
-        ):
-            raise DataError("the words of a prototype must be words of the reference")
-
-    @property
-    def dimension(self) -> int:
-        """The number of features m."""
-        return int(self.features.shape[1])
-
-    @property
-    def empty(self) -> Float64Array:
-        """The public point where the empty document and unknown words stand, shape (m,)."""
-        return np.asarray(self.features[-1])
-
-    @property
-    def diameter(self) -> float:
-        """The largest distance of two points of the box, rounded up."""
-        widths = np.nextafter(self.high - self.low, np.inf)
-        return float(np.nextafter(math.sqrt(math.fsum(widths**2)) * (1 + 2.0**-50), np.inf))
-
-    def prototypes(self, size: int) -> Prototypes:
-        """The set of ``size`` prototypes; `UsageError` where there is none."""
-        for found in self.sets:
-            if found.size == size:
-                return found
-        sizes = ", ".join(str(found.size) for found in self.sets)
-        raise UsageError(f"this reference has no {size} prototypes for its {self.name}: it has {sizes}")
-
-    def positions(self, documents: Sequence[IndexArray]) -> Float64Array:
-        """Where documents lie: the mean of the features of their words, shape (n, m).
-
-        Each document is an array of word indices, V for the unknown token; the empty one lies where that stands.
-        Sums are exact, so that the result depends on the words' shares only, not on order, batch or size.
-        """
-        from scipy.sparse import csr_array
-
-        rows = Rows.of(documents)
-        flat, counts = rows.flat, np.diff(rows.starts)
-        if not len(counts):
-            return np.zeros((0, self.dimension))
-        if len(flat) and not (flat.min() >= 0 and flat.max() < len(self.features)):
-            raise DataError("a document holds an index that is no word of the reference")
-        held = csr_array((np.ones(len(flat)), flat, rows.starts), (len(counts), len(self.features)))
-        sums = held @ self.features
-        sums[counts == 0] = self.empty
-        return np.asarray(sums / np.maximum(counts, 1)[:, None])
-
-    def saturated(self, positions: Float64Array) -> Float64Array:
-        """Positions clipped to the box: never further apart than before."""
-        return np.clip(positions, self.low, self.high)
-
-
-def distances_to(points: Float64Array, prototypes: Float64Array) -> Float64Array:
-    """Euclidean distances, shape (n, m) and (M, m) -> (n, M); a row depends on its point alone, bit by bit."""
-    result = np.empty((len(points), len(prototypes)))
-    for start in range(0, len(points), _BLOCK):
-        block = np.ascontiguousarray(points[start : start + _BLOCK].T)
-        squares = np.zeros((len(prototypes), block.shape[1]))  # a row for each prototype: few long ones
-        gaps = np.empty_like(squares)
-        for axis in range(points.shape[1]):
-            np.subtract(block[axis], prototypes[:, axis, None], out=gaps)
-            np.multiply(gaps, gaps, out=gaps)
-            squares += gaps
-        np.sqrt(squares.T, out=result[start : start + _BLOCK])
-    return result
-
-
-def nearest_by(rule: Rule, points: Float64Array, prototypes: Float64Array) -> IndexArray:
-    """The prototype of each point by a public rule, the first of equals; shape (n,).
-
-    Cosine compares directions; a point or a prototype without one has cosine 0 to all.
-    """
-    if rule == "nearest":
-        return np.asarray(distances_to(points, prototypes).argmin(axis=1))
-    lengths = np.sqrt((prototypes**2).sum(axis=1, keepdims=True))
-    directions = prototypes / np.where(lengths > 0, lengths, 1.0)
-    result = np.empty(len(points), np.int64)
-    for start in range(0, len(points), _BLOCK):
-        block = points[start : start + _BLOCK]
-        products = np.zeros((len(block), len(prototypes)))
-        for axis in range(points.shape[1]):
-            products += block[:, axis, None] * directions[None, :, axis]
-        result[start : start + _BLOCK] = products.argmax(axis=1)
-    return result
+VERSION: Final = 1
+_RECORD: Final = "reference.json"
+_WORDS: Final = "words.txt"
+_TEXTS: Final = "texts.json"
+_RECORD_LIMIT: Final = 2**24
+_WORDS_LIMIT: Final = 2**28
+_AGAIN: Final = "remove the folder and fit the reference again"
 
 
 @final
@@ -252,11 +86,9 @@ class Reference:
 
         `UsageError` when there is none; `EmbeddingError` when it is damaged.
         """
-        from publius.vectors.learning import reference_store, themes
-
-        if name_or_path == themes.NAME and not reference_store.is_stored_reference(themes.NAME):
-            return themes.themes()
-        return reference_store.open_named(name_or_path)
+        if name_or_path == THEMES and not is_stored_reference(THEMES):
+            return _themes()
+        return open_named(name_or_path)
 
     @property
     def size(self) -> int:
@@ -302,22 +134,16 @@ class Reference:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """What identifies words, features and prototypes; see `reference_store.digest`."""
-        from publius.vectors.learning.reference_store import digest
-
+        """What identifies words, features and prototypes; see `digest`."""
         return self._known_sha256 or digest(self)
 
     def save(self, folder: str | Path) -> Reference:
         """Store in a new or empty folder, whole or not at all, and open what was stored."""
-        from publius.vectors.learning.reference_store import open_reference, write_reference
-
         write_reference(folder, self)
         return open_reference(folder)
 
     def verify(self) -> None:
         """Read every byte again and compare with the digest; `EmbeddingError` when it is another."""
-        from publius.vectors.learning.reference_store import digest
-
         if digest(self) != self.sha256:
             raise EmbeddingError(
                 f"the digest of the reference {self.name!r} does not match: it was changed or the disk fails; "
@@ -354,8 +180,6 @@ class Reference:
 
 
 def _reopened(folder: str, sha256: str) -> Reference:
-    from publius.vectors.learning.reference_store import open_reference
-
     reference = open_reference(folder)
     if reference.sha256 != sha256:
         raise EmbeddingError(f"the reference in {folder!r} was replaced while it was in use: start again")
@@ -367,11 +191,289 @@ def _received(facts: dict[str, Any]) -> Reference:
     return Reference(**{**facts, **proxies})
 
 
-def on_grid(features: Float64Array) -> Float64Array:
-    """Features rounded to the grid, and scaled down by a power of two where they are beyond `LARGEST_FEATURE`."""
-    largest = float(np.abs(features).max(initial=0.0))
-    if not math.isfinite(largest):
-        raise DataError("a feature is not a finite number")
-    while largest > LARGEST_FEATURE - 1:
-        features, largest = features / 2, largest / 2
-    return np.asarray(np.round(features / GRID) * GRID)
+def references_root() -> Path:
+    """Where references are stored: beside the embeddings."""
+    return store_root().parent / "references"
+
+
+def is_stored_reference(name: str) -> bool:
+    """Whether there is something stored under this name, be it damaged."""
+    return os.path.lexists(references_root() / check_name(name))
+
+
+def new_reference_folder(name: str) -> Path:
+    """Where a reference that is to be called ``name`` goes; `UsageError` when the name is taken or not allowed."""
+    if name == THEMES:
+        raise UsageError("'themes' is the name of the reference that comes with Publius: choose another")
+    folder = references_root() / check_name(name)
+    if is_stored_reference(name):
+        raise UsageError(
+            f"a reference called {name!r} is stored: choose another name, or remove it with: publius reference remove "
+            f"{name}"
+        )
+    return folder
+
+
+def remove_reference(name: str) -> None:
+    """Remove a stored reference with everything that it keeps of its texts, damaged or not.
+
+    `UsageError` where none is stored under this name, `StorageError` where it cannot be removed.
+    """
+    if name == THEMES:
+        raise UsageError(
+            "'themes' comes with Publius and tells of nobody's texts: there is nothing to remove"
+        )
+    known = ", ".join(stored_reference_names()) or "none"
+    if Path(name).name != name or not NAME.fullmatch(name) or not is_stored_reference(name):
+        raise UsageError(f"no reference of this name is stored: known are {known}")
+    folder = references_root() / name
+    with os_errors("remove the reference", folder):
+        if folder.is_symlink() or not folder.is_dir():
+            folder.unlink()  # what a link leads to is somebody else's
+            return
+        gone = temporary_name(folder.parent)
+        folder.rename(gone)  # whole or not at all, whatever happens on the way
+        shutil.rmtree(gone)
+
+
+def stored_reference_names() -> list[str]:
+    """The names of the stored references, sorted."""
+    root = references_root()
+    with os_errors("read the folder", root):
+        return sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+
+
+def open_named(name_or_path: AnyPath) -> Reference:
+    """The reference stored under a name, or in a folder; `UsageError` where there is none."""
+    given = os.fspath(name_or_path)
+    plain = isinstance(name_or_path, str) and Path(given).name == given
+    if plain and given not in (".", "..") and is_stored_reference(given):
+        folder = references_root() / given
+        if folder.is_symlink():
+            raise EmbeddingError(f"{shown(folder)} is a link: give the path that it leads to instead")
+        return open_reference(folder)
+    if Path(given).is_dir():
+        return open_reference(given)
+    known = ", ".join([THEMES, *stored_reference_names()])
+    raise UsageError(
+        f"no reference is called {given!r:.120}: known are {known}; make one from public texts with: "
+        "publius reference fit PUBLIC --label topic --name NAME"
+    )
+
+
+def digest(reference: Reference) -> str:
+    """The SHA-256 that identifies a reference: its public decisions, its words and every array.
+
+    Over ``publius/reference/v1`` and a zero byte, the record of `_decisions` as sorted JSON and a zero byte, the
+    words each with a newline, and each array's name, shape and little-endian bytes in the order of
+    `Reference.arrays`. The record says how the words were counted, too, where that is known. Where else it came from
+    is not part of it.
+    """
+    state = hashlib.sha256(b"publius/reference/v1\0")
+    decisions = _decisions(reference)
+    if "public_words" in reference.source:  # references of before have none
+        decisions["public_words"] = reference.source["public_words"]
+    state.update(json.dumps(decisions, sort_keys=True, ensure_ascii=False).encode() + b"\0")
+    state.update("".join(f"{word}\n" for word in reference.vocabulary).encode())
+    for name, array in reference.arrays():
+        state.update(f"{name}{array.shape}".encode())
+        state.update(np.ascontiguousarray(array, _stored_type(array)).tobytes())
+    return state.hexdigest()
+
+
+def _stored_type(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
+    return np.dtype("<f8") if array.dtype.kind == "f" else np.dtype("<i8")
+
+
+def _decisions(reference: Reference) -> dict[str, Any]:
+    return {
+        "tokenizer": reference.tokenizer,
+        "stop_words": reference.stop_words,
+        "aspects": [
+            {
+                "name": aspect.name,
+                "kind": aspect.kind,
+                "rule": aspect.rule,
+                "lipschitz": aspect.lipschitz,
+                "sets": [
+                    {
+                        "size": found.size,
+                        "labels": list(found.labels),
+                        "margin": found.margin,
+                        "quality": found.quality,
+                    }
+                    for found in aspect.sets
+                ],
+            }
+            for aspect in reference.aspects.values()
+        ],
+    }
+
+
+def write_reference(folder: AnyPath, reference: Reference) -> None:
+    """Store a reference, whole or not at all, for its owner alone: to publish it is a decision of its own.
+
+    `UsageError` when ``folder`` is there and not empty.
+    """
+    record = {
+        "format": "publius-reference",
+        "version": VERSION,
+        "name": check_name(reference.name),
+        "sha256": reference.sha256,
+        "size": reference.size,
+        **_decisions(reference),
+        "source": dict(reference.source),
+    }
+    with new_folder(folder, owner_only=owned_store(folder)) as temporary:
+        for name, array in reference.arrays():
+            with open(temporary / f"{name}.npy", "wb") as stream:
+                plain = np.ascontiguousarray(array, _stored_type(array))
+                np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(plain))
+                stream.write(plain.tobytes())
+        (temporary / _WORDS).write_bytes("".join(f"{word}\n" for word in reference.vocabulary).encode())
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
+        (temporary / _RECORD).write_text(text + "\n", encoding="utf-8")
+
+
+def read_reference_record(folder: AnyPath) -> dict[str, Any]:
+    """The record of a stored reference; `EmbeddingError` when it is missing or malformed."""
+    path = Path(folder, _RECORD)
+    if path.is_symlink() or not path.is_file():
+        raise EmbeddingError(f"{shown(folder)} is not a reference of Publius: it has no {_RECORD}")
+    try:
+        record = json.loads(read_bytes_limited(path, _RECORD_LIMIT))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, PubliusError):
+            raise
+        raise EmbeddingError(f"{shown(path)} is not JSON: {_AGAIN}") from None
+    if not isinstance(record, dict) or record.get("format") != "publius-reference":
+        raise EmbeddingError(f"{shown(path)} does not describe a reference of Publius: {_AGAIN}")
+    if record.get("version") != VERSION:
+        raise EmbeddingError(
+            f"{shown(path)}: version {record.get('version')!r:.20}; this Publius reads {VERSION}: {_AGAIN}"
+        )
+    return record
+
+
+def remember_texts(folder: AnyPath, texts: Path, text_field: str) -> None:
+    """Note beside a stored reference where its public texts lie on this machine; no part of the reference."""
+    record = json.dumps({"path": os.path.abspath(texts), "text_field": text_field}, ensure_ascii=False)
+    with write_file(Path(folder, _TEXTS), 0o600) as file:
+        file.write(record.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def remembered_texts(folder: AnyPath) -> tuple[Path, str] | None:
+    """Where the public texts of a stored reference lay, and their text field; None where nobody noted it."""
+    path = Path(folder, _TEXTS)
+    try:
+        record = json.loads(read_bytes_limited(path, _RECORD_LIMIT).decode("utf-8", "surrogateescape"))
+        return Path(record["path"]), str(record["text_field"])
+    except (StorageError, ValueError, KeyError, TypeError):
+        return None
+
+
+def open_reference(folder: AnyPath) -> Reference:
+    """The reference in ``folder``, memory-mapped; `EmbeddingError` when a part is missing or does not fit.
+
+    Every byte is read and the digest compared with the recorded one: a release states it for what was drawn from.
+    """
+    place = Path(folder)
+    record = read_reference_record(place)
+    try:
+        found = _opened(place, record)
+        _check_digest(found)
+        return found
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        reason = str(error) if isinstance(error, PubliusError) else "a part is missing or malformed"
+        raise EmbeddingError(f"{shown(place)}: {reason}: {_AGAIN}") from None
+
+
+def _check_digest(reference: Reference) -> None:
+    """`EmbeddingError` where the arrays, words or decisions are not those that the digest was recorded for."""
+    if digest(reference) != reference.sha256:
+        raise EmbeddingError("the digest does not match: a number, a word or the record was changed")
+
+
+def _opened(place: Path, record: Mapping[str, Any]) -> Reference:
+    words = _words(place / _WORDS, int(record["size"]))
+    if record["tokenizer"] not in PROFILES:
+        raise EmbeddingError("its tokenizer is not known to this Publius")
+    aspects = {}
+    for facts in record["aspects"]:
+        name = check_name(facts["name"])
+        low, high = _array(place, f"{name}.box", "<f8", 2)
+        sets = tuple(_prototypes(place, name, found) for found in facts["sets"])
+        features = _array(place, f"{name}.features", "<f8", 2)
+        if facts["rule"] not in ("nearest", "cosine") or float(facts["lipschitz"]) != 1.0:
+            raise EmbeddingError("a rule or a constant is not known to this Publius")
+        aspects[name] = Aspect(name, str(facts["kind"]), features, facts["rule"], low, high, sets)
+    return Reference(
+        name=check_name(record["name"]),
+        vocabulary=words,
+        background=_array(place, "background", "<f8", 1),
+        aspects=MappingProxyType(aspects),
+        tokenizer=record["tokenizer"],
+        stop_words=str(record["stop_words"]),
+        source=MappingProxyType(dict(record["source"])),
+        folder=place.resolve(),
+        _known_sha256=str(record["sha256"]),
+    )
+
+
+def _prototypes(place: Path, aspect: str, facts: Mapping[str, Any]) -> Prototypes:
+    start = f"{aspect}.{int(facts['size'])}"
+    points = _array(place, f"{start}.points", "<f8", 2)
+    if len(points) != int(facts["size"]):
+        raise EmbeddingError("the number of prototypes is not as recorded")
+    return Prototypes(
+        points,
+        tuple(str(label) for label in facts["labels"]),
+        _array(place, f"{start}.words", "<i8", 2),
+        _array(place, f"{start}.weights", "<i8", 2),
+        float(facts["margin"]),
+        float(facts["quality"]),
+    )
+
+
+def _array(place: Path, name: str, kind: str, dimensions: int) -> np.ndarray[Any, Any]:
+    path = place / f"{name}.npy"
+    if path.is_symlink() or not path.is_file():
+        raise EmbeddingError(f"{path.name} is missing")
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if array.dtype != np.dtype(kind) or array.ndim != dimensions or not array.flags.c_contiguous:
+        raise EmbeddingError(f"{path.name} is not the array it should be")
+    return np.asarray(array)
+
+
+def _words(path: Path, size: int) -> tuple[str, ...]:
+    if path.is_symlink() or not path.is_file():
+        raise EmbeddingError(f"{path.name} is missing")
+    words = tuple(read_bytes_limited(path, _WORDS_LIMIT).decode().split("\n"))
+    if words[-1] or len(words) != size + 1:
+        raise EmbeddingError(f"{path.name} has not the recorded number of words")
+    words = words[:-1]
+    if UNKNOWN in words or any(word_fault(word) for word in words):
+        raise EmbeddingError(f"{path.name} holds a word that is not admitted")
+    return words
+
+
+def _themes() -> Reference:
+    """The stored themes of the default vectors, made now where there are none yet."""
+    from publius.vectors.learning.themes import place_of
+
+    embeddings = Embeddings.load()
+    folder = place_of(embeddings)
+    if is_stored_reference(folder.name) or folder.is_dir():
+        return open_reference(folder)
+    made = make_themes(embeddings)
+    try:
+        return made.save(folder)
+    except (StorageError, UsageError):  # no place to write, or another process was quicker: memory will do
+        return made
+
+
+def make_themes(embeddings: Embeddings) -> Reference:
+    """Themes of the most frequent words of ``embeddings``, which stand in the order of frequency."""
+    from publius.vectors.learning.themes import themes_of
+
+    return Reference(**themes_of(embeddings))

@@ -6,13 +6,14 @@ topics of yours and keeps modestly (docs/documents.md): good enough to try thing
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.errors import StorageError, UsageError
+from publius.errors import UsageError
 from publius.files.progress import counted, stage
 from publius.settings import StopWordSettings
 from publius.text.tokenizer import StopWords
@@ -20,10 +21,10 @@ from publius.vectors.catalogue import PACKAGED_FOLDER, store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import recall
 from publius.vectors.learning.clusters import clusters, directions
-from publius.vectors.learning.reference import Aspect, Prototypes, Reference, distances_to, on_grid
+from publius.vectors.learning.prototypes import THEMES, Aspect, Prototypes, distances_to, on_grid
 from publius.vectors.learning.typical_words import drawable
 
-NAME: Final = "themes"
+NAME: Final = THEMES
 WORDS: Final = 20_000
 _PROTOTYPE_WORDS: Final = 4_000
 _SHARED_RANK: Final = 3000.0
@@ -32,20 +33,10 @@ _DRAWN: Final = 100
 _VERSION: Final = 3
 
 
-def themes() -> Reference:
-    """The stored themes of the default vectors, made now where there are none yet."""
-    from publius.vectors.learning.reference_store import is_stored_reference, open_reference
-
-    embeddings = Embeddings.load()
+def place_of(embeddings: Embeddings) -> Path:
+    """Where the themes of ``embeddings`` are stored."""
     name = f"{NAME}-v{_VERSION}-{embeddings.sha256[:12]}"
-    folder = store_root().parent / PACKAGED_FOLDER / name
-    if is_stored_reference(name) or folder.is_dir():
-        return open_reference(folder)
-    made = make_themes(embeddings)
-    try:
-        return made.save(folder)
-    except (StorageError, UsageError):  # no place to write, or another process was quicker: memory will do
-        return made
+    return store_root().parent / PACKAGED_FOLDER / name
 
 
 def is_made() -> bool:
@@ -53,8 +44,8 @@ def is_made() -> bool:
     return any((store_root().parent / PACKAGED_FOLDER).glob(f"{NAME}-v{_VERSION}-*"))
 
 
-def make_themes(embeddings: Embeddings) -> Reference:
-    """Themes of the most frequent words of ``embeddings``, which stand in the order of frequency."""
+def themes_of(embeddings: Embeddings) -> dict[str, Any]:
+    """What the reference consists of: themes of the most frequent of the words, which stand in that order."""
     stops = StopWords.load()
     places = [
         place
@@ -74,15 +65,15 @@ def make_themes(embeddings: Embeddings) -> Reference:
         with stage(f"Making the reference {NAME}: what keeps the {name}"):
             aspects[name] = _aspect(name, features, background, vocabulary, sizes)
     source = {"format": "themes", "embeddings": embeddings.sha256, "words": len(places), "version": _VERSION}
-    return Reference(
-        NAME,
-        vocabulary,
-        background,
-        MappingProxyType(aspects),
-        embeddings.tokenizer,
-        StopWordSettings.stop_words,
-        MappingProxyType(source),
-    )
+    return {
+        "name": NAME,
+        "vocabulary": vocabulary,
+        "background": background,
+        "aspects": MappingProxyType(aspects),
+        "tokenizer": embeddings.tokenizer,
+        "stop_words": StopWordSettings.stop_words,
+        "source": MappingProxyType(source),
+    }
 
 
 def _weighted(vectors: Float64Array, rank: Float64Array, background: Float64Array) -> Float64Array:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.vectors.learning.reference import WORD_DRAWS
+from publius.vectors.learning.prototypes import WORD_DRAWS
 
 WORDS: Final = 1000
 """Words that may be drawn for one prototype."""
