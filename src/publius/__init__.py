@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from publius.mechanisms.prototype import Prototype
     from publius.mechanisms.registry import make_document_mechanism, make_mechanism
     from publius.mechanisms.shuffled import Shuffled
+    from publius.mechanisms.vector_bags import randomize_bag
     from publius.privacy.guarantee import Guarantee
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import protect_corpus
@@ -69,6 +70,7 @@ _HOMES = {
     "open_corpus": "documents.corpus",
     "protect_corpus": "releases.engines",
     "protect_table": "releases.tables",
+    "randomize_bag": "mechanisms.vector_bags",
     "release": "releases.protect",
 }
 
@@ -104,6 +106,7 @@ __all__ = [
     "open_corpus",
     "protect_corpus",
     "protect_table",
+    "randomize_bag",
     "release",
 ]
 

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from publius.cli import app
 from publius.errors import PubliusError
 from publius.privacy.ledger import Ledger
+from publius.vectors.catalogue import new_stored_folder
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
 
@@ -135,6 +136,48 @@ def test_the_guarantee_between_two_texts():
     assert facts["exponent"] >= 20 * plain["distance"]
 
 
+def test_the_guarantee_between_words_as_the_vocabulary_has_them(tmp_path):
+    """The worked example of the paper has names: a text is lower-cased, and they would be unknown."""
+    Embeddings.from_arrays(["Chicago", "Illinois", "meets"], [[0.0], [2.0], [9.0]], name="named").save(
+        new_stored_folder("named")
+    )
+    asked = (
+        "guarantee",
+        "--epsilon",
+        "0.5",
+        "--between",
+        "Chicago meets",
+        "Illinois meets",
+        "--embeddings",
+        "named",
+    )
+    literal = run_json(*asked, "--length", "2", "--words")
+    assert (literal["distance"], literal["exponent"]) == pytest.approx((1.0, 1.0))
+    assert (literal["unknown_a"], literal["unknown_b"]) == (0, 0)
+    assert run_json(*asked, "--words") == literal  # N is how many they are
+    lowered = run_json(*asked, "--length", "2", "--text")
+    assert (lowered["distance"], lowered["unknown_a"], lowered["unknown_b"]) == (0.0, 1, 1)
+    assert "unknown words" in run(*asked, "--length", "2", "--text")[1]
+    assert "unknown words" not in run(*asked, "--words")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("--between", "river", "lemon", "--words", "--text"), "one of them"),
+     (("--distance", "1", "--words"), "--between"),
+     (("--between", "river", "lemon river", "--words"), "--length")],
+)  # fmt: skip
+def test_words_that_cannot_be_compared(arguments, message):
+    code, _, said = run("guarantee", "--epsilon", "1", *arguments, *TOY)
+    assert code == 2
+    assert message in said
+
+
+def test_the_factor_says_that_it_is_rounded_up():
+    out = run("guarantee", "--epsilon", "0.0625", "--length", "4", "--distance", "2.816")[1]
+    assert "2.03, rounded up" in out
+
+
 def test_releases_and_candidates():
     case = ("guarantee", "--epsilon", "0.5", "--length", "2", "--distance", "1")
     once, twice = run_json(*case), run_json(*case, "--releases", "2", "--candidates", "5")
@@ -186,6 +229,19 @@ def test_utility():
     assert facts["lower_bound_after_nearest"] < facts["lower_bound"]
     assert facts["paper_bound_applies"] is facts["paper_bound_refuted"] is True
     assert facts["mean_noise_norm"] == 1.0
+
+
+def test_the_bound_of_the_paper_is_exact_for_one_word():
+    """Refuted is what fails: at N = 1 it does not."""
+    case = ("utility", "--epsilon", "1", "--dimension", "3", "--distance", "0.7")
+    one, two = run_json(*case, "--length", "1"), run_json(*case, "--length", "2")
+    assert (one["paper_bound_refuted"], two["paper_bound_refuted"]) == (False, True)
+    assert one["paper_bound"] == one["lower_bound"]
+    assert one["paper_bound_geometric"] == pytest.approx(one["lower_bound"])
+    assert two["paper_bound_geometric"] <= two["lower_bound"] < two["paper_bound"]
+    assert two["density_times_volume"] == pytest.approx(1.4**3 / 6)
+    assert "exact for one word" in run(*case, "--length", "1")[1]
+    assert "geometric factor" in run(*case, "--length", "2")[1]
 
 
 def test_utility_for_people_says_which_bound_is_false():

@@ -243,6 +243,25 @@ CHANGES: tuple[Change, ...] = (
         "delta is that of whichever two words, as in the manifest, and not of this distance",
     ),
     *(
+        Change(
+            case,
+            f"json/{key}",
+            lambda was, now, answer: was is ABSENT and now == 0,
+            "a comparison of two texts says how many of their words are unknown",
+        )
+        for case in ("commands/guarantee between", "commands/guarantee of a position")
+        for key in ("unknown_a", "unknown_b")
+    ),
+    *(
+        Change(
+            "commands/utility",
+            f"json/{key}",
+            lambda was, now, answer: was is ABSENT and now >= 0,
+            "the bound of the paper with its geometric factor, which is true",
+        )
+        for key in ("paper_bound_geometric", "density_times_volume")
+    ),
+    *(
         change
         for numbered in ("seeded/*, numbered", "seeded/* from folder")
         for change in (

@@ -19,7 +19,7 @@ NOISE_ONLY = {
     "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",
     "ManhattanLaplace.log_density",
 }  # fmt: skip
-ON_THE_GRID = {"Grid.sum", "Laplace.randomize_vectors"}
+ON_THE_GRID = {"Grid.sum", "Laplace.randomize_vectors", "randomize_bag"}
 MEASURED = {"together_by_law"}  # shares of an attack, for the curator's own report
 WITHOUT_A_GUARANTEE = {"views.document.draw"}  # numbers in a dictionary: no annotation tells them
 DATA = {

@@ -64,13 +64,14 @@ def _between(
 ) -> None:
     from publius.distances import transport_plan
     from publius.distances.metrics import metric_named
-    from publius.text.bag import Bag
+    from publius.text.bag import Bag, Encoding, given_words
     from publius.vectors.embeddings import Embeddings
 
     ground = metric_named(settings.metric)
     vectors = Embeddings.load(settings.embeddings)
     if words:
-        first, second = _given_words(a, vectors), _given_words(b, vectors)
+        as_given = Encoding.of(vectors.tokenizer, length=None)
+        first, second = (given_words(each.split(), vectors, as_given) for each in (a, b))
     else:
         first, second = encoded_pair(a, b, vectors, settings, text=text)
     found = transport_plan(Bag(first.words), Bag(second.words), vectors, ground)
@@ -155,14 +156,6 @@ def encoded_pair(
     shortest = replace(whole, length=min(len(first.words), len(second.words)))
     first, second = (words_of(found, vectors, shortest) for found in texts)
     return first, second
-
-
-def _given_words(argument: str, vectors: Embeddings) -> Encoded:
-    from publius.text.bag import UNKNOWN, Encoded
-
-    words = argument.split()
-    unknown = sum(word not in vectors for word in words)
-    return Encoded(tuple(word if word in vectors else UNKNOWN for word in words), len(words), unknown, 0)
 
 
 def one_text(argument: str, *, text: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +11,14 @@ import typer
 
 from publius.cli.before import with_what_is_kept
 from publius.cli.console import print_json, print_table, printable
-from publius.cli.distance import Text, one_text
+from publius.cli.distance import Text, Words, one_text
 from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
 from publius.settings import MechanismSettings, ReleaseSettings
 
 if TYPE_CHECKING:
     from publius.releases.plan import Plan
+    from publius.releases.stated import Compared
 
 _LOOSE = 10.0  # nats; a factor of 22,000
 _ELSEWHERE = ("experiment", "seed", "order", "keep_between")
@@ -35,7 +37,7 @@ def guarantee(
     ] = None,
     between: Annotated[
         tuple[str, str] | None,
-        typer.Option(help="Two files (texts with --text) whose distance is computed."),
+        typer.Option(help="Two files (texts with --text, words with --words) whose distance is computed."),
     ] = None,
     public: Annotated[
         Path | None,
@@ -53,6 +55,7 @@ def guarantee(
         typer.Option(min=1, help="Of vectors that are not at hand, with laplace and --distance."),
     ] = None,
     text: Text = False,
+    words: Words = False,
     json: Json = False,
 ) -> None:
     """State what a release promises.
@@ -61,7 +64,11 @@ def guarantee(
     """
     if sum(each is not None for each in (distance, between, public)) > 1:
         raise UsageError("give one of --distance D, --between A B and --public TEXTS")
-    pair = None if between is None else (one_text(between[0], text=text), one_text(between[1], text=text))
+    pair = None if between is None else _pair(between, text=text, words=words)
+    if words and between is None:
+        raise UsageError("--words says how to read --between A B: give both")
+    if words and pair is not None and settings.length is None and len(pair[0]) == len(pair[1]):
+        settings = replace(settings, length=len(pair[0]))
     if manifest is not None and (pair is not None or public is not None):
         from publius.releases.of_manifest import plan_of
 
@@ -81,6 +88,15 @@ def guarantee(
         _print_constants(facts)
 
 
+def _pair(between: tuple[str, str], *, text: bool, words: bool) -> Compared:
+    """Two texts, or the words of each as they stand."""
+    if text and words:
+        raise UsageError("--text reads texts and --words single words: give one of them")
+    if words:
+        return between[0].split(), between[1].split()
+    return one_text(between[0], text=text), one_text(between[1], text=text)
+
+
 def _manifest(path: Path) -> dict[str, Any]:
     from publius.releases.signoff import read_manifest_of
 
@@ -96,7 +112,7 @@ def _of_manifest(path: Path, distance: float | None, releases: int) -> dict[str,
 def _of_setting(
     settings: ReleaseSettings,
     distance: float | None,
-    pair: tuple[str, str] | None,
+    pair: Compared | None,
     public: Path | None,
     seen: tuple[int, int | None, int | None],
 ) -> dict[str, Any]:
@@ -116,7 +132,7 @@ def _of_setting(
 def _of_plan(
     plan: Plan,
     distance: float | None,
-    pair: tuple[str, str] | None,
+    pair: Compared | None,
     public: Path | None,
     seen: tuple[int, int | None],
 ) -> dict[str, Any]:
@@ -186,6 +202,7 @@ def _print_constants(facts: dict[str, Any]) -> None:
         rows.append(("exponent", f"{nats(facts['exponent'])} ({facts['strength']})"))
     if facts.get("exact") is not None:
         rows.append(("exactly, for these two", nats(facts["exact"])))
+    rows += _unknown_words(facts)
     print_table(("guarantee", f"level {facts['level']}, N = {facts['size']:,}"), rows)
     if "pairs" in facts:
         typer.echo("")
@@ -197,6 +214,16 @@ def _print_constants(facts: dict[str, Any]) -> None:
     typer.echo(f"\nIn words: {_scale()}.")
     if "promise" in facts:
         typer.echo("\n" + printable(facts["promise"]))
+
+
+def _unknown_words(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    """Said where there are any: two different ones count as the same."""
+    counts = facts.get("unknown_a", 0), facts.get("unknown_b", 0)
+    if not any(counts):
+        return []
+    return [
+        ("unknown words", f"{counts[0]:,} of A and {counts[1]:,} of B: no distance between them is known")
+    ]
 
 
 def _print(facts: dict[str, Any]) -> None:
@@ -211,7 +238,7 @@ def _print(facts: dict[str, Any]) -> None:
             f"{rounded_up(exponent, 6)} nats = epsilon*N*distance"
             + (" * releases" if facts["releases"] > 1 else ""),
         ),
-        ("factor", factor_text(exponent)),
+        ("factor", f"{factor_text(exponent)}, rounded up"),
         ("in words", f"{facts['strength']} ({_scale()})"),
         ("delta", f"{rounded_up(facts['delta'], 2)}, for the finite range of the sampled noise"),
     ]
@@ -222,6 +249,7 @@ def _print(facts: dict[str, Any]) -> None:
                 f"at most {rounded_up(facts['posterior_at_most'], 4)}, from a prior of {facts['prior']:.4g}",
             )
         )
+    rows += _unknown_words(facts)
     print_table(("guarantee", f"epsilon = {facts['epsilon']:g} a word, N = {facts['size']:,}"), rows)
     typer.echo(
         f"\nWhatever is seen of {seen} is at most {factor_text(exponent)} times as probable under one of the "

@@ -32,6 +32,7 @@ from typing import Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
+from publius.errors import UsageError
 
 _ALLOWED_UNITS: Final = 32  # of 2^-53, besides n/2
 _LARGEST_INDEX: Final = 2.0**51
@@ -58,13 +59,29 @@ class Grid:
         ``diagonal`` is that of the unit cube in the metric, ``reach`` the largest noise times epsilon. None of it is
         private.
         """
-        moved = math.ldexp((dimension / 2 + _ALLOWED_UNITS) * reach, -53)  # epsilon * t
+        moved = _moved(dimension, reach)
         balanced = math.sqrt(4 * dimension * moved / diagonal)  # epsilon * L at which both costs are equal
         spacing = 2.0 ** math.floor(math.log2(balanced) - math.log2(epsilon))
-        scaled = spacing * epsilon
+        return cls.spaced(spacing, dimension, epsilon, diagonal, reach)
+
+    @classmethod
+    def spaced(cls, spacing: float, dimension: int, epsilon: float, diagonal: float, reach: float) -> Grid:
+        """The grid of the largest power of two up to ``spacing``, with what it costs; the rest as for `of`.
+
+        `UsageError` for a spacing that is no such number, or so fine that it would not hide the sampler's rounding.
+        """
+        if not (math.isfinite(spacing) and spacing > 0):
+            raise UsageError(f"the spacing of a grid must be a positive number, not {spacing!r}")
+        power = 2.0 ** (math.frexp(spacing)[1] - 1)
+        moved, scaled = _moved(dimension, reach), power * epsilon
+        if not 2 * moved < scaled < math.inf:
+            raise UsageError(
+                f"a grid of spacing {power:g} is too fine for epsilon {epsilon:g} in {dimension} dimensions, or too "
+                f"coarse for any number: leave it out, or give one from {4 * moved / epsilon:.3g}"
+            )
         widened = dimension * (math.log1p(2 * moved / scaled) - math.log1p(-2 * moved / scaled))
         loss = diagonal * (scaled + 2 * moved) + widened
-        return cls(spacing, loss * (1 + 2.0**-40))
+        return cls(power, loss * (1 + 2.0**-40))
 
     def indices(self, values: FloatArray) -> Float64Array:
         """The cell of each value, clamped to 2^51 on either side: whole numbers as float64."""
@@ -75,3 +92,8 @@ class Grid:
     def sum(self, vectors: FloatArray, noise: FloatArray) -> Float64Array:
         """``vectors`` and ``noise``, each put on the grid, added without rounding."""
         return np.asarray((self.indices(vectors) + self.indices(noise)) * self.spacing)
+
+
+def _moved(dimension: int, reach: float) -> float:
+    """Epsilon * t: how far the sampler's rounding moves a coordinate."""
+    return math.ldexp((dimension / 2 + _ALLOWED_UNITS) * reach, -53)

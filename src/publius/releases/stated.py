@@ -12,12 +12,15 @@ from publius.privacy.guarantee import Bound, Guarantee, strength_of
 from publius.privacy.promise import promise, statement
 from publius.releases.plan import Plan
 from publius.releases.typical_pairs import frequent_words, typical_pairs
-from publius.text.bag import Bag, Encoded, words_of
+from publius.text.bag import Bag, Encoded, given_words, words_of
+
+Compared = tuple[str, str] | tuple[Sequence[str], Sequence[str]]
+"""Two texts, or two lists of words as the vocabulary has them."""
 
 
 def between(
     plan: Plan,
-    pair: tuple[str, str] | None = None,
+    pair: Compared | None = None,
     distance: float | None = None,
     *,
     releases: int = 1,
@@ -25,12 +28,15 @@ def between(
 ) -> dict[str, Any]:
     """What is stated between two texts, at a distance, or between any two documents where a bound is.
 
+    Of two texts it says how many of their words are unknown: between those no distance is measured.
     `UsageError` where neither a pair nor a distance is given and no bound is stated.
     """
     mechanism, guarantee = plan.mechanism, plan.guarantee
+    unknown: dict[str, int] = {}
     if pair is not None:
         one, other = (_encoded(text, plan) for text in pair)
         compared = mechanism.compare(one, other, plan.encoding)
+        unknown = {"unknown_a": one.unknown, "unknown_b": other.unknown}
     elif distance is not None:
         compared = mechanism.at_distance(distance)
     elif guarantee.bound is None:
@@ -40,8 +46,8 @@ def between(
     if guarantee.bound is None and compared.distance is not None:
         bound = Bound(compared.exponent, compared.delta)
         facts = statement(guarantee, compared.distance, bound, releases=releases, candidates=candidates)
-        return {**facts, **named(mechanism.name, guarantee.evidence, facts["exponent"])}
-    extra = {"distance": compared.distance, "exact": compared.exact}
+        return {**facts, **named(mechanism.name, guarantee.evidence, facts["exponent"]), **unknown}
+    extra = {"distance": compared.distance, "exact": compared.exact, **unknown}
     return {**constants(plan), **extra, "releases": releases, **_exponent(compared.exponent, releases)}
 
 
@@ -52,8 +58,9 @@ def constants(plan: Plan, *, releases: int = 1) -> dict[str, Any]:
     return {**facts, "releases": releases, **_exponent(plan.guarantee.map(), releases)}
 
 
-def _encoded(text: str, plan: Plan) -> Encoded:
-    encoded = words_of(text, plan.vocabulary, plan.encoding)
+def _encoded(text: str | Sequence[str], plan: Plan) -> Encoded:
+    read = words_of if isinstance(text, str) else given_words
+    encoded = read(text, plan.vocabulary, plan.encoding)  # type: ignore[arg-type]
     if encoded.padding == plan.size:
         raise DocumentError("one of the documents has no word left: it has only stop words or unknown ones")
     return encoded

@@ -8,7 +8,7 @@ up with the public unknown token.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, repeat
 from types import MappingProxyType
@@ -272,6 +272,22 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     padding = encoding.missing(len(words))
     padded = (*words, *repeat(UNKNOWN, padding))
     return Encoded(padded, len(words) + dropped, unknown, padding, tuple(between))
+
+
+def given_words(words: Sequence[str], vocabulary: Container[str], encoding: Encoding) -> Encoded:
+    """Words given one by one, as the vocabulary has them, case and all: nothing is cut, lower-cased or left out.
+
+    Unknown ones, N and padding as for a text. Raises `UnknownWordError` under "reject".
+    """
+    unknown = sum(word not in vocabulary for word in words[: encoding.length])
+    if unknown and encoding.unknown == "reject":
+        raise _rejected(unknown, len(words))
+    kept = [word if word in vocabulary else UNKNOWN for word in words]
+    if encoding.unknown == "drop":
+        kept = [word for word in kept if word != UNKNOWN]
+    kept = kept[: encoding.length]
+    padding = encoding.missing(len(kept))
+    return Encoded((*kept, *repeat(UNKNOWN, padding)), len(kept), unknown, padding)
 
 
 def words_of_all(texts: Sequence[str], vocabulary: Vocabulary, encoding: Encoding) -> list[Encoded]:
