@@ -581,10 +581,16 @@ class DistanceSettings(StopWordSettings, VectorSettings):
         "all", help="Words that count: a number N (short texts padded), 'shortest' or 'all'.",
         parse=partial(parsed_length, words=(SHORTEST, "all")),
     )  # fmt: skip
-    unknown: Literal["unk", "drop", "reject"] = option(
-        TextSettings.unknown, help="Words outside the vocabulary: unk, drop or reject.",
+    unknown: UnknownPolicy = option(
+        TextSettings.unknown, help="Words outside the vocabulary: unk, drop or reject; keep is drop here, for what an "
+        "experiment kept has no vector and so no distance.",
         noun="policy for unknown words",
     )  # fmt: skip
+
+    @property
+    def policy(self) -> SafePolicy:
+        """What becomes of unknown words where distances are measured."""
+        return "drop" if self.unknown == "keep" else self.unknown
 
     @property
     def size(self) -> int | None:
@@ -625,7 +631,9 @@ class WritingSettings(Settings):
     """Who writes text of a release, and from what."""
 
     writer: str = option(
-        help="exemplar, ngram, llm:URL#MODEL (a language model of yours) or python:MODULE:CLASS.", public=True
+        help="exemplar, ngram, characters (the character 4-grams inside the words; characters:3 for others), "
+        "llm:URL#MODEL (a language model of yours) or python:MODULE:CLASS.",
+        public=True,
     )
     reference: str | None = option(
         None, help="The release's public reference: a stored name or a folder. Default: found by its name.",

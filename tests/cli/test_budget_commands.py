@@ -118,6 +118,14 @@ def test_nearest_documents(corpus_file):
     assert len(distances) == 3
 
 
+def test_what_an_experiment_kept_counts_for_no_distance(corpus_file):
+    """Kept words have no vector: `--unknown keep` is taken, and is drop."""
+    query = f"{sentence(4)} Zorgon"
+    kept = run_json("nearest", "--text", query, corpus_file, *TOY, "--unknown", "keep")
+    assert kept == run_json("nearest", "--text", query, corpus_file, *TOY, "--unknown", "drop")
+    assert kept["nearest"][0]["distance"] == 0.0
+
+
 @pytest.mark.parametrize(("epsilon", "exponent", "factor"), [(0.0625, 0.704, 2.02), (0.03125, 0.352, 1.42)])
 def test_the_guarantee_of_the_worked_example(epsilon, exponent, factor):
     facts = run_json("guarantee", "--epsilon", epsilon, "--length", "4", "--distance", "2.816")

@@ -13,9 +13,11 @@ from publius.evaluation.attackers.koppel import Koppel
 from publius.evaluation.attackers.likelihood import Likelihood
 from publius.evaluation.attackers.linear import character_machine, word_machine
 from publius.evaluation.attackers.nearest import EarthMovers, NearestTexts
-from publius.evaluation.features import bounded_grams, inner_grams
+from publius.evaluation.features import bounded_grams
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
+from publius.text.character_grams import inner_grams
+from publius.vectors.embeddings import Embeddings
 
 KNOWN = [Bag(text(author, 0).split()) for author in AUTHORS]
 UNKNOWN = [Bag(text(author, seed).split()) for author in AUTHORS for seed in range(1, 6)]
@@ -194,3 +196,45 @@ def test_boosted_trees_learn_what_is_not_linear():
     trees = BoostedTrees().fit(bags[:150], labels[:150]).score(bags[150:], labels[150:])
     assert trees >= 0.95
     assert trees > word_machine().fit(bags[:150], labels[:150]).score(bags[150:], labels[150:]) + 0.1
+
+
+def test_koppel_leaves_out_who_has_too_little_known_text():
+    """As the paper, which asks for 400 words: an author of fewer is never named, unless asked for fewer."""
+    short = [Bag(text(AUTHORS[0], 0).split()[:100]), *KNOWN[1:]]
+    assert AUTHORS[0] in Koppel().fit(short, AUTHORS).predict(UNKNOWN)
+    least = min(bag.size for bag in KNOWN[1:])
+    assert AUTHORS[0] not in Koppel(least_words=least).fit(short, AUTHORS).predict(UNKNOWN)
+    with pytest.raises(UsageError, match="known words"):
+        Koppel(least_words=10**6).fit(KNOWN, AUTHORS)
+
+
+def test_fasttext_starts_from_vectors_and_from_subwords_and_reports_a_validation():
+    pytest.importorskip("fasttext", reason="extra fasttext is not installed")
+    words = sorted({word for bag in [*KNOWN, *UNKNOWN] for word in bag.counts})
+    vectors = Embeddings.from_arrays(words, seeded_rng(1).normal(size=(len(words), 7)), name="seven")
+    started = FastText(vectors=vectors, validation=0.25).fit(UNKNOWN, TRUTH)
+    assert started._model.get_dimension() == 7
+    assert started.facts_["validation_texts"] == len(UNKNOWN) // 4
+    assert 0 <= started.facts_["validation"] <= 1
+    whole = FastText(dimension=12).fit(UNKNOWN, TRUTH)
+    assert (whole._model.get_dimension(), whole.facts_) == (12, {})
+    pieces = FastText(subwords=(3, 4)).fit(UNKNOWN, TRUTH)
+    assert len(pieces._model.get_subwords("harbor")[0]) > len(whole._model.get_subwords("harbor")[0])
+
+
+def test_the_vectors_are_where_training_begins():
+    """With no step of learning to speak of, the word vectors of the model are those that were given."""
+    pytest.importorskip("fasttext", reason="extra fasttext is not installed")
+    words = sorted({word for bag in KNOWN for word in bag.counts})
+    given = Embeddings.from_arrays(words, seeded_rng(1).normal(size=(len(words), 7)), name="seven")
+    model = FastText(vectors=given, epochs=1, rate=1e-9).fit(KNOWN, AUTHORS)._model
+    direction = given.vectors[3] / np.linalg.norm(given.vectors[3])  # fastText scales them to length 1
+    np.testing.assert_allclose(model.get_word_vector(words[3]), direction, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"validation": 1.0}, {"validation": -0.1}, {"dimension": 0}, {"subwords": (4, 3)}]
+)
+def test_fasttext_says_what_cannot_be(wrong):
+    with pytest.raises(UsageError):
+        FastText(**wrong)

@@ -11,7 +11,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from letters import rows, write
+from letters import AUTHORS, rows, write
 from publius.cli import app
 from publius.errors import DataError, DocumentError, UsageError
 
@@ -77,7 +77,9 @@ def test_rows_are_as_promised(folder):
     found = records(folder)
     assert all(list(row)[: len(KEYS)] == KEYS for row in found)
     assert {(r["mechanism"], r["epsilon"], r["repeat"]) for r in found} == {
-        ("clean", None, 0), *(("laplace", epsilon, repeat) for epsilon in (30.0, 2.0) for repeat in (0, 1))
+        (*each, repeat)
+        for each in (("clean", None), ("laplace", 30.0), ("laplace", 2.0))
+        for repeat in (0, 1)
     }  # fmt: skip
     assert {(r["adversary"], r["task"]) for r in found if r["epsilon"] == 2.0} == {
         ("sr-nearest", "author"), ("sr-nearest", "topic"), ("koppel", "author"), ("likelihood", "author"),
@@ -87,6 +89,19 @@ def test_rows_are_as_promised(folder):
     assert all(
         r["accuracy"] == r["correct"] / r["total"] and r["low"] <= r["accuracy"] <= r["high"] for r in found
     )
+
+
+def test_texts_have_their_nearest_authors_and_how_far_they_are(folder):
+    """The paper's table: nearest first, with distances, of up to five texts, clean and protected."""
+    for name in ("clean-clean-0", "laplace-2.0-0"):
+        shown = json.loads((folder / "cells" / f"{name}.json").read_text())["nearest"]
+        assert sorted(each["text"] for each in shown) == [f"{author}-unknown" for author in AUTHORS]
+        for each in shown:
+            assert each["distances"] == sorted(each["distances"])
+            assert sorted(each["authors"]) == sorted(AUTHORS)
+            assert each["authors"][each["rank"] - 1] == each["text"].removesuffix("-unknown")
+    page = (folder / "report.html").read_text()
+    assert f"{shown[0]['authors'][0]} {shown[0]['distances'][0]:.3g}" in page
 
 
 def test_every_row_states_how_the_texts_were_protected(folder):

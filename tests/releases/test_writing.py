@@ -27,6 +27,7 @@ from publius.releases.writing.exemplar import FEWEST, PASSAGE, passages
 from publius.releases.writing.llm import fault_of, prompt
 from publius.settings import ReleaseSettings, WritingSettings
 from publius.text.bag import Bag
+from publius.text.character_grams import character_grams
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import remember_texts, remembered_texts
@@ -238,6 +239,21 @@ def test_an_ngram_has_the_words_of_the_bag(write, public, release):
     for line, bag in zip(lines, bags_of(release), strict=True):
         assert Bag(line["text"].split()).counts == Bag.from_counts(bag["bag"]).counts
         assert line["source"]["corpus"] == "public.jsonl"
+
+
+@pytest.mark.parametrize(("writer", "length"), [("characters", 4), ("characters:2", 2)])
+def test_characters_are_those_inside_the_words_of_the_bag(write, release, writer, length):
+    code, said, lines = write(writer)
+    assert code == 0, said
+    for line, bag in zip(lines, bags_of(release), strict=True):
+        expected = character_grams(Bag.from_counts(bag["bag"]), length)
+        assert Counter(line["text"].split()) == expected
+        assert line["source"] == {"characters": length}
+
+
+def test_a_length_of_characters_is_a_number(write):
+    assert write("characters:many")[0] == 2
+    assert write("characters:0")[0] == 2
 
 
 PLUGIN = """

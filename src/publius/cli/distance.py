@@ -123,7 +123,7 @@ def _nearest(
     ground = metric_named(settings.metric)
     vectors = Embeddings.load(settings.embeddings)
     encoding = Encoding.of(
-        vectors.tokenizer, length=settings.size, unknown=settings.unknown, stop_words=settings.stop_words
+        vectors.tokenizer, length=settings.size, unknown=settings.policy, stop_words=settings.stop_words
     )
     query = Bag(words_of(one_text(document, text=text), vectors, encoding).words)
     ids, bags = _bags(open_corpus(corpus, **asdict(fields)), vectors, encoding)
@@ -144,7 +144,7 @@ def encoded_pair(
     from publius.text.bag import Encoding, words_of
 
     whole = Encoding.of(
-        vectors.tokenizer, length=settings.size, unknown=settings.unknown, stop_words=settings.stop_words
+        vectors.tokenizer, length=settings.size, unknown=settings.policy, stop_words=settings.stop_words
     )
     texts = one_text(a, text=text), one_text(b, text=text)
     first, second = (words_of(found, vectors, whole) for found in texts)

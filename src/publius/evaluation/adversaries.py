@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, final
+from dataclasses import dataclass, replace
+from typing import Any, Final, final
 
-from publius.errors import UsageError
+from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.evaluation.attackers.boosting import BoostedTrees
 from publius.evaluation.attackers.delta import Delta
@@ -15,7 +16,9 @@ from publius.evaluation.attackers.koppel import Koppel
 from publius.evaluation.attackers.likelihood import Likelihood
 from publius.evaluation.attackers.linear import character_machine, word_machine
 from publius.evaluation.attackers.nearest import Distances, NearestTexts
+from publius.files.user_code import PYTHON, object_at
 from publius.settings import Task
+from publius.vectors.embeddings import Embeddings
 
 ADAPTIVE: Final = "adaptive-"
 INFORMED: Final = "informed"
@@ -90,16 +93,94 @@ PRESETS: Final[dict[str | None, Chosen]] = {
 def choose_adversaries(names: Sequence[str]) -> tuple[str, ...]:
     """The adversaries called ``names``, in the order of `NAMES`; "all" stands for every one that is installed.
 
-    `UsageError` for a name that does not exist.
+    Those with parameters, and classes of one's own, come last in the order given: see `kind_of`. `UsageError` for a
+    name that does not exist, `PolicyError` for a class that is no adversary.
     """
-    wrong = [name for name in names if name not in (*NAMES, ALL)]
-    if wrong or not names:
-        raise UsageError(
-            f"no adversary is called {wrong[0] if wrong else ''!r}: choose all, or some of {', '.join(NAMES)}"
-        )
+    if not names:
+        raise _unknown("")
+    own = [name for name in names if name not in (*NAMES, ALL)]
+    for name in own:
+        kind_of(name)
     if ALL in names:
-        return tuple(name for name in NAMES if fasttext_installed() or not name.endswith("fasttext"))
-    return tuple(name for name in NAMES if name in names)
+        known = [name for name in NAMES if fasttext_installed() or not name.endswith("fasttext")]
+    else:
+        known = [name for name in NAMES if name in names]
+    return (*known, *own)
+
+
+def kind_of(name: str) -> Kind:
+    """The kind called ``name``, adaptive or not.
+
+    ``koppel:least_words=400`` and ``fasttext:dimension=50:subwords=3-6:vectors=NAME:validation=0.1`` are kinds with
+    parameters; ``python:MODULE:CLASS`` is a class of one's own derived from `AbstractAttacker`.
+    """
+    base = base_name(name)
+    if base.startswith(PYTHON):
+        return _imported(base)
+    head, *parameters = base.split(":")
+    if not parameters and head in KINDS:
+        return KINDS[head]
+    if not parameters or head not in _PARAMETERS:
+        raise _unknown(name)
+    given: dict[str, Any] = {}
+    for each in parameters:
+        key, _, value = each.partition("=")
+        if key not in _PARAMETERS[head]:
+            raise UsageError(
+                f"the adversary {head} takes no {key!r:.40}: it takes {', '.join(_PARAMETERS[head])}"
+            )
+        try:
+            given[key] = _PARAMETERS[head][key](value)
+        except ValueError:
+            raise UsageError(f"{each!r:.60} is no value for {key} of the adversary {head}") from None
+    make: Any = Koppel if head == "koppel" else FastText
+    if "vectors" in given:
+        given["vectors"] = Embeddings.load(given["vectors"])
+    make(**given)  # says what is wrong before anything is run
+    return replace(KINDS[head], make=lambda task, distances, seed: make(**given, seed=seed))
+
+
+def _lengths(value: str) -> tuple[int, int]:
+    shortest, longest = value.split("-")
+    return int(shortest), int(longest)
+
+
+_PARAMETERS: Final[dict[str, dict[str, Callable[[str], Any]]]] = {
+    "koppel": {"least_words": int, "rounds": int, "features": int},
+    "fasttext": {
+        "epochs": int, "rate": float, "dimension": int, "subwords": _lengths, "vectors": str, "validation": float,
+    },
+}  # fmt: skip
+"""What kinds take beside the texts, and how each value is read."""
+
+
+def _imported(name: str) -> Kind:
+    """The class at ``python:MODULE:CLASS``; importing it runs its code."""
+    found = object_at(name)
+    if not (isinstance(found, type) and issubclass(found, AbstractAttacker)):
+        raise PolicyError(
+            f"{name} is no adversary: derive the class from publius.evaluation.attackers.base.AbstractAttacker"
+        )
+    if inspect.isabstract(found):
+        raise PolicyError(f"{name} does not define {', '.join(sorted(found.__abstractmethods__))}")
+
+    def make(task: Task, distances: Distances, seed: int) -> AbstractAttacker:
+        try:
+            made = found()
+        except PubliusError:
+            raise
+        except Exception as error:  # somebody else's bug is told as such
+            raise PolicyError(f"the adversary {name} cannot be made: {place_of(error)}") from error
+        made.seed = seed
+        return made
+
+    return Kind(make, found.tasks, copies=1)
+
+
+def _unknown(name: str) -> UsageError:
+    return UsageError(
+        f"no adversary is called {name!r:.80}: choose all, or some of {', '.join(NAMES)}, or python:MODULE:CLASS"
+    )
 
 
 def shown_place(name: str) -> int:

@@ -13,7 +13,15 @@ import numpy as np
 
 from publius.arrays import Float64Array
 from publius.errors import UsageError
-from publius.evaluation.adversaries import ADAPTIVE, INFORMED, KINDS, LINKAGE, ORIGINALS, RETRIEVAL, base_name
+from publius.evaluation.adversaries import (
+    ADAPTIVE,
+    INFORMED,
+    LINKAGE,
+    ORIGINALS,
+    RETRIEVAL,
+    base_name,
+    kind_of,
+)
 from publius.evaluation.attackers.base import AbstractAttacker, best_columns
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.language import LanguageAdversary
@@ -42,6 +50,7 @@ from publius.vectors.embeddings import Embeddings
 
 SNIPPET_WORDS = 24
 NEAREST_SHOWN = 5
+TEXTS_SHOWN = 5
 
 
 @final
@@ -154,7 +163,8 @@ class Outcome:
     Attributes:
         rows: one for each adversary and task.
         earth_movers: mean Earth Mover's distance of the released bags to the original ones.
-        nearest: for the text of the nearest-authors table, the nearest authors and the true one's rank.
+        nearest: for each text of the nearest-authors table, the nearest authors, how far their nearest texts are, and
+            the true one's rank.
         snippet: its first words, if they may be shown.
         exact: whether the informed adversary had exact probabilities.
         promised: whether the mechanism has a guarantee in the metric of the evaluation.
@@ -168,7 +178,7 @@ class Outcome:
 
     rows: tuple[Row, ...]
     earth_movers: float
-    nearest: dict[str, Any]
+    nearest: list[dict[str, Any]]
     snippet: tuple[str, ...]
     exact: bool
     promised: bool
@@ -199,6 +209,7 @@ class _Run:
         self._protected: dict[tuple[str, int], list[Bag]] = {}
         self._transitions: dict[Task, AbstractTransition] = {}
         self._clean: dict[str, list[Bag]] = {}
+        self._facts: dict[str, Any] = {}
 
     def outcome(self) -> Outcome:
         protector = self._protector
@@ -249,7 +260,7 @@ class _Run:
             return self._mechanism is not None and (task != "topic" or self._protector.exact)
         if name.startswith(ADAPTIVE) and self._cell.mechanism == CLEAN:
             return False
-        return ("author" if task == "sensitive" else task) in KINDS[base_name(name)].tasks
+        return ("author" if task == "sensitive" else task) in kind_of(name).tasks
 
     def _further_rows(self, bags: Sequence[Bag], protection: Protection) -> list[Row]:
         """Who links releases, once, and what a release is good for."""
@@ -316,7 +327,7 @@ class _Run:
                 for place, at in zip(places, best_columns(scores, self._seed).tolist(), strict=True):
                     named[place] = names[at]
         hits = [a == text.label(task) for a, text in zip(named, asked, strict=True)]
-        extra = {"blind": blind_to_text(asked, named)} if task == "author" else None
+        extra = {**self._facts, **({"blind": blind_to_text(asked, named)} if task == "author" else {})}
         return make_row(protection, name, task, hits, self._setting.chances[task], extra)
 
     def _scored(
@@ -325,11 +336,13 @@ class _Run:
     ) -> tuple[Sequence[str], Float64Array]:  # fmt: skip
         """The labels that an adversary knows, and the score of each for each bag, shape (bags, labels)."""
         labels = [text.label(task) for text in texts]
+        self._facts = {}
         if name == INFORMED and isinstance(self._protector, DocumentProtector):
             found = self._protector.informed(texts, labels, released)
             if found is not None:
                 return found
         attacker = self._attacker(name, task).fit(X, labels)
+        self._facts = attacker.facts_
         return attacker.classes_, attacker.decision_function(bags)
 
     @property
@@ -342,7 +355,7 @@ class _Run:
                 rng = self._key.rng(f"informed/{self._cell.repeat}/{task}")
                 self._transitions[task] = transition_of(self._mechanism, rng)
             return Informed(self._transitions[task], self._setting.embeddings, seed=self._seed)
-        return KINDS[base_name(name)].make(task, self._distances, self._seed)
+        return kind_of(name).make(task, self._distances, self._seed)
 
     def _training(self, name: str, task: Task) -> tuple[list[EncodedText], list[Bag]]:
         """The texts to learn from, and their bags as the adversary has them.
@@ -356,7 +369,7 @@ class _Run:
             if which not in self._clean:
                 self._clean[which] = [text.bag for text in texts]
             return list(texts), self._clean[which]
-        copies = KINDS[base_name(name)].copies if of_authors else 1
+        copies = kind_of(name).copies if of_authors else 1
         bags = self._adaptive(texts, which, copies)
         return list(texts) * copies, bags
 
@@ -383,19 +396,33 @@ class _Run:
         finite = [value for value in gone if np.isfinite(value)]
         return float(np.mean(finite)) if finite else 0.0
 
-    def _nearest(self, bags: Sequence[Bag]) -> dict[str, Any]:
-        """The nearest authors of one text, as in the paper's Table 2."""
+    def _nearest(self, bags: Sequence[Bag]) -> list[dict[str, Any]]:
+        """The nearest known texts of five texts and how far they are, as in the paper's Table 2.
+
+        The first is the one of which words may be shown.
+        """
         data = self._setting.data
         if "sr-nearest" not in self._setting.adversaries or "known" not in self._clean or data.crossed:
-            return {}
-        at = next((i for i, text in enumerate(data.unknown) if text.id == self._setting.snippet), 0)
-        order = np.argsort(self._distances(bags, self._clean["known"])[at], kind="stable").tolist()
-        authors = list(dict.fromkeys(data.known[index].author for index in order))
-        truth = data.unknown[at].author
+            return []
+        chosen = next((i for i, text in enumerate(data.unknown) if text.id == self._setting.snippet), 0)
+        shown = [chosen, *(at for at in range(len(bags)) if at != chosen)][:TEXTS_SHOWN]
+        table = self._distances(bags, self._clean["known"])
+        return [self._nearest_of(at, table[at]) for at in shown]
+
+    def _nearest_of(self, at: int, distances: Float64Array) -> dict[str, Any]:
+        """The nearest known text of each author, nearest first, and the place of the true one."""
+        data = self._setting.data
+        nearest: dict[str | None, float] = {}
+        for place in np.argsort(distances, kind="stable").tolist():
+            nearest.setdefault(data.known[place].author, float(distances[place]))
+        authors = list(nearest)
         return {
             "text": data.unknown[at].id,
             "authors": authors[:NEAREST_SHOWN],
-            "rank": authors.index(truth) + 1,
+            "distances": [
+                round(far, 6) if np.isfinite(far) else None for far in list(nearest.values())[:NEAREST_SHOWN]
+            ],
+            "rank": authors.index(data.unknown[at].author) + 1,
         }
 
     def _snippet(self, released: Sequence[Protected]) -> tuple[str, ...]:

@@ -25,11 +25,6 @@ def whole_word(word: str) -> tuple[str]:
     return (word,)
 
 
-def inner_grams(word: str, length: int = 4) -> list[str]:
-    """The character n-grams inside a word; a word of at most n characters is one piece (Koppel et al. 2011)."""
-    return [word[start : start + length] for start in range(max(1, len(word) - length + 1))]
-
-
 def bounded_grams(word: str, shortest: int = 2, longest: int = 4) -> list[str]:
     """The character n-grams of a word with its two ends marked by a space, of several lengths."""
     padded = f" {word} "

@@ -68,7 +68,7 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
         "sensitive": _tried(lines, "sensitive"),
         "figures": [Markup(figure) for figure in _figures(lines, mechanisms, facts)],  # noqa: S704  # made by us
         "nearest": [
-            (cell, found["nearest"])
+            (cell, _nearest(found["nearest"]))
             for cell, found in results.details
             if found["nearest"] and not cell.repeat
         ],
@@ -92,6 +92,13 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
         "documents": list(DOCUMENT_MECHANISMS),
         "not_tried": NOT_TRIED[1:] if facts["request"].get("adversary") else NOT_TRIED,
     }
+
+
+def _nearest(found: Any) -> list[dict[str, Any]]:
+    """The texts of the nearest-authors table; up to version 0.2 it was one, without distances."""
+    if isinstance(found, list):
+        return found
+    return [{**found, "distances": [None] * len(found["authors"])}]
 
 
 def _linkage(results: Results, lines: Sequence[Line]) -> list[tuple[str, list[Row]]]:

@@ -120,11 +120,13 @@ class Request(EvaluationSettings):
         return record
 
     def cells(self) -> list[Cell]:
-        """The clean cell, then repeat by repeat every mechanism at every epsilon or bound, the largest first.
+        """The clean cells, then repeat by repeat every mechanism at every epsilon or bound, the largest first.
+
+        Unprotected texts are attacked as often as protected ones: adversaries draw lots, and differ by them.
 
         A document mechanism is tried at the bounds; where there are none, at the epsilons.
         """
-        found = [Cell(CLEAN, None, 0)]
+        found = [Cell(CLEAN, None, repeat) for repeat in range(self.times)]
         for repeat, mechanism in product(range(self.times), self.mechanisms):
             if mechanism in self.of_documents and self.bounds:
                 found += [Cell(mechanism, None, repeat, at) for at in sorted(set(self.bounds), reverse=True)]

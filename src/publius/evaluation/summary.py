@@ -111,9 +111,11 @@ class Line:
         return max(found, key=lambda finding: finding.accuracy.value, default=None)
 
     def paper(self, column: str) -> Finding | None:
-        """A column of the paper's table."""
+        """A column of the paper's table; where its adversary was run with parameters only, the first of those."""
         adversary, task = PAPER[column]
-        found = self.findings.get((adversary, "author" if task == "author" else "topic"))
+        given = (each for (name, asked), each in self.findings.items()
+                 if asked == task and name.startswith(adversary + ":"))  # fmt: skip
+        found = self.findings.get((adversary, task)) or next(given, None)
         return found or (self.of("linear", "topic") if column == "DRtopic" else None)
 
 

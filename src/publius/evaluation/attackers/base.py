@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Self, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
+from publius.settings import Task
 from publius.text.bag import Bag
 
 
@@ -21,13 +22,17 @@ class AbstractAttacker(ABC):
     an adversary who knows nothing is right as often as chance and not as often as the first label is.
 
     Attributes:
+        tasks: what it can be asked to name.
         classes_: the labels seen in fitting, sorted.
         seed: of the tie breaks, and of whatever else an adversary draws.
+        facts_: numbers that fitting found out, such as an accuracy on texts held out; they stand in its rows.
 
     """
 
+    tasks: ClassVar[tuple[Task, ...]] = ("author", "topic")
     classes_: tuple[str, ...] = ()
     seed: int = 0
+    facts_: dict[str, Any] = {}  # noqa: RUF012  # replaced, never changed
 
     @final
     def fit(self, X: Sequence[Bag], y: Sequence[str]) -> Self:

@@ -7,18 +7,21 @@ from typing import Final
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.files.user_code import PYTHON
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
+from publius.releases.writing.characters import Characters
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.exemplar import Exemplar
 from publius.releases.writing.llm import LanguageModelWriter
 from publius.releases.writing.ngram import NGram
 from publius.releases.writing.writer import AbstractTextWriter, Seen, Written, imported
 
-WRITERS: Final[dict[str, type[AbstractTextWriter]]] = {kind.name: kind for kind in (Exemplar, NGram)}
+WRITERS: Final[dict[str, type[AbstractTextWriter]]] = {
+    kind.name: kind for kind in (Exemplar, NGram, Characters)
+}
 
 
 def check_name(name: str) -> None:
     """`UsageError` for a writer that cannot be."""
-    if name not in WRITERS and not name.startswith((PREFIX, PYTHON)):
+    if name not in WRITERS and not name.startswith((PREFIX, PYTHON, f"{Characters.name}:")):
         raise UsageError(
             f"no writer is called {name!r:.80}: choose {', '.join(WRITERS)}, llm:URL#MODEL or python:MODULE:CLASS"
         )
@@ -31,7 +34,7 @@ def made(seen: Seen, key: str | None = None) -> AbstractTextWriter:
     if name.startswith(PREFIX):
         return LanguageModelWriter(seen, key)
     if not name.startswith(PYTHON):
-        return WRITERS[name](seen)
+        return WRITERS[name.partition(":")[0]](seen)
     kind = imported(name)
     try:
         writer = kind(seen)
