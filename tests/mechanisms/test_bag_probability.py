@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from publius.checks.audit.lifting import bag_kernel, bags
+from publius.audit.lifting import bag_kernel, bags
 from publius.errors import DataError, UsageError
 from publius.mechanisms.finite.bag_probability import log_probability
 from publius.mechanisms.registry import make_mechanism
