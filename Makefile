@@ -20,6 +20,8 @@ QUICK_TESTS := bag bounds budget_commands certificate cli_embeddings corpus doct
 	web_security web_views word_outcomes writers
 QUICK := $(wildcard $(foreach name,$(QUICK_TESTS),tests/*/test_$(name).py))
 SEED ?= 1
+# Where the environment forbids it, each of the hundreds of processes that tests start would compile its libraries.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 
@@ -52,7 +54,7 @@ demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sig
 	@$(BIN)/publius demo --output demo-output
 
 test: $(READY)  ## run the tests
-	@$(BIN)/python -m pytest -q -n 2
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

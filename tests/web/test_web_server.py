@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -213,18 +214,33 @@ def test_the_browser_gets_the_address_by_a_private_file(tmp_path, monkeypatch):
     assert "#token=secret" in page.read_text()
 
 
-@pytest.fixture
-def running(stored, tmp_path):
+@contextmanager
+def explorer_of(embeddings, home):
     """A real process: (its address, its token, the process)."""
-    arguments = ["explore", "--no-browser", "--embeddings", stored, "--output", str(tmp_path / "releases")]
+    embeddings.save(home / "embeddings" / "toy")
+    arguments = ["explore", "--no-browser", "--embeddings", "toy", "--output", str(home / "releases")]
     process = subprocess.Popen(
         [sys.executable, "-m", "publius", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "PUBLIUS_HOME": str(home), "TMPDIR": str(home)},
     )  # fmt: skip
     address, token = process.stdout.readline().strip().split("/#token=")
     yield address, token, process
     process.kill()
     process.communicate()
+
+
+@pytest.fixture
+def running(embeddings, tmp_path):
+    """One that a test may end."""
+    with explorer_of(embeddings, tmp_path) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def serving(embeddings, tmp_path_factory):
+    """One for all tests that only ask: its address and its token."""
+    with explorer_of(embeddings, tmp_path_factory.mktemp("serving")) as found:
+        yield found[:2]
 
 
 def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path):
@@ -349,9 +365,9 @@ EARLY = {
 
 
 @pytest.mark.parametrize("case", EARLY)
-def test_every_early_answer_can_be_read(running, case):
+def test_every_early_answer_can_be_read(serving, case):
     """By a client that sends its whole body before it looks: the connection is not reset under the answer."""
-    address, token, _ = running
+    address, token = serving
     status, changes, body = EARLY[case]
     if case == "9 MB in chunks":
         body = body * 150 + b"0\r\n\r\n"
@@ -366,8 +382,8 @@ def test_every_early_answer_can_be_read(running, case):
         assert json.loads(answer.partition(b"\r\n\r\n")[2])["error"]["code"] == 2
 
 
-def test_a_connection_serves_many_requests_and_ends_after_an_early_answer(running):
-    address, token, _ = running
+def test_a_connection_serves_many_requests_and_ends_after_an_early_answer(serving):
+    address, token = serving
     host = address.removeprefix("http://")
     connection = HTTPConnection(host, timeout=60)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
@@ -387,8 +403,8 @@ def test_a_connection_serves_many_requests_and_ends_after_an_early_answer(runnin
     connection.close()
 
 
-def test_two_requests_sent_at_once_are_both_answered(running):
-    address, token, _ = running
+def test_two_requests_sent_at_once_are_both_answered(serving):
+    address, token = serving
     body = json.dumps({"text": sentence(1)})
     one = (
         f"POST /v1/tokens HTTP/1.1\r\nHost: {address.removeprefix('http://')}\r\nAuthorization: Bearer {token}\r\n"
