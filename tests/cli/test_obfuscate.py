@@ -14,31 +14,21 @@ from pathlib import Path
 import pytest
 
 from publius.vectors.embeddings import Embeddings
+from released import completed as publius
 from toy import WORDS, sentence
 
 
-def publius(*arguments, env=None):
-    """The command in a process of its own, as from a shell."""
+def in_a_shell(*arguments):
+    """The command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "publius", *map(str, arguments)],
-        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **(env or {})},
+        capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 
-def obfuscate(corpus, output, *arguments):
-    return publius(
-        "obfuscate",
-        corpus,
-        "--epsilon",
-        "2",
-        "--output",
-        output,
-        "--embeddings",
-        "toy",
-        "--length",
-        "20",
-        *arguments,
-    )
+def obfuscate(corpus, output, *arguments, run=publius):
+    choices = ("--epsilon", 2, "--output", output, "--embeddings", "toy", "--length", 20)
+    return run("obfuscate", corpus, *choices, *arguments)
 
 
 def bags(output):
@@ -69,7 +59,7 @@ def test_bags_and_manifest(corpus_file, tmp_path):
 
 
 def test_json_is_all_there_is_on_standard_output(corpus_file, tmp_path):
-    done = obfuscate(corpus_file, tmp_path / "out", "--json")
+    done = obfuscate(corpus_file, tmp_path / "out", "--json", run=in_a_shell)
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
 
@@ -306,8 +296,9 @@ def test_entropy_failure_leaves_nothing(corpus_file, tmp_path, monkeypatch):
 )
 def test_a_signal_leaves_nothing_behind(tmp_path, number, code):
     corpus = tmp_path / "corpus.jsonl"
+    texts = [sentence(i) for i in range(50)]
     with corpus.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps({"id": i, "text": sentence(i % 50)}) + "\n" for i in range(60_000))
+        file.writelines(json.dumps({"id": i, "text": texts[i % 50]}) + "\n" for i in range(60_000))
     command = [
         sys.executable,
         "-m",
@@ -337,7 +328,8 @@ def test_a_signal_while_the_workers_are_started_is_no_bug(tmp_path, monkeypatch,
     from publius.cli import main
 
     corpus = tmp_path / "corpus.jsonl"
-    corpus.write_text("".join(json.dumps({"id": i, "text": sentence(i % 50)}) + "\n" for i in range(3_000)))
+    texts = [sentence(i) for i in range(50)]
+    corpus.write_text("".join(json.dumps({"id": i, "text": texts[i % 50]}) + "\n" for i in range(3_000)))
 
     def submit(pool, *_):
         pool._executor_manager_thread = threading.Thread()  # made, and about to be started
@@ -399,7 +391,7 @@ def test_runs_under_python_o(corpus_file, tmp_path):
 
 
 def test_bags_go_to_standard_output_and_all_else_to_standard_error(corpus_file, tmp_path):
-    done = obfuscate(corpus_file, "-", "--manifest", tmp_path / "manifest.json")
+    done = obfuscate(corpus_file, "-", "--manifest", tmp_path / "manifest.json", run=in_a_shell)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["id"] for row in rows] == [f"doc{i}" for i in range(12)]
@@ -412,7 +404,7 @@ def test_bags_go_to_standard_output_and_all_else_to_standard_error(corpus_file, 
 def test_nothing_is_sent_before_it_is_charged(corpus_file, tmp_path):
     book = tmp_path / "book.ledger"
     assert publius("ledger", "init", book, "--budget", "39").returncode == 0
-    refused = obfuscate(corpus_file, "-", "--ledger", book)  # a document costs 40
+    refused = obfuscate(corpus_file, "-", "--ledger", book, run=in_a_shell)  # a document costs 40
     assert (refused.returncode, refused.stdout) == (77, "")
 
 

@@ -16,6 +16,7 @@ from publius.evaluation.steps.answers import Choices, config_text, read_config, 
 from publius.evaluation.steps.older import Older
 from publius.evaluation.steps.walk import Walk, looked_at
 from publius.noise.randomness import seeded_rng
+from released import completed as publius
 
 TOPICS = {
     "card": "card payment charged refund statement bank fee interest balance credit limit purchase merchant".split(),
@@ -68,11 +69,6 @@ def private(tmp_path):
 @pytest.fixture
 def older(tmp_path):
     return store(tmp_path / "older.csv", rows(120, 2))
-
-
-def publius(*arguments, said=None):
-    call = [sys.executable, "-m", "publius", *map(str, arguments)]
-    return subprocess.run(call, capture_output=True, text=True, check=False, input=said)
 
 
 @pytest.mark.parametrize("answers", [None, "{older}\n\n\n\n\n"])
