@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from publius.cli import main
-from publius.evaluation.steps.walk import Walk
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
@@ -40,14 +39,6 @@ def stored(embeddings, home):
     """The name of the same vectors in the store."""
     embeddings.save(home / "embeddings" / "toy")
     return "toy"
-
-
-@pytest.fixture
-def one_adversary(monkeypatch):
-    """What `publius start` measures is attacked by one adversary; the others have tests of their own."""
-    whole = Walk.attack
-    chosen = ["--adversaries", "likelihood", "--parts", "2", "--workers", "1"]
-    monkeypatch.setattr(Walk, "attack", lambda self, *asked: [*whole(self, *asked), *chosen])
 
 
 @pytest.fixture

@@ -138,7 +138,7 @@ def told(count):
     ]
 
 
-def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, one_adversary, tmp_path):
+def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp_path):
     pytest.importorskip("sklearn")
     give(client, "older", table(told(120)), "told.csv")
     choice = {"preserve": "meaning", "bound": 7.0, "authors_at_least": 1}
