@@ -8,7 +8,7 @@ from typer import Context
 from typer.main import get_command
 
 from publius.cli import app
-from publius.evaluation.steps import Choices, config_text, read_config
+from publius.evaluation.steps.answers import Choices, config_text, read_config
 from toy import sentence
 
 CANARY = "zzcanary"

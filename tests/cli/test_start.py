@@ -146,6 +146,35 @@ def test_one_author_is_no_evidence(private, tmp_path):
     )
 
 
+def test_a_wrong_answer_is_asked_again_and_nothing_is_lost(private, tmp_path):
+    """Columns, a file and a kind that are none, and no number."""
+    renamed = labelled(
+        tmp_path,
+        "renamed",
+        lambda row: {"complaint": row["complaint"], "who": row["author"], "what": row["topic"]},
+    )
+    answers = ("narrative", "complaint", "nowhere.csv", renamed, "whom", "who", "about", "what", "form", "topic", "",
+               "much", "7")  # fmt: skip
+    said = "\n".join(map(str, answers)) + "\n"
+    done = publius("start", private, "--text-field", "canary", "--output", tmp_path / "out", said=said)
+    for each in ("no column 'canary'", "no such file or folder", "none of the answers: who, what, none",
+                 "on 2 topics", "none of the answers: topic, meaning, words", "5. Attacks"):  # fmt: skip
+        assert each in done.stdout
+    assert done.returncode == 1  # nobody was there to say whether to go on
+    assert not (tmp_path / "out").exists()
+
+
+def test_none_is_an_answer_on_the_command_line_too_and_what_is_proposed_is_said(private, tmp_path):
+    refused(private, None, tmp_path, "--public", "none", code=77, message="--without-evidence")
+    unlabelled = labelled(
+        tmp_path, "plain", lambda row: {"complaint": row["complaint"], "author": row["author"]}
+    )
+    done = publius("start", private, "--public", unlabelled, "--yes", "--authors-at-least", "99", "--output",
+                   tmp_path / "out")  # fmt: skip
+    assert "What to keep: meaning, because the public texts have no column of topics" in done.stdout
+    assert done.returncode == 65  # there are not so many authors
+
+
 def test_texts_that_are_all_alike_are_another_column_or_file(private, older, tmp_path):
     alike = store(
         tmp_path / "alike.csv", ({**each, "complaint": "the same words in all"} for each in rows(30, 5))
@@ -264,9 +293,8 @@ def test_a_bound_that_was_only_proposed_is_not_released_after_a_fail(private, tm
 
 
 def test_without_public_texts_it_takes_themes_and_says_that_nothing_was_measured(private, tmp_path):
-    done = publius(
-        "start", private, "--without-evidence", "--preserve", "topic", "--yes", "--output", tmp_path / "out"
-    )
+    done = publius("start", private, "--public", "none", "--without-evidence", "--preserve", "topic", "--yes",
+                   "--output", tmp_path / "out")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "There is no evidence that authors are hidden: nothing was measured." in done.stdout
     assert json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())["reference"] == "themes"

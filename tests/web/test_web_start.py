@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from complaint_files import TOPICS, as_given, complaints, table
+from publius.evaluation.steps.questions import ON_PAGE
 from publius.noise.randomness import seeded_rng
 from publius.releases.signoff import verify
 from publius.web import start_answers
@@ -293,6 +294,26 @@ def test_a_run_can_be_cancelled_and_leaves_nothing(client, ready, tmp_path, home
     assert (run["state"], run["error"], run["result"]) == ("stopped", None, None)
     assert not list(tmp_path.glob("releases/*"))
     assert not list(home.glob("references/*"))
+
+
+def test_a_page_that_is_opened_anew_finds_the_run_and_its_files_and_can_cancel_it(client, ready):
+    """The tab that began it was closed: nobody else knows of the run."""
+    ask(client, "release", preserve="topic")
+    found = client.get("/v1/start").json()
+    assert found["run"]["state"] == "running"
+    form = {name: found["texts"]["found"][name] for name in ("text_field", "delimiter", "encoding")}
+    assert ask(client, "look", role="texts", **form).json()["found"] == found["texts"]["found"]
+    assert fault(ask(client, "look", role="texts", text_field="id"))[2].startswith("a run is under way")
+    client.post("/v1/start/cancel", json={})
+    assert ended(client)["state"] == "stopped"
+
+
+def test_the_page_asks_in_the_words_of_the_terminal(client):
+    asked = {each["name"]: each for each in client.get("/v1/start").json()["questions"]}
+    assert {name: each["words"] for name, each in asked.items()} == {
+        each.name: each.words for each in ON_PAGE
+    }
+    assert [option["value"] for option in asked["preserve"]["options"]] == ["topic", "meaning", "words"]
 
 
 def test_a_command_that_fails_is_an_error_in_its_own_words(client, ready, home):

@@ -20,8 +20,29 @@ import typer
 from publius.cli.console import print_json, printable, waiting
 from publius.cli.evaluate import progress_shown
 from publius.cli.options import Json, options
-from publius.errors import PolicyError, UsageError
-from publius.settings import StartSettings, check
+from publius.errors import DataError, PolicyError, UsageError
+from publius.evaluation.steps.questions import (
+    ACCEPT_LOSS,
+    AFTER_FAIL,
+    AUTHOR_FIELD,
+    BOUND,
+    EPSILON,
+    FIND,
+    GO_ON,
+    LEAVE_OUT,
+    NONE,
+    PRESERVE,
+    PUBLIC,
+    RELEASE,
+    STOP,
+    TEXT_FIELD,
+    TOPIC_FIELD,
+    WITHOUT_EVIDENCE,
+    YES,
+    Question,
+    with_columns,
+)
+from publius.settings import StartSettings
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -31,17 +52,8 @@ if TYPE_CHECKING:
     from publius.evaluation.steps.walk import Walk
     from publius.evaluation.steps.workflow import ReleaseWorkflow
 
-_NONE: Final = "none"
-_STOP: Final = "stop"
-_KEEP: Final = "release"
-_FIND: Final = "find"
 _SHOWN_WORDS: Final = 200
 _SHOWN_BOUNDS: Final = (1.0, 3.0, 7.0, 15.0)
-_KEPT: Final = {
-    "topic": "each document becomes words that are typical of its topic; a bound holds between any two documents",
-    "meaning": "each document becomes words of the public theme that is nearest to it; the same kind of bound",
-    "words": "each word is replaced by one that is near to it (the paper's way); texts far apart can be told apart",
-}  # fmt: skip
 
 
 @final
@@ -118,32 +130,42 @@ class _Asking:
 
     yes: bool
 
-    def __call__(self, question: str, proposed: str) -> str:
-        return proposed if self.yes else str(typer.prompt(question, default=proposed))
-
-    def needed(self, question: str, otherwise: str) -> str:
-        """An answer for which nothing can be proposed; `UsageError` that says ``otherwise`` where nobody is asked."""
+    def __call__(self, question: Question) -> str:
+        """The answer; what is none of the answers is asked again. `UsageError` where nobody is asked nor proposes."""
         if self.yes:
-            raise UsageError(otherwise)
-        return str(typer.prompt(question))
+            if question.proposed is None:
+                raise UsageError(question.otherwise)
+            if not question.yes_or_no:
+                typer.echo(f"   {printable(question.taken)}")
+            return question.proposed
+        for option in question.options:
+            if option.means:
+                typer.echo(f"   {option.value}: {option.means}")
+        while True:
+            try:
+                return question.answer(
+                    str(typer.prompt(printable(question.prompt), default=question.proposed))
+                )
+            except UsageError as error:
+                typer.echo(f"   {printable(str(error))}.")
 
-    def agreed(self, question: str, *, proposed: bool) -> bool:
+    def agreed(self, question: Question) -> bool:
         """Yes or no."""
-        return proposed if self.yes else typer.confirm(question, default=proposed)
+        if self.yes:
+            return question.proposed == YES
+        return bool(typer.confirm(question.words, default=question.proposed == YES))
 
 
 def _walk(
     file: Path, output: Path, choices: Choices, ask: _Asking, *, measured: bool = True, shown: bool = False
 ) -> dict[str, Any]:
-    from publius.evaluation.steps.walk import Walk, looked_at
+    from publius.evaluation.steps.walk import Walk
     from publius.evaluation.steps.workflow import ReleaseWorkflow, folder_for
     from publius.files import check_new_folder, remove_leftovers
 
     check_new_folder(output)
     typer.echo("1. What is in the file")
-    with waiting("reading the file"):
-        found = looked_at(file, choices)
-    found, choices = _texts(file, found, choices, ask)
+    found, choices = _texts(file, choices, ask)
     _show(found)
     choices = _losing(found, choices, ask)
     choices, older = _public(choices, ask)
@@ -188,19 +210,32 @@ def _result(walk: Walk, judged: Judged | None, output: Path | None, commands: li
 # 1. The file, the public texts, what to keep ---------------------------------------------------------------
 
 
-def _texts(file: Path, found: Inspection, choices: Choices, ask: _Asking) -> tuple[Inspection, Choices]:
-    """The file with its column of texts, which is asked for where it was not found."""
+def _texts(file: Path, choices: Choices, ask: _Asking) -> tuple[Inspection, Choices]:
+    """The file with its column of texts, which is asked for where it was not found or is none."""
     from publius.evaluation.steps.walk import looked_at
 
-    if found.text_field is None:
+    fault: DataError | None = None
+    with waiting("reading the file"):
+        try:
+            found = looked_at(file, choices)
+        except DataError as error:
+            if ask.yes or choices.text_field is None:
+                raise
+            fault, found = error, looked_at(file, replace(choices, text_field=None))
+    while fault is not None or found.text_field is None:
+        if fault is not None:
+            typer.echo(f"   {printable(str(fault))}.")
         names = ", ".join(map(repr, found.columns))
         form = "" if found.delimiter is None else f" (read with {found.delimiter!r} between columns)"
-        named = ask.needed(
-            f"Which column holds the texts: {names}",
+        otherwise = (
             f"no column of texts was found among {names}{form}: name it with --text-field, or check --delimiter and "
-            "--encoding. Nothing was released",
+            "--encoding. Nothing was released"
         )
-        found = looked_at(file, replace(choices, text_field=named))
+        named = ask(replace(with_columns(TEXT_FIELD, found.columns), otherwise=otherwise))
+        try:
+            found, fault = looked_at(file, replace(choices, text_field=named)), None
+        except DataError as error:
+            fault = error
     return found, replace(choices, text_field=found.text_field)
 
 
@@ -227,40 +262,60 @@ def _losing(found: Inspection, choices: Choices, ask: _Asking) -> Choices:
     typer.echo(f"   {found.lost:,} of {found.documents:,} documents cannot be read and would be left out.")
     agreed = False
     with contextlib.suppress(typer.Abort):  # nobody is there to ask
-        agreed = not ask.yes and ask.agreed("Go on without them", proposed=False)
+        agreed = ask.agreed(ACCEPT_LOSS)
     check_loss(found.lost, found.documents, accepted=agreed)
     return replace(choices, accept_loss=True)
 
 
 def _public(choices: Choices, ask: _Asking) -> tuple[Choices, Older | None]:
     """The public texts, or none where that was chosen."""
-    from publius.evaluation.steps.older import Older
+    from publius.evaluation.steps.older import SAMPLES, Older
 
-    if choices.public is None and not choices.without_evidence:
+    named = choices.public
+    if named is None and not choices.without_evidence:
         typer.echo(
             "   To learn what may be public, and to see whether authors stay hidden, it takes public or older texts\n"
             "   of the kind whose authors and topics are known. The words that enough of their authors use become\n"
             "   public; nothing else of these texts does."
         )
-        named = ask.needed(
-            "Public or older texts: a file, 'samples' to try with packaged ones, or 'none'",
-            "public or older texts of the kind are needed: name them with --public, try with --public samples, or say "
-            "--without-evidence. Nothing was released",
-        )
-        choices = replace(choices, public=None if named.strip().lower() == _NONE else named)
-    if choices.public is None:
+        named = ask(PUBLIC)
+        while named.lower() not in (NONE, SAMPLES) and not Path(named).exists():
+            typer.echo("   There is no such file or folder.")
+            named = ask(PUBLIC)
+    if named is None or named.strip().lower() == NONE:
+        choices = replace(choices, public=None)
         return _without_evidence(choices, "there are no public texts whose authors are known", ask), None
+    choices = replace(choices, public=named)
+    if not ask.yes and named != SAMPLES:
+        choices = _columns(choices, ask)
     with waiting("reading the public texts"):
         older = Older.read(choices)
-    if older.authors is None and not choices.without_evidence and not ask.yes:
-        named = ask("Which column of the public texts says who wrote them, or 'none'", _NONE)
-        if named.strip().lower() != _NONE:
-            choices = replace(choices, author_field=named)
-            older = Older.read(choices)
     if older.silent is not None:
         choices = _without_evidence(choices, older.silent, ask)
     typer.echo(f"   {older.count:,} public texts can be used" + _of_kind(older))
     return choices, older
+
+
+def _columns(choices: Choices, ask: _Asking) -> Choices:
+    """The answers with the columns of authors and topics, asked for where they are needed and not there."""
+    from publius.evaluation.steps.older import public_columns
+
+    with waiting("reading the public texts"):
+        names, usual = public_columns(choices)
+    needed = {
+        AUTHOR_FIELD: not choices.without_evidence,
+        TOPIC_FIELD: choices.preserve in (None, "topic") and choices.reference is None,
+    }
+    for question, asked in needed.items():
+        named = getattr(choices, question.name)
+        if named is not None and named not in names:
+            typer.echo(f"   The public texts have no column {printable(repr(named))}.")
+        elif named is not None or usual[question.name] is not None or not asked:
+            continue
+        answer = ask(with_columns(question, names))
+        column: dict[str, Any] = {question.name: None if answer == NONE else answer}
+        choices = replace(choices, **column)
+    return choices
 
 
 def _of_kind(older: Older) -> str:
@@ -280,19 +335,14 @@ def _without_evidence(choices: Choices, why: str, ask: _Asking) -> Choices:
                 "--without-evidence. Nothing was released"
             )
         typer.echo(f"   {said[0].upper()}{said[1:]}.")
-        if not ask.agreed("Go on without evidence", proposed=False):
+        if not ask.agreed(WITHOUT_EVIDENCE):
             raise UsageError("stopped as you said; nothing was released")
     return replace(choices, without_evidence=True)
 
 
 def _kept(choices: Choices, older: Older | None, ask: _Asking) -> Choices:
     if choices.preserve is None:
-        if not ask.yes:
-            for name, means in _KEPT.items():
-                typer.echo(f"   {name}: {means}")
-        proposed = _proposed(choices, older)
-        kept: Any = ask("What to keep: topic, meaning or words", proposed).strip().lower()
-        check(StartSettings, preserve=kept)
+        kept: Any = ask(_proposing(choices, older))
         choices = replace(choices, preserve=kept)
     if (
         choices.preserve == "topic"
@@ -307,12 +357,19 @@ def _kept(choices: Choices, older: Older | None, ask: _Asking) -> Choices:
     return choices
 
 
-def _proposed(choices: Choices, older: Older | None) -> str:
+def _proposing(choices: Choices, older: Older | None) -> Question:
+    """What to keep, with what can be."""
     if choices.reference is None:
-        return "topic" if older is None or older.topics else "meaning"
-    from publius.vectors.learning.reference import Reference
+        if older is None or older.topics:
+            return PRESERVE
+        why = "the public texts have no column of topics; --topic-field names one"
+    else:
+        from publius.vectors.learning.reference import Reference
 
-    return "topic" if "topic" in Reference.load(choices.reference).aspects else "meaning"
+        if "topic" in Reference.load(choices.reference).aspects:
+            return PRESERVE
+        why = "the reference knows no topics"
+    return replace(PRESERVE, proposed="meaning", because=why)
 
 
 # 2 to 4. Learn, show, how strongly ------------------------------------------------------------------------
@@ -383,10 +440,8 @@ def _words(walk: Walk, ask: _Asking, *, shown: bool) -> Walk:
                     listed = ", ".join(wording(words, _SHOWN_WORDS))
                     typer.echo(f"   Rare, {what}, and how many {found.by} use each: {printable(listed)}.")
         typer.echo("   The rare words that you do not leave out will be public.")
-        answer = ask(
-            "Leave out: names (the first list), all, none, or words with commas", walk.words.leave_out
-        )
-        walk = replace(walk, choices=replace(walk.choices, leave_out=answer.strip().lower()))
+        answer = ask(replace(LEAVE_OUT, proposed=walk.words.leave_out))
+        walk = replace(walk, choices=replace(walk.choices, leave_out=answer.lower()))
     without = left_out(found.rare, walk.words.leave_out)
     rare = sum(each.word not in without for each in found.rare)
     typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
@@ -426,15 +481,16 @@ def _strength(walk: Walk, ask: _Asking) -> Walk:
         typer.echo(
             "   Epsilon, per word and unit of distance: smaller hides more; at 5 many words stay as they are."
         )
-        answer = ask(f"Epsilon: a number, or '{_FIND}'", f"{walk.strength:g}")
+        question = EPSILON
     else:
         typer.echo("   A bound is how much any reader can learn at most, in nats:")
         for bound in _SHOWN_BOUNDS:
             typer.echo(f"   {_strength_in_words(walk.at(bound))}")
-        answer = ask(f"Bound between any two documents: a number, or '{_FIND}'", f"{walk.strength:g}")
-    if answer.strip().lower() == _FIND:
+        question = BOUND
+    answer = ask(replace(question, proposed=f"{walk.strength:g}"))
+    if answer == FIND:
         return replace(walk, choices=replace(choices, find=True))
-    return walk.at(_number(answer))
+    return walk.at(float(answer))
 
 
 def _strength_in_words(walk: Walk) -> str:
@@ -443,15 +499,6 @@ def _strength_in_words(walk: Walk) -> str:
     if walk.keeps_words:
         return f"epsilon {walk.strength:g}, per word and unit of distance; nothing bounds any two documents"
     return f"bound {bound_in_words(walk.strength, walk.topics)}"
-
-
-def _number(answer: str) -> float:
-    try:
-        value = float(answer)
-    except ValueError:
-        raise UsageError(f"a number is needed, not {answer!r:.40}; nothing was released") from None
-    check(StartSettings, bound=value)
-    return value
 
 
 # 5. Attack, and what else could be had --------------------------------------------------------------------
@@ -488,14 +535,12 @@ def _measured(flow: ReleaseWorkflow, ask: _Asking, *, stated: bool) -> None:
         if ask.yes and stated and not flow.walk.keeps_words:
             typer.echo("   Released all the same, as you asked for it; the page to sign says FAIL.")
             return
-        answer = (
-            ask(f"Another number, '{_KEEP}' to release it all the same, or '{_STOP}'", _STOP).strip().lower()
-        )
-        if answer == _KEEP:
+        answer = ask(AFTER_FAIL)
+        if answer == RELEASE:
             return
-        if answer == _STOP:
+        if answer == STOP:
             raise _NotReleased(_result(flow.walk, judged, None, []))
-        flow.again_at(_number(answer))
+        flow.again_at(float(answer))
 
 
 def _goes_on_without_evidence(flow: ReleaseWorkflow, ask: _Asking) -> bool:
@@ -510,7 +555,7 @@ def _goes_on_without_evidence(flow: ReleaseWorkflow, ask: _Asking) -> bool:
     typer.echo(
         "   Nothing bounds what tells any two documents apart where words are kept, and nothing was shown."
     )
-    return not ask.yes and ask.agreed("Go on without evidence", proposed=False)
+    return ask.agreed(WITHOUT_EVIDENCE)
 
 
 def _tell_alternatives(flow: ReleaseWorkflow) -> None:
@@ -532,7 +577,7 @@ def _release(flow: ReleaseWorkflow, ask: _Asking, *, signed: bool = True) -> Non
         typer.echo(f"   {printable(warning)}")
     ids = "under your ids" if flow.walk.choices.publish_ids else "under numbers, not under names of yours"
     typer.echo(f"   Documents are published {ids}.")
-    if not ask.agreed("Go on", proposed=True):
+    if not ask.agreed(GO_ON):
         raise UsageError("stopped as you said; nothing was released")
     with _bar(flow):
         summary = flow.release()

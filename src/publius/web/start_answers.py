@@ -139,8 +139,26 @@ class Running(Answer):
     run: Run | None
 
 
+class Option(Answer):
+    """An answer that is offered, what it is called, and what it means."""
+
+    value: str
+    title: str
+    means: str
+
+
+class Question(Answer):
+    """What is asked, in the words of the terminal, and which answers are offered; a column is an answer beside them."""
+
+    name: str
+    words: str
+    options: list[Option]
+
+
 class Started(Running):
     """Everything the page needs to go on where it was."""
+
+    questions: list[Question]
 
     texts: Given | None
     older: Given | None

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final, Literal, final
 from publius.documents.inspection import Inspection, inspect
 from publius.documents.readers import READERS, UNNAMED, kind_of_file
 from publius.errors import PubliusError, UsageError
-from publius.evaluation.steps import SAMPLES
+from publius.evaluation.steps.older import SAMPLES
 from publius.files import private, private_folder
 from publius.web.guards.limits import MOST_FILES
 from publius.web.mechanism_cache import Kept
@@ -128,6 +128,8 @@ class Workplace:
     def look(self, role: Role, **form: str | None) -> Inspection:
         """What is in the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
         corpus = self.needed(role)
+        if self._running and corpus.found is not None and _as_read(corpus.found, form):
+            return corpus.found
         self._not_while_running()
         if corpus.packaged:
             raise UsageError("the packaged texts are read as they are: choose a file to look into another")
@@ -195,9 +197,18 @@ class Workplace:
         os.mkdir(folder, 0o700)
         return folder
 
+    @property
+    def _running(self) -> bool:
+        return self.run is not None and self.run.is_running
+
     def _not_while_running(self) -> None:
-        if self.run is not None and self.run.is_running:
+        if self._running:
             raise UsageError("a run is under way on these files: wait for its end, or cancel it")
+
+
+def _as_read(found: Inspection, form: Mapping[str, str | None]) -> bool:
+    """Whether what is asked for is what was read: a page that is opened anew asks so."""
+    return all(value in (None, getattr(found, name)) for name, value in form.items())
 
 
 def _kind(name: str) -> str:

@@ -139,6 +139,16 @@ class Older:
             )
 
 
+def public_columns(choices: Choices) -> tuple[tuple[str, ...], dict[str, str | None]]:
+    """The columns of the public file but for that of texts, and those that are found by their names, by question."""
+    found = _found(choices)
+    names = tuple(name for name in found.columns if name != found.text_field)
+    return names, {
+        "author_field": _column(found, None, AUTHORS),
+        "topic_field": _column(found, None, TOPICS),
+    }
+
+
 def _found(choices: Choices) -> Inspection:
     """What stands in the public file; the column of texts is that of the other file where it has one of the name."""
     from publius.documents.inspection import inspect

@@ -139,6 +139,16 @@ def _is_unicode(file: Path) -> bool:
     return not text.isascii()
 
 
+def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[str]:
+    """The texts to be released, those apart that cannot be read."""
+    from publius.documents.corpus import Document, open_corpus
+
+    corpus = open_corpus(
+        path, number=True, text_field=text_field or "text", delimiter=found.delimiter, encoding=found.encoding
+    )
+    return (item.text for item in corpus if isinstance(item, Document))
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Walk:

@@ -31,7 +31,7 @@ export class StartView {
     this.runs = new Runs((run) => this.#ran(run));
     this.texts = new Intake(byId("start-texts"), "texts", {
       invite: "The texts whose content is to be released and whose authors are not: complaints, answers, reports.",
-      columns: ({ found }) => found.columns.length > 1 ? [["text", "Column of texts", found.columns.map((each) => [each, each]), found.text_field, (name) => this.texts.column(name)]] : [],
+      columns: ({ found }) => found.columns.length > 1 ? [["text", this.#words("text_field"), found.columns.map((each) => [each, each]), found.text_field, (name) => this.texts.column(name)]] : [],
       onChange: () => this.#given(),
     });
     this.older = new Intake(byId("start-older"), "older", {
@@ -58,11 +58,25 @@ export class StartView {
   async #load() {
     const found = await call("/v1/start");
     this.releases = found.releases;
+    this.questions = new Map(found.questions.map((each) => [each.name, each]));
+    this.#showKinds();
     if (found.run) this.#adopt(found.run.facts);
     await Promise.all([this.texts.show(found.texts, found.kinds), this.older.show(found.older, found.kinds)]);
     this.#showKeep();
     if (found.run) this.runs.take(found.run);
     await this.#ask();
+  }
+
+  /** A question as the terminal asks it. */
+  #words(name) {
+    return this.questions.get(name).words;
+  }
+
+  /** What can be kept, in the words of the terminal. */
+  #showKinds() {
+    for (const { value, title, means } of this.questions.get("preserve").options) {
+      put(document.querySelector(`[name=start-preserve][value=${value}] + span`), el("b", {}, title), el("small", {}, means));
+    }
   }
 
   /** After the page was opened anew: the answers that the run was started with. */
@@ -97,8 +111,8 @@ export class StartView {
     };
     const options = [["", "found by its name"], ...columns.map((each) => [each, each])];
     return [
-      ["topic", "Column of topics", options, this.#own.topic_field, pick("topic_field")],
-      ["author", "Column of authors", options, this.#own.author_field, pick("author_field")],
+      ["topic", this.#words("topic_field"), options, this.#own.topic_field, pick("topic_field")],
+      ["author", this.#words("author_field"), options, this.#own.author_field, pick("author_field")],
     ];
   }
 
@@ -179,12 +193,12 @@ export class StartView {
     if (!found) return null;
     const listed = (telling) => found.rare.filter((each) => each.telling === telling).map((each) => `${each.word} ${each.holders}`).join(", ");
     const lists = [["Rare: names, and words that general text does not know", listed(true)], ["Rare: others", listed(false)]].filter(([, words]) => words);
-    const options = [["names", "names, and what general text does not know"], ["all", "all rare words"], ["none", "none: all of these will be public"]];
+    const options = this.questions.get("leave_out").options.map(({ value, title }) => [value, title]);
     return el("div", {},
       el("p", {}, `${plural(found.size, "word", "words")} of these texts become public, each used by at least ${plural(found.at_least, found.counted_by.slice(0, -1), found.counted_by)}. Long numbers, addresses, mail and links never do.`),
       found.counted_by === "texts" ? el("p", { class: "caution" }, "No author is known, so texts are counted: a word that one person wrote in several of them can become public.") : null,
       lists.map(([title, words]) => el("details", { class: "more" }, el("summary", {}, `${title}; with how many use each`), el("p", {}, words))),
-      found.rare.length ? select("start-leave-out", "Rare words to leave out; the others will be public", options, found.leave_out, (choice) => {
+      found.rare.length ? select("start-leave-out", this.#words("leave_out"), options, found.leave_out, (choice) => {
         this.#own.leave_out = choice;
         this.#ask();
       }) : null);
@@ -211,7 +225,8 @@ export class StartView {
   async #begin(kind, card, more = {}) {
     const started = await card.wait(call(`/v1/start/${kind}`, { ...this.answers, ...more }));
     card.body.hidden = false;
-    if (started) this.runs.take(started.run);
+    const { run } = started ?? (await call("/v1/start/run")); // of a tab that was closed, perhaps: it can be cancelled here
+    if (started || run?.state === "running") this.runs.take(run);
   }
 
   async #takeSamples() {
@@ -281,7 +296,7 @@ export class StartView {
       el("div", { class: "checks" },
         this.#check("publish_ids", "Release your own ids; otherwise the documents are numbered"),
         chosen("preserve") === "words" ? this.#check("allow_padding", "Release even where more than 30 % of the words are padding") : null,
-        silent ? this.#check("without_evidence", "Go on without evidence that authors are hidden") : null),
+        silent ? this.#check("without_evidence", this.#words("without_evidence")) : null),
       made ? null : el("p", { class: "note" }, blocked ?? `Half of the older texts is protected in the same way and attacked. Where that passes, your texts are released and the page to sign is written, into a new folder in ${this.releases}.`),
       mine && mine.state !== "done" ? stageList(mine, () => this.runs.cancel()) : null,
       mine?.state !== "done" ? null : !made ? this.#instead(mine) : mine.result.folder ? this.#result(mine) : this.#failed(mine, ready && !blocked),

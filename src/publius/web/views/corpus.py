@@ -12,8 +12,7 @@ from typing import Final
 from publius.documents.corpus import BadDocument, Document
 from publius.documents.languages import language_of
 from publius.errors import MissingExtraError, UsageError
-from publius.evaluation.steps import Walk
-from publius.evaluation.steps.walk import RELEASE
+from publius.evaluation.steps.walk import RELEASE, Walk
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.whole import WholeDocument
 from publius.releases.document_outcomes import outcomes_at, places_of

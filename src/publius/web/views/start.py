@@ -13,10 +13,12 @@ from typing import Any, Final
 from publius.documents.inspection import Inspection
 from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
-from publius.evaluation.steps import PUBLIC, Choices, Older, Walk, texts_of
+from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.measuring import instead as what_instead
+from publius.evaluation.steps.older import PUBLIC, Older
+from publius.evaluation.steps.questions import ON_PAGE, Question
 from publius.evaluation.steps.showing import bound_in_words, examples
-from publius.evaluation.steps.walk import EVALUATION, Step
+from publius.evaluation.steps.walk import EVALUATION, Step, Walk, texts_of
 from publius.evaluation.steps.workflow import Outcome, learn_apart, release_apart, try_apart
 from publius.files import WHOLE_LIMIT
 from publius.noise.randomness import entropy
@@ -40,6 +42,7 @@ def start(state: State) -> answers.Started:
         texts=_given(place.given("texts")),
         older=_given(place.given("older")),
         run=_run(place),
+        questions=[_question(each) for each in ON_PAGE],
         kinds=sorted(READERS),
         releases=str(state.releases.resolve()),
     )
@@ -211,6 +214,11 @@ def _given(corpus: Given | None) -> dict[str, Any] | None:
         "name": corpus.name, "files": len(corpus.names), "size": corpus.size, "packaged": corpus.packaged,
         "found": found,
     }  # fmt: skip
+
+
+def _question(question: Question) -> answers.Question:
+    options = [answers.Option(**asdict(each)) for each in question.options]
+    return answers.Question(name=question.name, words=question.words, options=options)
 
 
 def _excerpt(corpus: Given, found: Inspection) -> str | None:

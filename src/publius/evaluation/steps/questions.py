@@ -1,0 +1,210 @@
+"""Every question of a first release, once: a terminal asks it and the page shows it in the same words.
+
+A question is a record: what is asked, the answers that are offered, the one that is proposed and why. Another question
+is another record here; who asks needs no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, final
+
+from publius.errors import UsageError
+from publius.settings import StartSettings, check
+
+NONE: Final = "none"
+"""The answer that there is no such thing."""
+
+FIND: Final = "find"
+STOP: Final = "stop"
+RELEASE: Final = "release"
+YES: Final = "yes"
+NO: Final = "no"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An answer that is offered, what it is called, and what it means."""
+
+    value: str
+    title: str = ""
+    means: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked, and which answers there are.
+
+    Attributes:
+        name: of the answer, as `publius.settings.StartSettings` has it.
+        words: the question.
+        options: what can be answered.
+        proposed: what is taken where nobody is asked; None where nothing can be proposed.
+        because: why that is proposed, where it is not what is usual.
+        otherwise: the way out where nobody is asked and nothing can be proposed.
+        open: which other answers are taken, in words; empty for none.
+        number: whether a number is taken.
+
+    """
+
+    name: str
+    words: str
+    options: tuple[Option, ...] = ()
+    proposed: str | None = None
+    because: str | None = None
+    otherwise: str = ""
+    open: str = ""
+    number: bool = False
+
+    def answer(self, said: str) -> str:
+        """The answer that ``said`` is, without the case of an option; `UsageError` where it is none: ask again."""
+        said = said.strip()
+        values = [option.value for option in self.options]
+        exact = said if said in values else None
+        found = exact or next((each for each in values if each.lower() == said.lower()), None)
+        if found is not None:
+            return found
+        if self.number:
+            return self._number(said)
+        if self.open and said:
+            return said
+        raise UsageError(f"that is none of the answers: {', '.join(values)}")
+
+    def _number(self, said: str) -> str:
+        try:
+            value = float(said)
+        except ValueError:
+            raise UsageError(f"that is none of the answers: {self.prompt}") from None
+        check(StartSettings, bound=value)
+        return said
+
+    @property
+    def yes_or_no(self) -> bool:
+        """Whether these are the answers."""
+        return {option.value for option in self.options} == {YES, NO}
+
+    @property
+    def prompt(self) -> str:
+        """The question with the answers, on a line."""
+        if self.number:
+            offered = [f"{each.value!r} {each.title}" for each in self.options]
+            return f"{self.words}: {', '.join(['a number', *offered])}"
+        values = [option.value for option in self.options]
+        return (
+            f"{self.words} ({', '.join([*values, self.open] if self.open else values)})"
+            if values
+            else self.words
+        )
+
+    @property
+    def taken(self) -> str:
+        """What is taken where nobody is asked, and why."""
+        why = "" if self.because is None else f", because {self.because}"
+        return f"{self.words}: {self.proposed}{why}."
+
+
+def among(columns: Sequence[str]) -> tuple[Option, ...]:
+    """Columns of a table, as answers."""
+    return tuple(Option(name) for name in columns)
+
+
+TEXT_FIELD: Final = Question(name="text_field", words="Which column holds the texts")
+"""Its options are the columns of the file."""
+
+PUBLIC: Final = Question(
+    name="public",
+    words="Public or older texts: a file, 'samples' to try with packaged ones, or 'none'",
+    open="a file",
+    otherwise="public or older texts of the kind are needed: name them with --public, try with --public samples, or "
+    "say --without-evidence. Nothing was released",
+)
+
+AUTHOR_FIELD: Final = Question(
+    name="author_field",
+    words="Which column of the public texts says who wrote them",
+    options=(Option(NONE),),
+    proposed=NONE,
+)
+
+TOPIC_FIELD: Final = Question(
+    name="topic_field",
+    words="Which column of the public texts says what they are about",
+    options=(Option(NONE),),
+    proposed=NONE,
+)
+
+PRESERVE: Final = Question(
+    name="preserve",
+    words="What to keep",
+    options=(
+        Option(
+            "topic",
+            "Its topic",
+            "Each document becomes words that are typical of its topic; a bound holds between any two documents.",
+        ),
+        Option(
+            "meaning",
+            "Its meaning",
+            "Each document becomes words of the public theme that is nearest to it; the same kind of bound.",
+        ),
+        Option(
+            "words",
+            "Its words",
+            "Each word is replaced by one that is near to it (the paper's way); texts far apart can be told apart.",
+        ),
+    ),
+    proposed="topic",
+)
+
+LEAVE_OUT: Final = Question(
+    name="leave_out",
+    words="Rare words to leave out; the others will be public",
+    options=(
+        Option("names", "names, and what general text does not know"),
+        Option("all", "all rare words"),
+        Option(NONE, "none: all of these will be public"),
+    ),
+    proposed="names",
+    open="or words with commas",
+)
+
+_FIND: Final = Option(FIND, "to look for the weakest protection that passes")
+
+BOUND: Final = Question(name="bound", words="Bound between any two documents", options=(_FIND,), number=True)
+
+EPSILON: Final = Question(name="epsilon", words="Epsilon", options=(_FIND,), number=True)
+
+AFTER_FAIL: Final = Question(
+    name="after_fail",
+    words="Another bound or epsilon",
+    options=(Option(RELEASE, "to release it all the same"), Option(STOP, "to release nothing")),
+    proposed=STOP,
+    number=True,
+)
+
+ACCEPT_LOSS: Final = Question(
+    name="accept_loss",
+    words="Go on without the documents that cannot be read",
+    options=(Option(YES), Option(NO)),
+    proposed=NO,
+)
+
+WITHOUT_EVIDENCE: Final = Question(
+    name="without_evidence",
+    words="Go on without evidence that authors are hidden",
+    options=(Option(YES), Option(NO)),
+    proposed=NO,
+)
+
+GO_ON: Final = Question(name="go_on", words="Go on", options=(Option(YES), Option(NO)), proposed=YES)
+
+ON_PAGE: Final = (TEXT_FIELD, AUTHOR_FIELD, TOPIC_FIELD, PRESERVE, LEAVE_OUT, ACCEPT_LOSS, WITHOUT_EVIDENCE)
+"""The questions that the page shows as they stand here; it has controls of its own for files and numbers."""
+
+
+def with_columns(question: Question, columns: Sequence[str]) -> Question:
+    """A question on the columns of a table, with the answers that it has anyway after them."""
+    return replace(question, options=(*among(columns), *question.options))
