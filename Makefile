@@ -23,6 +23,12 @@ SEED ?= 1
 # Where the environment forbids it, each of the hundreds of processes that tests start would compile its libraries.
 export PYTHONDONTWRITEBYTECODE :=
 
+# What pip does not bring, looked for before anything is made: $(call need,PROGRAM,what it is,package of Debian).
+need = command -v $(1) >/dev/null || { echo "make $(MAKECMDGOALS) needs $(2), $(1): on Debian, apt-get install $(3)" >&2; exit 2; }
+CHROMIUM := /usr/bin/chromium
+JAVA := java
+SSH_KEYGEN := ssh-keygen
+
 .DEFAULT_GOAL := help
 
 $(READY): requirements/uv.txt requirements/dev.txt pyproject.toml
@@ -45,6 +51,14 @@ $(FUZZ)/.ready: requirements/fuzz.txt $(READY)
 	@rm -rf $(FUZZ)
 	@$(UV) pip install --quiet --target $(FUZZ) --require-hashes --no-deps -r requirements/fuzz.txt
 	@touch $@
+
+.PHONY: needs-chromium needs-java needs-ssh-keygen
+needs-chromium:
+	@$(call need,$(CHROMIUM),a browser,chromium)
+needs-java:
+	@$(call need,$(JAVA),Java 17,openjdk-17-jre-headless)
+needs-ssh-keygen:
+	@$(call need,$(SSH_KEYGEN),what signs,openssh-client)
 
 .PHONY: setup demo test lint docs pages notebook wheel-test image oldest bench growth audit torture spark e2e ecosystem release help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
@@ -73,20 +87,22 @@ wheel-test: $(READY)  ## build wheel and sdist, install them into empty environm
 	@$(BIN)/python tests/wheels.py
 
 image: $(READY)  ## build the container's image and try it; without an engine, take its steps here and try those
+	@command -v docker podman >/dev/null || echo "make image takes the Dockerfile's steps here: to build the image itself, apt-get install podman" >&2
 	@rm -rf dist && $(BIN)/python -m hatchling build -t wheel -d dist && $(BIN)/python tests/image.py
 
 oldest: $(OLDEST)/.ready  ## the quick tests with the oldest dependencies that are allowed
 	@$(OLDEST)/bin/python -m pytest -q -n 0 $(QUICK)
 
 # Spark is measured where there is a Java.
-BENCH_SPARK := $(if $(shell command -v java),$(SPARK))
+BENCH_SPARK = $(if $(shell command -v $(JAVA)),$(SPARK))
 bench: $(READY) $(PEER)/.ready $(if $(BENCH_SPARK),$(SPARK)/.ready)  ## one table of speeds, each beside its limit or a peer
+	@$(if $(BENCH_SPARK),,echo "make bench measures Spark where there is Java 17: on Debian, apt-get install openjdk-17-jre-headless" >&2)
 	@$(BIN)/python -m benchmarks --peer $(PEER)/bin/python $(if $(BENCH_SPARK),--spark $(SPARK)/bin/python)
 
-spark: $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
+spark: needs-java $(SPARK)/.ready  ## run the engine for Spark on a cluster on this machine, and kill a worker of it (needs Java 17)
 	@$(SPARK)/bin/python -m pytest -q -n 0 -rs tests/spark tests/releases/test_plugins.py
 
-e2e: $(E2E)/.ready  ## the explorer in headless Chromium, and generated requests to its service
+e2e: needs-chromium $(E2E)/.ready  ## the explorer in headless Chromium (needs Debian's chromium), and generated requests to its service
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
 ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets, Dagster, MCP, spaCy, Presidio, gensim and scikit-learn
@@ -98,7 +114,7 @@ audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is ma
 torture: $(READY) $(FUZZ)/.ready  ## faults, kills, full disks, hostile files, fuzzing, canaries (up to an hour)
 	@PYTHONPATH=$(FUZZ):tests $(BIN)/python -m torture --seed $(SEED) --output audit-results/full-$(SEED)
 
-release: $(READY) $(RELEASE)/.ready  ## check, build twice, list what it brings, sign: KEY=FILE of SSH; TRIAL=1 tries it
+release: needs-ssh-keygen $(READY) $(RELEASE)/.ready  ## check, build twice, list what it brings, sign: KEY=FILE of SSH; TRIAL=1 tries it
 	@CYCLONEDX=$(RELEASE)/bin/cyclonedx-py $(BIN)/python .ci/release.py $(if $(TRIAL),--trial) $(if $(KEY),--key $(KEY)) --extras $(filter-out --extra,$(EXTRAS)) spark
 
 growth: $(READY)  ## measure how runs grow, with plots, on a machine that has nothing else to do

@@ -102,13 +102,14 @@ def broken_versions() -> list[Broken]:
     """All of them."""
     releases, engines = "publius.releases", "publius.releases.engines"
     left_out, manifest = f"{engines}.worker_pool:protect", f"{engines}.run:_at_once"
+    sorting = "publius.mechanisms.lifted:without_order"
     differ: list[tuple[str, str, Callable[[Any], Any], str, Way]] = [
         ("parts cut at bytes of the input", f"{engines}.survey:shards", _by_ranges, _TAIL, _CLUSTER),
         ("parts cut at files of the input", f"{engines}.survey:shards", _by_ranges, "two files", _CLUSTER),
         ("the job goes to workers", f"{engines}.shard_job:ShardTask.__getstate__", _carrying, _TAIL, _CLUSTER),
         ("others see what is being made", "publius.files.folders:_make_held", _open, "another order", _LOCAL),
         ("others may read bags being made", f"{releases}.writers:private", _public, "another order", _LOCAL),
-        ("the order of words decides noise", f"{releases}.protect:without_order", _as_is, "another order", _LOCAL),
+        ("the order of words decides noise", sorting, _as_is, "another order", _LOCAL),
         ("documents without words left out", left_out, _with_words, "stop words only", _LOCAL),
         ("the same where unknown words are dropped", left_out, _with_words, "unknown words only, dropped", _LOCAL),
         ("the share of unknown words in the manifest", manifest, _sharing, "unknown words dropped", _LOCAL),
@@ -160,7 +161,7 @@ def _with_words(was: Any) -> Any:
 
     def broken(documents: Sequence[Any], plan: Any, key: Any, **options: Any) -> Any:
         results, tally = protect(documents, plan, key, **options)
-        known = plan.mechanism.embeddings
+        known = plan.mechanism.vocabulary
         pairs = zip(results, documents, strict=True)
         kept = [
             result
@@ -220,5 +221,5 @@ def _silent(was: Any) -> Any:
 
 
 def _by_size(job: Any) -> None:
-    if sum(map(file_size, job.corpus.paths)) >= 32 * job.plan.mechanism.embeddings.size:
+    if sum(map(file_size, job.corpus.paths)) >= 32 * job.plan.mechanism.vocabulary.size:
         job.plan.mechanism.prepare()
