@@ -72,6 +72,16 @@ def test_a_taken_name_and_a_wrong_one_are_refused_before_anything_is_read(home):
     assert reference_store.stored_reference_names() == ["toy"]
 
 
+def test_the_same_fit_again_is_done_and_another_one_is_refused(home):
+    first = json.loads(fit(home, "--json").stdout)
+    again = fit(home, "--json")
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout) == first
+    other = fit(home, "--prototypes", "5")
+    assert other.exception.exit_code == 2
+    assert "publius reference remove toy" in str(other.exception)
+
+
 def test_a_document_without_its_label_is_refused_and_nothing_is_left(home):
     path = corpus(home)
     path.write_text(path.read_text() + json.dumps({"id": "x", "text": "secretword"}) + "\n")

@@ -11,7 +11,11 @@ from fences import Fence
 from made_scores import clean, facts, line
 from publius.evaluation import verdict
 from publius.evaluation.verdict import Limits, judge
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.releases import near
+from publius.releases.plan import Plan
+from publius.text.bag import Encoding
+from publius.vectors.embeddings import Embeddings
 
 
 def _clear_text_never_passes(folder: Path) -> None:
@@ -40,7 +44,24 @@ def _taken_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(near, "emptiness", lambda delta, nats: None)
 
 
+def _an_empty_promise_says_so(folder: Path) -> None:
+    words = [f"word{chr(97 + place)}" for place in range(26)]
+    vectors = np.random.default_rng(2).normal(size=(26, 4)).astype(np.float32)
+    toy = Embeddings.from_arrays(words, vectors, name="toy")
+    encoding = Encoding.of(toy.tokenizer, length=5)
+    for epsilon, empty in ((0.5, False), (1_000.0, True)):
+        manifest = Plan(Laplace(toy, epsilon=epsilon), encoding).manifest(1)
+        assert ("empty" in manifest) == empty
+        assert manifest["promise"].startswith("THE PROMISE IS EMPTY") == empty
+        assert (near.emptiness_of({**manifest, "embeddings": "elsewhere"}) is not None) == empty
+
+
+def _unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plan, "empty", None)
+
+
 FENCES = (
+    Fence(2, "an empty promise says so in promise and manifest", _an_empty_promise_says_so, _unsaid),
     Fence(2, "where clear text passes there is no evidence", _clear_text_never_passes, _not_asked),
     Fence(2, "an empty promise is refused", _empty_promises_are_refused, _taken_as_it_is),
 )

@@ -81,18 +81,19 @@ def check_strength(settings: ReleaseSettings) -> None:
         )
 
 
-def say_first(corpus: Corpus, warnings: Iterable[str]) -> None:
+def say_first(corpus: Corpus, warnings: Iterable[str], engine: str) -> None:
     """Whose ids are published, how a table is read, and what to warn of: the first lines, on standard error."""
-    say(printable(_ids(corpus)), plain=True)
+    say(printable(_ids(corpus, engine)), plain=True)
     if (form := _form(corpus)) is not None:
         say(form, plain=True)
     for warning in warnings:
         say(warning)
 
 
-def _ids(corpus: Corpus) -> str:
+def _ids(corpus: Corpus, engine: str) -> str:
     if corpus.id_field is None:
-        return "Documents are published under numbers, in the order in which they are read, without your ids."
+        order = "a secret random order" if engine == "local" else "the order in which they are read"
+        return f"Documents are published under numbers, in {order}, without your ids."
     return (
         f"Documents are published under the ids in your field {corpus.id_field!r}: whoever knows an id knows whose bag "
         "it is. With --number they get numbers instead."

@@ -105,7 +105,7 @@ def obfuscate(
     )
     _say_emptiness(plan)
     if not json:
-        say_first(corpus, () if looked is None else looked.warnings())
+        say_first(corpus, () if looked is None else looked.warnings(), work.engine)
     if looked is not None and work.skip_bad:
         accept_loss = ask_about_loss(corpus, looked, accepted=accept_loss)
     losing = partial(check_loss, accepted=accept_loss)
@@ -127,13 +127,8 @@ def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) 
 
 def _say_emptiness(plan: Plan) -> None:
     """Say aloud, on standard error, where what is promised is empty even between near documents."""
-    from publius.releases.near import emptiness, near_exponent
-
-    if plan.level == "word" and plan.experiment is None:
-        words = plan.mechanism.kernel
-        near = near_exponent(words.embeddings, words.metric, words.guarantee.per_unit)
-        if why := emptiness(plan.guarantee.delta, near):
-            _say(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release")
+    if why := plan.empty:
+        _say(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release")
 
 
 def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:

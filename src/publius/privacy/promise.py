@@ -51,17 +51,21 @@ def factor_text(exponent: float) -> str:
     return f"10^{math.ceil(log10_factor(exponent) * 10) / 10:,} ({exponent:,.1f} nats)"
 
 
-def promise(guarantee: Guarantee, *, private: bool, labels: Sequence[str] = ()) -> str:
+def promise(
+    guarantee: Guarantee, *, private: bool, labels: Sequence[str] = (), empty: str | None = None
+) -> str:
     """The promise of a release in words: for the manifest, the summary, every report and page.
 
     ``labels`` are the fields that are kept beside each bag as they stand in the documents: nothing covers them.
+    ``empty`` says why what is promised bounds nothing, where it does not.
     """
     if not private:
         return (
             "NOT PRIVATE. This is the output of an experiment: it promises nothing about the documents it was "
             "made from and must not be released."
         )
-    return _of_guarantee(guarantee) + _of_labels(labels)
+    said = "" if empty is None else f"THE PROMISE IS EMPTY: {empty}. Nobody can sign for it. "
+    return said + _of_guarantee(guarantee) + _of_labels(labels)
 
 
 def _known(guarantee: Guarantee) -> str:

@@ -64,7 +64,9 @@ def check_not_empty(why: str | None, done: str) -> None:
 
 
 def emptiness_of(manifest: Mapping[str, Any]) -> str | None:
-    """The same of a finished release; its vectors are looked up where they are at hand."""
+    """The same of a finished release: as its manifest says, or from its vectors where they are at hand."""
+    if manifest.get("empty"):
+        return str(manifest["empty"])
     if manifest.get("level") == "document":
         return emptiness(float(manifest.get("bound_delta") or 0.0), None)
     return emptiness(float(manifest.get("delta") or 0.0), _near_of(manifest))

@@ -19,6 +19,7 @@ from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
+from publius.releases.near import emptiness, near_exponent
 from publius.settings import ReleaseSettings
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
@@ -150,6 +151,17 @@ class Plan:
         return self.mechanism.guarantee
 
     @property
+    def empty(self) -> str | None:
+        """Why what is promised is empty even between near documents; None where it is not, and for an experiment."""
+        if self.experiment is not None:
+            return None
+        if self.level == "document":
+            return emptiness(self.guarantee.bound_delta, None)
+        words = self.mechanism.kernel
+        near = near_exponent(words.embeddings, words.metric, words.guarantee.per_unit)
+        return emptiness(self.guarantee.delta, near)
+
+    @property
     def kind(self) -> str:
         """What is released: `BAG` or `ORDERED_TEXT`."""
         return BAG if self.ordered is None else ORDERED_TEXT
@@ -196,13 +208,14 @@ class Plan:
                 f"the mechanism {self.mechanism.name} states another guarantee or other parameters than before it saw "
                 "a document: its class must state the same always. Nothing was released"
             )
-        guarantee, vocabulary = self.guarantee, self.vocabulary
+        guarantee, vocabulary, empty = self.guarantee, self.vocabulary, self.empty
         return {
             "manifest_version": MANIFEST_VERSION,
             "publius_version": publius_version(),
             "private": self.experiment is None,
             **({"warning": self.warning} if self.warning else {}),
-            "promise": promise(guarantee, private=self.experiment is None, labels=self.labels),
+            "promise": promise(guarantee, private=self.experiment is None, labels=self.labels, empty=empty),
+            **({"empty": empty} if empty else {}),
             "kind": self.kind,
             "documents": documents,
             "missing": missing,

@@ -23,7 +23,15 @@ from publius.vectors.learning.public_words import (
     left_out,
     rare_words,
 )
-from publius.vectors.learning.reference import Reference, new_reference_folder, remember_texts
+from publius.vectors.learning.reference import (
+    Reference,
+    is_stored_reference,
+    name_taken,
+    new_reference_folder,
+    read_reference_record,
+    references_root,
+    remember_texts,
+)
 from publius.vectors.learning.topic_metric import files_sha256
 
 if TYPE_CHECKING:
@@ -77,13 +85,18 @@ def learn(
     """Learn a reference from the texts at ``public`` and store it as ``name``; ``progress`` hears how far it is.
 
     ``label`` is the field that holds the topic; without one only the meaning can be kept. ``words`` says which words
-    become public. Raises `UsageError` for a name that is taken, `DocumentError` for a text that cannot be read or
+    become public. What is stored under this name already, and is the same to the last bit, stays as it is. Raises
+    `UsageError` for a name that is taken by another, `DocumentError` for a text that cannot be read or
     lacks its label, and what `publius.vectors.learning.fit_reference` raises.
     """
     settings, words = settings or ReferenceSettings(), words or PublicWordSettings()
-    folder = new_reference_folder(name)
+    if not is_stored_reference(name):
+        new_reference_folder(name)
+    elif not public.exists():
+        raise name_taken(name)
     vectors = _vectors(embeddings, settings.features)
     documents, facts = _documents(public, label, text_field, words.author_field, settings)
+    folder, before = _place(name, facts)
     texts = list(documents)
     vocabulary = PublicVocabulary.of(texts, words.authors_at_least)
     without = left_out(vocabulary.rare, words.leave_out)
@@ -94,9 +107,26 @@ def learn(
         texts, name=name, settings=settings, facts=facts, embeddings=vectors,
         progress=lambda done, total: progress("learning the reference", done, total),
     )  # fmt: skip
+    if before is not None:
+        if before.sha256 != found.sha256:
+            raise name_taken(name)
+        return before
     stored = found.save(folder)
     remember_texts(folder, public, text_field)
     return stored
+
+
+def _place(name: str, facts: Mapping[str, Any]) -> tuple[Path, Reference | None]:
+    """Where the reference goes, and what is there if that was learned from the same texts; else `UsageError`."""
+    if not is_stored_reference(name):
+        return new_reference_folder(name), None
+    folder = references_root() / name
+    source = read_reference_record(folder)["source"]
+    if any(
+        source.get(each) != facts[each] for each in ("corpus_sha256", "label", "author_field", "stop_words")
+    ):
+        raise name_taken(name)
+    return folder, Reference.load(name)
 
 
 def _vectors(embeddings: str | None, features: str | None) -> Embeddings | None:

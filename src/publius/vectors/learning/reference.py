@@ -207,11 +207,16 @@ def new_reference_folder(name: str) -> Path:
         raise UsageError("'themes' is the name of the reference that comes with Publius: choose another")
     folder = references_root() / check_name(name)
     if is_stored_reference(name):
-        raise UsageError(
-            f"a reference called {name!r} is stored: choose another name, or remove it with: publius reference remove "
-            f"{name}"
-        )
+        raise name_taken(name)
     return folder
+
+
+def name_taken(name: str) -> UsageError:
+    """For a name under which another reference is stored."""
+    return UsageError(
+        f"a reference called {name!r} is stored: choose another name, or remove it with: publius reference remove "
+        f"{name}"
+    )
 
 
 def remove_reference(name: str) -> None:

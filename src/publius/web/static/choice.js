@@ -5,7 +5,7 @@ const CHOICES = ["mechanism", "epsilon", "metric", "length", "unknown", "stop_wo
 const KEPT = { preserve: "preserve", reference: "reference", bound: "bound", mechanism: "kept_mechanism", length: "kept_length", unknown: "kept_unknown", first: "first" };
 
 const state = {
-  mechanism: "laplace", epsilon: 10, metric: "euclidean", length: 400, unknown: "unk", stop_words: "english",
+  mechanism: "laplace", epsilon: 5, metric: "euclidean", length: 400, unknown: "unk", stop_words: "english",
   preserve: "words", reference: null, bound: 7, kept_mechanism: "prototype", kept_length: 40, kept_unknown: "drop", first: null,
   text: "", other: "",
 };
