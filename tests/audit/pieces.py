@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from audit.fences import check_fences
 from audit.hard_points import check_kernels
 from audit.hostile_inputs import check_parquet, check_texts
 from audit.ledgers import check_ledger
@@ -33,6 +34,7 @@ def pieces(level: Level) -> list[Piece]:
         Piece("hostile", _hostile),
         Piece("observable", _observable),
         Piece("ledger", _ledger),
+        *([Piece("fences", _fences)] if level.all_ways else []),
         *mutants,
         *power,
         *clean,
@@ -53,6 +55,10 @@ def _observable(context: Context) -> Findings:
 
 def _ledger(context: Context) -> Findings:
     return Findings(tuple(check_ledger(GENUINE, context.level.spends)))
+
+
+def _fences(context: Context) -> Findings:
+    return check_fences()
 
 
 def _mutants(context: Context, family: str) -> Findings:

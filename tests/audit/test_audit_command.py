@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+import audit.fences as fences
 import audit.pieces as harness
 import publius.audit.levels as levels
 import publius.audit.parts as pieces
 from audit.mutants.noises import noise_mutants
+from fences import Fence
 from publius.audit.levels import FULL, QUICK, TESTS, level_named
 from publius.audit.outcomes import LARGEST_FAMILY
 from publius.audit.report import cell
@@ -149,3 +151,12 @@ def test_full_sizes_are_those_of_the_goals():
     assert FULL.kernel_points >= 200_000
     assert FULL.streams >= 10_000
     assert FULL.clean_runs >= 200
+
+
+def test_the_full_level_of_a_checkout_tries_the_fences(monkeypatch):
+    assert [piece.name for piece in harness.pieces(FULL)].count("fences") == 1
+    fence = next(each for each in fences.all_fences() if each.row == 4)
+    found = fences.check_fences([fence, Fence(4, "that never fails", lambda folder: None, fence.broken)])
+    assert [check.passed for check in found.checks] == [True, False]
+    assert found.figures["mutants"] == {"total": 2, "caught": 1}
+    assert found.checks[0].name == f"fence 4: {fence.name}"

@@ -142,8 +142,8 @@ def cell(value: Any) -> str:
 
 
 NOT_TRIED: Final = (
-    "broken versions, hard cases, the ledger and what can be seen of a run were not tried: only a checkout of the "
-    "source has them"
+    "broken versions, hard cases, fences, the ledger and what can be seen of a run were not tried: only a checkout of "
+    "the source has them"
 )
 
 _INTRODUCTION = """\
