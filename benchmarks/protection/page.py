@@ -29,6 +29,8 @@ DOCUMENTS = ("prototype", "position")
 WHOLE = "whole"
 
 PLACE = "python:benchmarks.protection.peer:"
+ENOUGH = 50
+"""Texts from which on a corpus has a table; of fewer the verdicts are shown."""
 
 HEAD = """# Protection, measured
 
@@ -232,9 +234,7 @@ def _in_short(corpus: str, measured: Sequence[Measured]) -> str:
     )
     lines = [f"- {_sentence(key, said[key])}\n" for key in order]
     exact = [line for key, line in zip(order, lines, strict=True) if _exact(said[key][0][1])]
-    rest = [line for key, line in zip(order, lines, strict=True) if not _exact(said[key][0][1])]
-    rest.append(f"- {_no_better(measured)}\n")
-    return head + "".join(exact) + "\n" * bool(exact) + _folded("word by word", "".join(rest))
+    return head + "".join(exact) + "\n" * bool(exact)
 
 
 _ORDER = ["hidden", "bounded", "kept", "unknown", "unsure", "found", "lost"]
@@ -356,7 +356,8 @@ def _section(corpus: str, measured: Sequence[Measured]) -> str:
         f"\nBlind guessing names {facts['chance']['author']:.3f} of the authors, the topic alone "
         f"{measured[0].alone:.3f}. Repeats: {repeats}. {_no_better(measured)}\n\n"
     )
-    return f"## {corpus}\n\n{_in_short(corpus, measured)}{_folded('the table', table)}"
+    shown = _folded("the table", table) if measured[0].results.facts["unknown_texts"] >= ENOUGH else ""
+    return f"## {corpus}\n\n{_in_short(corpus, measured)}{shown}"
 
 
 def _row(each: Measured, line: Line) -> str:
@@ -458,7 +459,7 @@ def _how(done: Sequence[Measured], missing: Sequence[str], made_on: str) -> str:
     calls = {each.took.get("call") for each in done}
     split = f" This time it was run part by part, in {len(calls)} calls." if len(calls) > 1 else ""
     left = f" Not measured yet: {', '.join(missing)}." if missing else ""
-    text = f"""## How it was made
+    return f"""## How it was made
 
 Publius {", ".join(versions)} on {" and ".join(dates) or "one day"}; {made_on}. The runs took {
         work / 60:.0f} minutes of processor time, {
@@ -470,29 +471,19 @@ other work.{left} One command in a checkout measures everything and makes this p
 $ python -m benchmarks.protection DATA --peer .venv-peer/bin/python
 ```
 
-<details><summary>More: candidates, peers, and the settings of every run</summary>
+<details><summary>More: candidates and peers</summary>
 
-Each run is one `publius evaluate`, stored in pieces, so that a stop loses nothing. The topic metrics
-and references were learned from other, public texts of the same kind (of newsgroups: the training part).
-Candidates of newsgroups are the authors with two or more posts on one topic: every second one is
-attacked, the others are known, and the posts of all others teach topics. To save hours, 825 candidates
-are attacked by fewer adversaries, those on general vectors do without Earth Mover's distances, and
-{peer} meets the first 100 words of a story and, of newsgroups, the posts of four candidates a topic
-(*newsgroups-sample*). Its mechanisms run on its own vectors: *calibrated* is the paper's, *elliptic* its
-Mahalanobis; its truncated exponential one is too slow for this. Two of its costs were taken away without
-changing what it draws: the decomposition of an identity matrix and the root of a constant one, anew for
-every word. What it promises is not stated here ([why](peers.md)). The settings of every run:
+The topic metrics and references were learned from other, public texts of the same kind. Candidates of newsgroups are
+the authors with two or more posts on one topic: every second one is attacked, and the posts of all others teach topics.
+825 candidates are attacked by fewer adversaries. {
+        peer
+    } meets the first 100 words of a story and, of newsgroups,
+the posts of four candidates a topic (*newsgroups-sample*), on its own vectors: *calibrated* is the paper's mechanism,
+*elliptic* its Mahalanobis.
 
+</details>
 """
-    settings = "".join(
-        f"- {each.run.corpus}, {each.run.part}: `{' '.join(_public(each.run.options))}`\n" for each in done
-    )
-    return f"{text}{settings}\n</details>\n"
 
 
 def _pins() -> list[str]:
     return (Path(__file__).parents[2] / "requirements" / "peer.txt").read_text(encoding="utf-8").splitlines()
-
-
-def _public(options: Sequence[object]) -> list[str]:
-    return [option.name if isinstance(option, Path) else str(option).replace(PLACE, "") for option in options]

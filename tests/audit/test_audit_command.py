@@ -14,7 +14,7 @@ from audit.mutants.noises import noise_mutants
 from fences import Fence
 from publius.audit.levels import FULL, QUICK, TESTS, level_named
 from publius.audit.outcomes import LARGEST_FAMILY
-from publius.audit.report import cell
+from publius.audit.report import cell, kind
 from publius.audit.runs import Request, run_audit
 from publius.cli import app
 from publius.errors import DataError, UsageError
@@ -121,7 +121,7 @@ def test_page_states_machine_seed_and_every_check(small, stored, tmp_path):
     assert result.exit_code == 0
     assert "--seed 4" in text
     assert report["machine"]["numpy"] in text
-    assert all(check["name"].replace("|", "\\|") in text for check in report["checks"])
+    assert all(kind(check["name"]).replace("|", "\\|") in text for check in report["checks"])
 
 
 def test_values_in_a_table():

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from publius.audit.runs import Audit
 from publius.files import AnyPath, write_file
+
+_MADE_ON: Final = re.compile(r"( as given)? n=\d+(?=:)|(?<=kernel): .*|(?<=clean runs) .*")
+_QUANTILE: Final = re.compile(r"its [\d.]+ % quantile")
 
 
 def write_page(audit: Audit, folder: AnyPath, page: AnyPath) -> None:
@@ -43,10 +47,10 @@ def _lines(audit: Audit, torture: Mapping[str, Any] | None) -> Iterator[str]:
     yield "## Checks"
     yield ""
     yield from _folded(
-        f"all {len(audit.checks)} checks",
+        f"all {len(audit.checks)} checks, those of a kind together",
         _table(
-            ("check", "samples", "statistic", "threshold", "verdict"),
-            ([*map(cell, check.values())] for check in report["checks"]),
+            ("check", "times", "samples", "largest statistic", "threshold", "verdict"),
+            _kinds(report["checks"]),
         ),
     )
     yield "## Broken versions"
@@ -62,6 +66,22 @@ def _lines(audit: Audit, torture: Mapping[str, Any] | None) -> Iterator[str]:
         yield ""
     if torture is not None:
         yield from _torture_lines(torture)
+
+
+def kind(name: str) -> str:
+    """The name of a check without the dimension, the quantile, the kernel or the runs that it was made on."""
+    return _QUANTILE.sub("quantiles", _MADE_ON.sub("", name))
+
+
+def _kinds(checks: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Any]]:
+    """Checks of one kind and threshold in a row: how many, their samples, the largest statistic, the verdict."""
+    kinds: dict[tuple[str, Any], list[Mapping[str, Any]]] = {}
+    for check in checks:
+        kinds.setdefault((kind(check["name"]), check["threshold"]), []).append(check)
+    for (name, threshold), found in kinds.items():
+        samples = sum(check["samples"] for check in found)
+        largest = max(check["statistic"] for check in found)
+        yield name, len(found), samples, largest, threshold, all(check["passed"] for check in found)
 
 
 def _figures(audit: Audit, report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
@@ -107,8 +127,7 @@ def _torture_lines(torture: Mapping[str, Any]) -> Iterator[str]:
         ("check", "samples", "statistic", "threshold", "verdict"),
         ([*map(cell, check.values())] for check in torture["checks"]),
     )
-    figures = _table(("figure", "measured"), torture["figures"].items())
-    yield from _folded("its checks and figures", [*checks, *figures])
+    yield from _folded("its checks", checks)
 
 
 def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
