@@ -20,6 +20,8 @@ Metric = Literal["euclidean", "manhattan"]
 SafePolicy = Literal["unk", "drop", "reject"]
 UnknownPolicy = Literal[SafePolicy, "keep"]
 Preserve = Literal["topic", "meaning", "words"]
+FIELD = "field:"
+"""A field of declared values is released by `--preserve field:NAME`."""
 Between = Literal["none", "stop-words", "punctuation", "all"]
 """Text left unprotected between the protected words."""
 Training = Literal["same", "all"]
@@ -68,6 +70,7 @@ class Option:
         noun: what its choices are called in an error; the name where it says it all.
         flag: on the command line, where it is not the name with hyphens.
         earlier: flags of earlier versions, which still work.
+        prefix: what a value may begin with beside the choices.
         parse: makes the value of the command line's text; None where the type says how.
 
     """
@@ -82,6 +85,7 @@ class Option:
     noun: str | None = None
     flag: str | None = None
     earlier: tuple[str, ...] = ()
+    prefix: str | None = None
     parse: Callable[[str], Any] | None = None
 
     def __post_init__(self) -> None:
@@ -134,10 +138,14 @@ class Declared:
         kinds = (self.type, *get_args(self.type))
         return next((get_args(kind) for kind in kinds if get_origin(kind) is Literal), ())
 
+    def _prefixed(self, value: Any) -> bool:
+        prefix = self.option.prefix
+        return prefix is not None and isinstance(value, str) and value.startswith(prefix)
+
     def check(self, value: Any) -> None:
         """`UsageError`, with the choices or the bounds, when ``value`` is none of what is allowed; None always is."""
         for one in value if isinstance(value, tuple) else (value,):
-            if self.choices and one is not None and one not in self.choices:
+            if self.choices and one is not None and one not in self.choices and not self._prefixed(one):
                 names = ", ".join(map(str, self.choices))
                 noun = self.option.noun or self.name.replace("_", " ")
                 raise UsageError(f"no {noun} is called {one!r}: choose one of {names}")
@@ -205,6 +213,13 @@ def numbers(text: str) -> tuple[float, ...]:
         return tuple(float(part) for part in text.split(",") if part.strip() not in ("", "none"))
     except ValueError:
         raise UsageError(f"epsilons are numbers separated by commas, not {text!r}") from None
+
+
+def declared_values(text: str) -> tuple[str, ...]:
+    """Values from "A,B" quoted as in CSV, or of ``@FILE``."""
+    from publius.files.value_list import value_list
+
+    return tuple(value_list(text, "--values"))
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -295,13 +310,22 @@ class PromiseSettings(Settings):
     """What is kept of a document, and how much may tell any two apart."""
 
     preserve: Preserve = option(
-        "words", help="What to keep: topic or meaning, with a bound between any two documents, or words (the "
-        "paper's mechanism).",
-        public=True, noun="thing to keep",
+        "words", help="What to keep: topic or meaning, with a bound between any two documents; words (the paper's "
+        "mechanism); or field:NAME, a column of declared values.",
+        public=True, noun="thing to keep", prefix=FIELD,
+    )  # fmt: skip
+    values: tuple[str, ...] = option(
+        (), help="With field:NAME: every value that it may have, quoted as in CSV, or @FILE with one a line. They are "
+        "published.",
+        public=True, parse=declared_values,
+    )  # fmt: skip
+    other: str | None = option(
+        None, help="With field:NAME: the declared value that stands for all that are not declared. Default: refused.",
+        public=True,
     )  # fmt: skip
     bound: float | None = option(
-        None, help="With topic or meaning: nats between any two documents. At 7 the topic found in a text, of 20, "
-        "comes out at most 98.3 % of the time.",
+        None, help="With topic, meaning or a field: nats between any two documents. At 7 the topic found in a text, "
+        "of 20, comes out at most 98.3 % of the time.",
         public=True, above=0,
     )  # fmt: skip
 
@@ -365,6 +389,11 @@ class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, Promis
     def level(self) -> str:
         """What the promise is about: each "word", or the "document" as a whole."""
         return "word" if self.preserve == ReleaseSettings.preserve else "document"
+
+    @property
+    def field(self) -> str | None:
+        """The field that is released itself; None where something is found in texts."""
+        return self.preserve.removeprefix(FIELD) if self.preserve.startswith(FIELD) else None
 
     def resolved(self) -> Self:
         """The same with the defaults of its level where nothing was chosen."""

@@ -116,6 +116,8 @@ def look_first(corpus: Corpus, plan: Plan, *, allow_padding: bool, skip_bad: boo
     """
     from publius.releases.preflight import look
 
+    if not plan.mechanism.reads_texts:
+        return None
     found = look(corpus, plan)
     if found.bad and not skip_bad:
         return None

@@ -94,6 +94,7 @@ def obfuscate(
     check_input(input, work.engine)
     check_to_output(manifest, output, work)
     settings = settings if length_from is None else _with_length(settings, length_from, quiet=json)
+    fields = fields if settings.field is None else replace(fields, text_field=settings.field)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
     check_presence(

@@ -6,18 +6,14 @@ would show that document whatever the noise is.
 
 from __future__ import annotations
 
-import csv
-import datetime
 import math
 import re
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, final
 
-from publius.errors import DataError, UsageError
-from publius.files.reading import read_lines
+from publius.errors import UsageError
+from publius.files.value_list import compared, value_list
 
 OTHER: Final = "other"
 MOST_STRATA: Final = 100_000
@@ -56,7 +52,7 @@ class Field:
 
     def place(self, value: object) -> int:
         """The place of a document's value among the declared ones; their number for any other, or for none."""
-        text = _text(value)
+        text = compared(value)
         if self.monthly:
             dated = _DATE.fullmatch(text)
             text = dated[1] if dated else ""
@@ -71,7 +67,7 @@ class Field:
     def _places(self) -> dict[str, int]:
         places: dict[str, int] | None = self.__dict__.get("_found")
         if places is None:
-            places = {_text(value): place for place, value in enumerate(self.values)}
+            places = {compared(value): place for place, value in enumerate(self.values)}
             self.__dict__["_found"] = places
         return places
 
@@ -127,33 +123,13 @@ def parse_field(declaration: str) -> Field:
     name = name.strip()
     if not equals or not name or not given.strip():
         raise UsageError("strata are declared as FIELD=VALUE,VALUE,... or FIELD=@FILE")
+    values = value_list(given, repr(name))
     if given.startswith("@"):
-        return Field(name, tuple(_lines(Path(given[1:]))))
-    values = _comma_separated(name, given)
+        return Field(name, tuple(values))
     months = [_months(value) for value in values]
     if all(found is not None for found in months):
         return Field(name, tuple(month for found in months for month in found or ()), monthly=True)
     return Field(name, tuple(values))
-
-
-def _comma_separated(name: str, given: str) -> list[str]:
-    try:
-        (values,) = csv.reader([given], strict=True, skipinitialspace=True)
-    except (csv.Error, ValueError):
-        raise UsageError(
-            f'the values of {name!r} are not quoted as in CSV: write "a, b" for a value with a comma, and "" for a '
-            "quotation mark in it"
-        ) from None
-    return [value.strip() for value in values]
-
-
-def _lines(path: Path) -> Sequence[str]:
-    try:
-        lines = [line.decode("utf-8-sig" if number == 1 else "utf-8") for number, line in read_lines(path)]
-    except UnicodeDecodeError:
-        raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
-    values = [line.strip() for line in lines]
-    return [value for value in values if value]
 
 
 def _months(value: str) -> list[str] | None:
@@ -167,16 +143,3 @@ def _months(value: str) -> list[str] | None:
     if last - first >= MOST_STRATA:
         raise UsageError(f"the months {value} are more than {MOST_STRATA:,}")
     return [f"{month // 12:04}-{month % 12 + 1:02}" for month in range(first, last + 1)]
-
-
-def _text(value: object) -> str:
-    """A value as it is compared: trimmed, in NFC; whole numbers without a point, dates in ISO form."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, datetime.date | datetime.datetime):
-        value = value.isoformat()
-    return unicodedata.normalize("NFC", str(value)).strip()

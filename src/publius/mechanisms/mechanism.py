@@ -16,7 +16,7 @@ from publius.arrays import AbstractMadeWhenAsked, Float64Array, IndexArray
 from publius.errors import UnknownWordError, UsageError
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.guarantee import Guarantee, strength_of
-from publius.settings import Between, Preserve, ReleaseSettings, Settings, check
+from publius.settings import Between, ReleaseSettings, Settings, check
 from publius.text.bag import Bag, Encoded, Encoding, drawn_bag
 from publius.text.drawn_bags import DrawnBags
 
@@ -172,6 +172,8 @@ class Mechanism(ABC):
         length: N, the public number of words of a released bag.
         preserve: what a release keeps: "words", "topic" or "meaning".
         ordered: what is kept of the order of a text; None for bags.
+        reads_texts: whether documents are texts, whose words are looked up in the vocabulary.
+        releases_bags: whether a bag of words leaves beside the label.
         names_prototypes: whether an outcome says which public prototype it is.
         unknown_words: policies for unknown words that its guarantee covers or an experiment may have.
         opposite: what a caller who wants something else of it is told.
@@ -179,9 +181,11 @@ class Mechanism(ABC):
 
     name: str
     Parameters: ClassVar[type[Settings]] = Settings
+    reads_texts: ClassVar[bool] = True
     names_prototypes: ClassVar[bool] = False
+    releases_bags: ClassVar[bool] = True
     length: int
-    preserve: Preserve
+    preserve: str
     ordered: OrderedText | None = None
 
     @property
@@ -308,6 +312,22 @@ class Mechanism(ABC):
         return None
 
     @property
+    def probability_kept(self) -> float | None:
+        """The probability with which a document's own label is printed, or its upper limit: a public constant.
+
+        e^B / (e^B + M - 1) for M outcomes. None where a release has no labels.
+        """
+        return None
+
+    @property
+    def kept_is_a_limit(self) -> bool:
+        """Whether `probability_kept` is an upper limit only, since a choice between near labels is soft."""
+        return False
+
+    def check_documents(self, texts: Iterable[str]) -> None:  # noqa: B027
+        """Refuse documents that cannot be read, counted and never quoted, before anything is drawn: `DataError`."""
+
+    @property
     def noise_bytes(self) -> int | None:
         """How many bits, in bytes, are all the noise of a document; None where it is more than bits."""
         return None
@@ -341,5 +361,5 @@ class Mechanism(ABC):
 def without(settings: ReleaseSettings, names: Mapping[str, str]) -> None:
     """Refuse settings that belong to another kind of release: ``names`` of options with the way out of each."""
     for name, way_out in names.items():
-        if getattr(settings, name) not in (None, False):
+        if getattr(settings, name) not in (None, False, ()):
             raise UsageError(f"--{name.replace('_', '-')} {way_out}")

@@ -121,7 +121,7 @@ class Prototype(WholeDocument):
         self.prototypes = _chosen(self.aspect, bound, prototypes)
         self._solve(epsilon, bound, gamma)
         size = self.prototypes.size
-        self._floor = _least_weight(self._asked_bound, size)
+        self._floor = least_weight(self._asked_bound, size)
         self._free = TOTAL - size * self._floor
         self._guarantee = self._certified()
 
@@ -185,6 +185,16 @@ class Prototype(WholeDocument):
             PublicOutcome(k, label, tuple(vocabulary[i] for i in found.typical(k, _TYPICAL)))
             for k, label in enumerate(found.labels)
         ]
+
+    @property
+    def probability_kept(self) -> float:
+        """See `Mechanism.probability_kept`: attained where scores are sharp, an upper limit where they are soft."""
+        return fidelity(self._asked_bound, self.prototypes.size)
+
+    @property
+    def kept_is_a_limit(self) -> bool:
+        """See `Mechanism.kept_is_a_limit`."""
+        return self.gamma > 0
 
     @property
     def noise_bytes(self) -> int:
@@ -286,6 +296,11 @@ class Prototype(WholeDocument):
         return _log_upward(largest)
 
 
+def checked_bound(bound: float | None) -> None:
+    """Refuse a bound that whole numbers cannot hold: `UsageError`."""
+    _check(bound=bound)
+
+
 def _check(**given: float | None) -> None:
     for name, value in given.items():
         if value is None:
@@ -314,7 +329,7 @@ def fidelity(bound: float, size: int) -> float:
     return 1 / (1 + (size - 1) * math.exp(-bound))
 
 
-def _least_weight(bound: float, size: int) -> int:
+def least_weight(bound: float, size: int) -> int:
     """The smallest whole number w with (2^62 - (M - 1) w) / w <= e^bound, all of it in exact arithmetic."""
     return math.ceil(TOTAL / (_factor_below(bound) + size - 1))
 

@@ -26,6 +26,7 @@ from publius.mechanisms.lifted import as_mechanism
 from publius.mechanisms.mechanism import Mechanism, OrderedText, without
 from publius.mechanisms.position import Position
 from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.whole import WholeDocument
 from publius.settings import Declared, MechanismSettings, ReleaseSettings, declared
 from publius.vectors.embeddings import Embeddings
@@ -207,6 +208,9 @@ def mechanism_for(
     ordered = OrderedText(settings.keep_between or "none") if settings.order else None
     if isinstance(found, Mechanism):
         return as_mechanism(found, None, ordered)
+    if found is None and settings.field is not None:
+        return _declared(settings, settings.field)
+    without(settings, dict.fromkeys(("values", "other"), "belongs to --preserve field:NAME"))
     if found is not None or settings.preserve == ReleaseSettings.preserve:
         belongs = "belongs to --preserve topic or meaning: name one, or leave out --"
         without(settings, {name: belongs + name for name in ("reference", "bound", "first")})
@@ -230,6 +234,16 @@ def mechanism_for(
     return document_mechanism_of(settings, reference or Reference.load(chosen.reference))
 
 
+def _declared(settings: ReleaseSettings, field: str) -> RandomizedResponse:
+    if settings.bound is None:
+        raise UsageError("a field is released under a bound between any two documents: give --bound")
+    if not settings.values:
+        raise UsageError("declare every value of the field: --values A,B,C or --values @FILE")
+    if settings.mechanism not in (None, RandomizedResponse.name):
+        raise UsageError(f"the mechanism {settings.mechanism} does not release a field: leave it out")
+    return RandomizedResponse(field, settings.values, bound=settings.bound, other=settings.other)
+
+
 def remade(
     manifest: Mapping[str, Any], embeddings: str | None = None, reference: str | None = None
 ) -> Kernel | Mechanism:
@@ -238,6 +252,8 @@ def remade(
     Raises `KeyError` for a manifest that lacks something.
     """
     name, parameters = manifest["mechanism"], manifest["mechanism_parameters"]
+    if name == RandomizedResponse.name:
+        return RandomizedResponse(bound=manifest["bound"], **parameters)
     if manifest["reference"] is not None:
         taken = {key: parameters[key] for key in parameters.keys() & document_parameters_of(name)}
         found = Reference.load(reference or manifest["reference"])

@@ -14,9 +14,7 @@ The bound of the mechanism stays true beside it, for those who know which row is
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import final
 
 from publius.errors import DataError, PolicyError, UsageError
@@ -24,24 +22,8 @@ from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.position import Position
 from publius.mechanisms.prototype import Prototype
-from publius.privacy.crowd import Crowd, CrowdGuarantee, default_delta
-
-
-@final
-@dataclass(frozen=True)
-class ShareEstimate:
-    """How much of a collection a prototype stands for, from the released rows.
-
-    Attributes:
-        share: without bias, so that it may be below 0 or above 1.
-        deviation: its standard deviation is at most this, the share being as estimated.
-        low, high: between 0 and 1; for all prototypes together they hold with the level that was asked for.
-    """
-
-    share: float
-    deviation: float
-    low: float
-    high: float
+from publius.mechanisms.randomized_response import RandomizedResponse
+from publius.privacy.crowd import Crowd, CrowdGuarantee, ShareEstimate, default_delta, unbiased_shares
 
 
 @final
@@ -49,7 +31,7 @@ class Shuffled:
     """What ``documents`` rows of ``mechanism`` without ids and order promise each author, and what they say.
 
     Args:
-        mechanism: a `Prototype`; `PolicyError` for any other, with the reason.
+        mechanism: a `Prototype` or `RandomizedResponse`; `PolicyError` for any other, with the reason.
         documents: n, how many rows are released together.
         documents_per_author: c, the most documents of one author.
         delta: what is stated to the author; by default min(1e-6, 1 / (100 n)).
@@ -64,12 +46,12 @@ class Shuffled:
         documents_per_author: int = 1,
         delta: float | None = None,
     ) -> None:
-        if not isinstance(mechanism, Prototype):
+        if not isinstance(mechanism, Prototype | RandomizedResponse):
             raise PolicyError(_reason(mechanism))
         self.mechanism = mechanism
         self.documents, self.documents_per_author = documents, documents_per_author
-        self._bound = _bound_of(mechanism)
-        self._crowd = Crowd(self._bound, mechanism.prototypes.size, documents)
+        self._bound, self._outcomes = _bound_of(mechanism), len(mechanism.outcomes)
+        self._crowd = Crowd(self._bound, self._outcomes, documents)
         self.delta = default_delta(documents) if delta is None else delta
         if not 0 <= self.delta < 1:
             raise UsageError(f"delta must be a number from 0 and below 1, not {delta!r}")
@@ -97,33 +79,16 @@ class Shuffled:
 
         `DataError` unless there is one count for each prototype and they sum to n.
         """
-        from scipy.stats import beta
-
-        outcomes, n = self.mechanism.prototypes.size, self.documents
+        outcomes, n = self._outcomes, self.documents
         values = [int(count) for count in counts]
         if len(values) != outcomes or min(values) < 0 or sum(values) != n:
             raise DataError(
                 f"there must be {outcomes} counts from 0 that sum to {n:,}, one for each prototype"
             )
-        if not 0 < level < 1:
-            raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
-        gain = math.expm1(self._bound)
-        floor, free = 1 / (gain + outcomes), gain / (gain + outcomes)
-        tail = (1 - level) / (2 * outcomes)
-        estimates = []
-        for count in values:
-            low = float(beta.ppf(tail, count, n - count + 1)) if count else 0.0
-            high = float(beta.isf(tail, count + 1, n - count)) if count < n else 1.0
-            rate = count / n
-            deviation = (rate * (1 - rate) / n) ** 0.5 / free
-            share, least, most = ((each - floor) / free for each in (rate, low, high))
-            estimates.append(
-                ShareEstimate(share, deviation, min(1.0, max(0.0, least)), max(0.0, min(1.0, most)))
-            )
-        return estimates
+        return unbiased_shares(values, self._bound, outcomes, n, level=level)
 
 
-def _bound_of(mechanism: Prototype) -> float:
+def _bound_of(mechanism: Prototype | RandomizedResponse) -> float:
     bound = mechanism.guarantee.bound
     if bound is None:
         raise PolicyError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, cast, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from publius.errors import DataError, UsageError
 from publius.mechanisms.mechanism import Comparison, Drawn, Mechanism, Outcome, without
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Evidence, Guarantee
-from publius.settings import DOCUMENT_LENGTH, Preserve, ReleaseSettings, TextSettings
+from publius.settings import DOCUMENT_LENGTH, ReleaseSettings, TextSettings
 from publius.text.bag import UNKNOWN, Encoded, Encoding, places_of_all
 from publius.text.drawn_bags import Alphabet
 from publius.vectors.learning.prototypes import Aspect
@@ -95,7 +95,7 @@ class WholeDocument(Mechanism):
             raise UsageError(
                 f"the length of a released bag must be from 1 to {LONGEST:,}, not {length!r:.40}"
             )
-        self._reference, self.preserve, self.length = reference, cast(Preserve, preserve), length
+        self._reference, self.preserve, self.length = reference, preserve, length
         self.aspect = reference.aspect(preserve)
 
     def __setattr__(self, name: str, value: object) -> None:

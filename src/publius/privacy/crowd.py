@@ -22,6 +22,7 @@ What is left out of the sums is added to delta. The results are above the exact 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, final
 
@@ -292,3 +293,51 @@ def _steps_factor(share: float, documents: int) -> float:
 def _check_count(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise UsageError(f"the number of {name} must be a whole number from 1, not {value!r:.40}")
+
+
+@final
+@dataclass(frozen=True)
+class ShareEstimate:
+    """How much of a collection a prototype stands for, from the released rows.
+
+    Attributes:
+        share: without bias, so that it may be below 0 or above 1.
+        deviation: its standard deviation is at most this, the share being as estimated.
+        low, high: between 0 and 1; for all prototypes together they hold with the level that was asked for.
+    """
+
+    share: float
+    deviation: float
+    low: float
+    high: float
+
+
+def unbiased_shares(
+    counts: Sequence[int], bound: float, outcomes: int, rows: int, *, level: float = 0.95
+) -> list[ShareEstimate]:
+    """The share of documents behind each outcome of randomized response, from how often each was printed.
+
+    A row shows k with probability (1 + (e^B - 1) q_k) / Z, Z = e^B + M - 1, q the law of its document, so the mean of
+    q_k over all documents is (Z count_k / n - 1) / (e^B - 1) in the mean. A count is a sum of independent rows of
+    different chances, which varies less than a binomial one (Hoeffding 1956): so the intervals of Clopper and Pearson
+    hold, here for all M ``outcomes`` together (each at 1 - (1 - level) / M). ``counts`` may be those of some of them.
+    The noise alone is covered: what the documents themselves are a sample of is another question.
+
+    Raises `UsageError` for a level that is not between 0 and 1.
+    """
+    from scipy.stats import beta
+
+    if not 0 < level < 1:
+        raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
+    gain = math.expm1(bound)
+    floor, free = 1 / (gain + outcomes), gain / (gain + outcomes)
+    tail = (1 - level) / (2 * outcomes)
+    estimates = []
+    for count in counts:
+        low = float(beta.ppf(tail, count, rows - count + 1)) if count else 0.0
+        high = float(beta.isf(tail, count + 1, rows - count)) if count < rows else 1.0
+        rate = count / rows
+        deviation = (rate * (1 - rate) / rows) ** 0.5 / free
+        share, least, most = ((each - floor) / free for each in (rate, low, high))
+        estimates.append(ShareEstimate(share, deviation, min(1.0, max(0.0, least)), max(0.0, min(1.0, most))))
+    return estimates

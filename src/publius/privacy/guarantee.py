@@ -15,7 +15,7 @@ from typing import Final, Literal, final
 from publius.distances.earth_mover import TransportPlan
 from publius.errors import PolicyError, UsageError
 from publius.noise.laplace import NOISES
-from publius.settings import EUCLIDEAN, MANHATTAN, Between, Preserve
+from publius.settings import EUCLIDEAN, MANHATTAN, Between
 
 Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
 STATED: Final = "stated by its author, nothing computed"
@@ -65,7 +65,7 @@ class Guarantee:
             in it, and says nothing about it.
         bound: nats between any two documents whatever, the empty one included; None where none is stated.
         bound_delta: probability by which the bound can be exceeded; 0 where it is exact.
-        preserve: what a release keeps: "words", "topic" or "meaning".
+        preserve: what a release keeps: "words", "topic", "meaning" or "field:NAME".
 
     Raises `UsageError` for a bound that is negative or not finite, and for an epsilon that is not a positive number
     beside a bound.
@@ -80,7 +80,7 @@ class Guarantee:
     kept: Between = "none"
     bound: float | None = None
     bound_delta: float = 0.0
-    preserve: Preserve = "words"
+    preserve: str = "words"
 
     def __post_init__(self) -> None:
         if self.bound is None:

@@ -16,7 +16,7 @@ from publius.privacy.guarantee import (
     log10_factor,
     posterior_at_most,
 )
-from publius.settings import Between
+from publius.settings import FIELD, Between
 
 
 def statement(
@@ -118,20 +118,42 @@ def _document_promise(guarantee: Guarantee, bound: float) -> str:
     return (
         f"Take any two documents whatever, of any lengths and on any subjects. Whatever is seen in this release is at "
         f"most {factor_text(bound)} times as probable under one as under the other{but}: exp({rounded_up(bound, 6)}), "
-        f"{guarantee.evidence} for the public reference that the release names. "
+        f"{guarantee.evidence} for {_rests_on(guarantee)}. "
         f"So somebody who knows the text of {_CANDIDATES:,} documents, one of which this was, and thought them equally "
         f"likely, names the right one with a probability of at most "
         f"{rounded_up(posterior_at_most(bound, _CANDIDATES), 4)}; between two documents, "
         f"{rounded_up(posterior_at_most(bound, 2), 4)}. As bounds between any two documents go this one is "
         f"{guarantee.strength} ({thresholds} nats, empty beyond). "
         + _per_unit(guarantee)
-        + f"What is kept is the {guarantee.preserve}, as far as the bound allows; it is not hidden. "
+        + _kept(guarantee)
+        + "Each further release of a document adds its exponent to this one's."
+    )
+
+
+def _field(guarantee: Guarantee) -> str | None:
+    """The field of declared values that is released itself; None where something is found in texts."""
+    return guarantee.preserve.removeprefix(FIELD) if guarantee.preserve.startswith(FIELD) else None
+
+
+def _rests_on(guarantee: Guarantee) -> str:
+    if _field(guarantee) is None:
+        return "the public reference that the release names"
+    return "the values that were declared beforehand"
+
+
+def _kept(guarantee: Guarantee) -> str:
+    field = _field(guarantee)
+    if field is not None:
+        return f"What is kept is the field {field!r}, as far as the bound allows; it is not hidden. "
+    return (
+        f"What is kept is the {guarantee.preserve}, as far as the bound allows; it is not hidden. "
         f"The {guarantee.size} words of the bag are drawn from public words and cost nothing. "
-        "Each further release of a document adds its exponent to this one's."
     )
 
 
 def _per_unit(guarantee: Guarantee) -> str:
+    if _field(guarantee) is not None:
+        return "Documents with the same value in the field are not told apart at all. "
     if guarantee.epsilon is None:
         return (
             "Documents with the same probabilities over the public prototypes are not told apart at all; nothing is "

@@ -19,8 +19,9 @@ from publius.documents.row_readers import import_parquet
 from publius.errors import DataError, PolicyError, PubliusError
 from publius.files import os_errors, read_lines, shown
 from publius.releases.digests import file_digests
-from publius.releases.plan import BAG
-from publius.releases.writers import PROTOTYPE
+from publius.releases.plan import BAG, DECLARED_VALUE
+from publius.releases.read_me import READ_ME
+from publius.releases.writers import LABEL, PROTOTYPE
 
 MANIFEST: Final = "manifest.json"
 FILES: Final = "files"
@@ -41,7 +42,7 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
     did not name its files (before 0.3) binds none: the rest is compared all the same.
     """
     digests = file_digests(release)
-    names = sorted(digests.keys() - {MANIFEST})
+    names = sorted(digests.keys() - {MANIFEST, READ_ME})
     _check_bags(release, _format_of(release, set(names)), names, manifest)
     stated = manifest.get(FILES)
     if stated is not None:
@@ -68,6 +69,8 @@ class _Format:
 
     def fields(self, manifest: Mapping[str, Any]) -> set[str]:
         """The fields that each bag of a release has, but for those of a prototype."""
+        if manifest["kind"] == DECLARED_VALUE:
+            return {"id", *manifest["labels"]}
         kind, words = ((), self.words) if manifest["kind"] == BAG else (("kind",), self.ordered)
         return {"id", "size", *kind, *manifest["labels"], *words}
 
@@ -90,8 +93,13 @@ def _listed(names: Sequence[str]) -> str:
 
 def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: Mapping[str, Any]) -> None:
     """Compare marks, fields, sizes and the number of bags with the manifest's."""
-    fields, size = format.fields(manifest), None if manifest.get("ordered") else manifest["size"]
-    allowed = [fields, fields | {*PROTOTYPE}] if manifest.get("level") == "document" else [fields]
+    fields, size = format.fields(manifest), manifest["size"] if manifest["kind"] == BAG else None
+    allowed = [fields, fields | {"prototype", "label"}]  # as before 0.3
+    if "probability_kept" in manifest:
+        named = PROTOTYPE if manifest["kind"] == BAG else ()
+        allowed = [fields | {*LABEL, *named}]
+    elif manifest.get("level") != "document":
+        allowed = [fields]
     bag, count = "", 0
     bags = format.read(release, names)
     while True:
@@ -124,8 +132,8 @@ def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: 
 def _json_lines(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
     for _, line in read_lines(release / "bags.jsonl"):
         record = json.loads(line)
-        size = sum(record["bag"].values())
-        if size != record["size"]:
+        size = sum(record["bag"].values()) if "bag" in record else 0
+        if size != record.get("size", 0):
             raise ValueError
         yield size, record.keys()
 
@@ -135,7 +143,8 @@ def _csv(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[
         rows = csv.reader(file)
         fields = [_APOSTROPHE.sub("", name) for name in next(rows)]
         at = fields.index("count") if "count" in fields else None
-        for _, bag in groupby(rows, lambda row: row[0]):
+        id = fields.index("id")
+        for _, bag in groupby(rows, lambda row: row[id]):
             yield sum(1 if at is None else int(row[at]) for row in bag), fields
 
 
@@ -145,8 +154,8 @@ def _parquet(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collect
         with parquet.ParquetFile(release / name) as file:
             marks = file.schema_arrow.metadata or {}
             fields = {*file.schema_arrow.names, *(("warning",) if b"warning" in marks else ())}
-            for batch in file.iter_batches(columns=["size"]):
-                yield from ((size, fields) for size in batch.column(0).to_pylist())
+            for batch in file.iter_batches(columns=["size" if "size" in fields else "id"]):
+                yield from ((size if "size" in fields else 0, fields) for size in batch.column(0).to_pylist())
 
 
 def _matrix(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, final
@@ -20,7 +21,7 @@ from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
 from publius.releases.near import emptiness, near_exponent
-from publius.settings import ReleaseSettings
+from publius.settings import FIELD, ReleaseSettings
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -28,6 +29,7 @@ from publius.vectors.learning.reference import Reference
 MANIFEST_VERSION = 1
 BAG: Final = "bag-of-words"
 ORDERED_TEXT: Final = "ordered-text"
+DECLARED_VALUE: Final = "declared-value"
 SHUFFLED: Final = "in a secret random order"
 """How documents without ids are numbered: neither number nor place in the file tells the place in the input."""
 
@@ -71,6 +73,10 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mechanism", as_mechanism(self.mechanism, self.encoding.length))
         self.mechanism.check(self.encoding)
+        if self.mechanism.preserve in {f"{FIELD}{label}" for label in self.labels}:
+            raise PolicyError(
+                "the field that is released under the bound cannot be kept unchanged beside it: leave out its --keep"
+            )
         if self.experiment is not None:
             return
         if self.mechanism.guarantee.evidence == "none":
@@ -163,7 +169,9 @@ class Plan:
 
     @property
     def kind(self) -> str:
-        """What is released: `BAG` or `ORDERED_TEXT`."""
+        """What is released: `BAG`, `ORDERED_TEXT` or `DECLARED_VALUE`."""
+        if not self.mechanism.releases_bags:
+            return DECLARED_VALUE
         return BAG if self.ordered is None else ORDERED_TEXT
 
     @property
@@ -224,6 +232,7 @@ class Plan:
             "level": self.level,
             "epsilon": guarantee.epsilon,
             **self.mechanism.constants,
+            **self._label_facts(),
             "delta": guarantee.delta,
             "evidence": guarantee.evidence,
             "mechanism": self.mechanism.name,
@@ -246,6 +255,14 @@ class Plan:
             "versions": {"numpy": np.__version__},
         }
 
+    def _label_facts(self) -> dict[str, Any]:
+        """What stands beside the label of every row, and whether it is attained or an upper limit."""
+        kept = self.mechanism.probability_kept
+        if kept is None:
+            return {}
+        limit = "an upper limit" if self.mechanism.kept_is_a_limit else "exact, but for rounding up"
+        return {"probability_kept": published(kept), "probability_kept_is": limit}
+
     @property
     def _randomness(self) -> str:
         name = self.mechanism.randomness
@@ -255,6 +272,11 @@ class Plan:
     def run_is_seeded(self) -> bool:
         """Whether the noise can be made again from a seed."""
         return self.experiment is not None and self.experiment.seed is not None
+
+
+def published(probability: float) -> float:
+    """A probability as it is printed in every row: six decimals, rounded up."""
+    return min(1.0, math.ceil(probability * 1e6) / 1e6)
 
 
 def publius_version() -> str:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
 from publius.files import private
-from publius.releases.plan import ORDERED_TEXT, Plan
+from publius.releases.plan import ORDERED_TEXT, Plan, published
 from publius.releases.release import Release, ReleasedTogether
 from publius.text.bag import Bag, drawn_json
 from publius.text.known_words import IndexedVocabulary
@@ -39,7 +39,10 @@ RESERVED = (
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
-PROTOTYPE: Final = ("prototype", "label")
+LABEL: Final = ("label", "probability_kept")
+"""What a row leads with, where the mechanism prints a label: it says what is released."""
+
+PROTOTYPE: Final = ("prototype",)
 
 
 @final
@@ -48,7 +51,10 @@ class Layout:
     """How releases are written: words in vocabulary order, exactly the labels asked for, an experiment's warning.
 
     ``ordered`` is for ordered text: each record says so, and has the words as they follow each other too. With
-    ``prototypes`` each has the public prototype that stands for the document, and its label.
+    ``prototypes`` each has the public prototype that stands for the document.
+
+    ``probability_kept`` is the public constant that stands beside each label (`Mechanism.probability_kept`); None where
+    no label is printed. Without ``bags`` a label is all that is released.
     """
 
     vocabulary: IndexedVocabulary
@@ -56,18 +62,27 @@ class Layout:
     warning: str | None = None
     ordered: bool = False
     prototypes: bool = False
+    probability_kept: float | None = None
+    bags: bool = True
 
     def __post_init__(self) -> None:
-        taken = {*RESERVED, *(PROTOTYPE if self.prototypes else ())}
+        taken = {*RESERVED, *self.leading, *(PROTOTYPE if self.prototypes else ())}
         if clash := sorted(set(self.labels) & taken):
             raise UsageError(f"a kept field cannot be called {clash[0]!r}: that name is the release's own")
 
     @classmethod
     def of(cls, plan: Plan) -> Self:
         """The layout of a plan's releases; `UsageError` when a kept field has a name of the release's own."""
+        mechanism, kept = plan.mechanism, plan.mechanism.probability_kept
         return cls(
-            plan.vocabulary, plan.labels, plan.warning, plan.ordered is not None, plan.names_prototypes
-        )
+            plan.vocabulary, plan.labels, plan.warning, plan.ordered is not None, mechanism.names_prototypes,
+            None if kept is None else published(kept), mechanism.releases_bags,
+        )  # fmt: skip
+
+    @property
+    def leading(self) -> tuple[str, ...]:
+        """The fields that a row begins with, before the id."""
+        return () if self.probability_kept is None else LABEL
 
     def counts(self, release: Release) -> dict[str, int]:
         """The bag's words in vocabulary order; words outside it (an experiment's) last."""
@@ -82,14 +97,22 @@ class Layout:
         """Id, size, the kind of ordered text, an experiment's warning, and exactly the labels that were asked for."""
         if (release.words is not None) != self.ordered:
             raise UsageError("a release is of another kind than the plan: bags and ordered text do not mix")
-        rest = {**self._marked(release.prototype, release.label), **self._kept(release.labels)}
-        return {"id": release.id, "size": release.bag.size, **rest}
+        rest = {**self._marked(release.prototype), **self._kept(release.labels)}
+        size = {"size": release.bag.size} if self.bags else {}
+        return {**self._leading(release.label), "id": release.id, **size, **rest}
 
-    def _marked(self, prototype: int | None, label: str | None) -> dict[str, Any]:
-        """What is the same of many documents: the kind of ordered text, a warning, the prototype and its label."""
+    def _leading(self, label: str | None) -> dict[str, Any]:
+        return (
+            {}
+            if self.probability_kept is None
+            else dict(zip(LABEL, (label, self.probability_kept), strict=True))
+        )
+
+    def _marked(self, prototype: int | None) -> dict[str, Any]:
+        """What is the same of many documents: the kind of ordered text, a warning, the prototype."""
         kind = {"kind": ORDERED_TEXT} if self.ordered else {}
         warning = {"warning": self.warning} if self.warning else {}
-        named = {"prototype": prototype, "label": label} if self.prototypes else {}
+        named = {"prototype": prototype} if self.prototypes else {}
         return {**kind, **warning, **named}
 
     def _kept(self, labels: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,10 +121,13 @@ class Layout:
         return {label: labels[label] for label in self.labels}
 
     def json_line(self, release: Release) -> bytes:
-        """The line of ``bags.jsonl``: id, size, bag, the kept fields; of ordered text also words, kept and text."""
+        """The line of ``bags.jsonl``: label, id, size, bag, kept fields; ordered text has words, kept and text, too."""
         record = self.record(release)
-        bag = drawn_json(release.bag, self.vocabulary.vocabulary) or _JSON.encode(self.counts(release))
-        head = f'{{"id": {_JSON.encode(record.pop("id"))}, "size": {record.pop("size")}, "bag": {bag}'
+        first = {name: record.pop(name) for name in (*self.leading, "id")}
+        head = _JSON.encode(first)[:-1]
+        if self.bags:
+            bag = drawn_json(release.bag, self.vocabulary.vocabulary) or _JSON.encode(self.counts(release))
+            head += f', "size": {record.pop("size")}, "bag": {bag}'
         rest = {**record, **self._in_order(release)}
         few = not self.labels and not self.ordered
         return (head + (_tail(tuple(rest.items())) if few else _encoded(rest))).encode()
@@ -116,15 +142,18 @@ class Layout:
 
     def _lines_together(self, releases: ReleasedTogether, size: int, bags: Sequence[str]) -> bytes:
         named = releases.outcomes.named
-        marked = {each: self._marked(*each) for each in {*named}}
+        marked = {each: self._marked(each[0]) for each in {*named}}
+        lead = {each: _JSON.encode({**self._leading(each[1]), "id": ""})[:-3] for each in marked}
         if self.labels or any(releases.labels):
             pairs = zip(named, map(self._kept, releases.labels), strict=True)
             ends = [_encoded({**marked[each], **own}) for each, own in pairs]
         else:
             tails = {each: _encoded(marks) for each, marks in marked.items()}
             ends = [tails[each] for each in named]
-        parts = zip(map(encode_basestring, releases.ids), bags, ends, strict=True)
-        lines = [f'{{"id": {id}, "size": {size}, "bag": {bag}{end}' for id, bag, end in parts]
+        parts = zip(
+            [lead[each] for each in named], map(encode_basestring, releases.ids), bags, ends, strict=True
+        )
+        lines = [f'{first}{id}, "size": {size}, "bag": {bag}{end}' for first, id, bag, end in parts]
         return "".join(lines).encode()
 
     def _in_order(self, release: Release) -> dict[str, Any]:
@@ -134,15 +163,19 @@ class Layout:
         return {"words": list(release.words), "kept": list(release.kept), "text": joined(release.words)}
 
     def schema(self) -> pyarrow.Schema:
-        """The columns of Parquet: id, size, the kept fields, words and counts; `MissingExtraError` without pyarrow.
+        """The columns of Parquet: label, id, size, the kept fields, words, counts; `MissingExtraError` without pyarrow.
 
         Ordered text has words, kept and text instead of words and counts.
         """
         pa = import_parquet()[0]
         marks = {name: text for name, text in self._marks().items() if text is not None}
-        fields = [("id", pa.string()), ("size", pa.int64()), *((name, pa.string()) for name in marks)]
-        fields += [("prototype", pa.int64()), ("label", pa.string())] if self.prototypes else []
+        fields = list(zip(self.leading, (pa.string(), pa.float64()), strict=False))
+        fields += [("id", pa.string()), *((("size", pa.int64()),) if self.bags else ())]
+        fields += [(name, pa.string()) for name in marks]
+        fields += [("prototype", pa.int64())] if self.prototypes else []
         fields += [(label, pa.string()) for label in self.labels]
+        if not self.bags:
+            return pa.schema(fields, metadata=marks or None)
         fields += [("words", pa.list_(pa.string()))]
         if self.ordered:
             fields += [("kept", pa.list_(pa.int64())), ("text", pa.string())]
@@ -160,7 +193,7 @@ class Layout:
             counts = self.counts(release)
             labels = {label: _text(value) for label, value in release.labels.items()}
             columns = self._in_order(release) or {"words": list(counts), "counts": list(counts.values())}
-            records.append({**self.record(release), **labels, **columns})
+            records.append({**self.record(release), **labels, **(columns if self.bags else {})})
         return import_parquet()[0].RecordBatch.from_pylist(records, schema=self.schema())
 
 
@@ -185,14 +218,14 @@ def release_of(line: bytes, plan: Plan) -> Release:
     record = json.loads(line)
     return Release(
         record["id"],
-        Bag.from_counts(record["bag"]),
+        Bag.from_counts(record["bag"]) if plan.mechanism.releases_bags else Bag([record["label"]]),
         None if plan.experiment else plan.guarantee,
         {label: record[label] for label in plan.labels},
         record.get("warning"),
         tuple(record["words"]) if plan.ordered else None,
         tuple(record["kept"]) if plan.ordered else (),
-        record["prototype"] if plan.names_prototypes else None,
-        record["label"] if plan.names_prototypes else None,
+        record.get("prototype"),
+        record["label"] if plan.mechanism.probability_kept is not None else None,
     )
 
 
@@ -221,6 +254,8 @@ class AbstractWriter(ABC):
             raise UsageError(
                 f"the {cls.format} format has no order: choose jsonl, csv or parquet for ordered text"
             )
+        if not layout.bags and not cls.keeps_order:
+            raise UsageError(f"the {cls.format} format holds bags only: choose jsonl, csv or parquet")
 
     @abstractmethod
     def _open(self) -> None: ...
@@ -286,10 +321,17 @@ class Csv(AbstractWriter):
         self._rows = csv.writer(self._file, lineterminator="\r\n")
         kind = ["kind"] if self.layout.ordered else []
         warning = ["warning"] if self.layout.warning else []
-        last = ["position", "word", "kept"] if self.layout.ordered else ["word", "count"]
+        last = (
+            ["position", "word", "kept"]
+            if self.layout.ordered
+            else ["word", "count"]
+            if self.layout.bags
+            else []
+        )
         named = PROTOTYPE if self.layout.prototypes else ()
         labels = map(_spreadsheet_safe, self.layout.labels)
-        self._rows.writerow(["id", "size", *kind, *warning, *named, *labels, *last])
+        size = ["size"] if self.layout.bags else []
+        self._rows.writerow([*self.layout.leading, "id", *size, *kind, *warning, *named, *labels, *last])
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
@@ -298,6 +340,9 @@ class Csv(AbstractWriter):
             self._rows.writerow([*head, *map(_spreadsheet_safe, cells)])
 
     def _cells(self, release: Release) -> Iterator[Sequence[Any]]:
+        if not self.layout.bags:
+            yield ()
+            return
         if release.words is None:
             yield from self.layout.counts(release).items()
             return

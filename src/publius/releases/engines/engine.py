@@ -21,6 +21,7 @@ from publius.releases.digests import file_digests
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import Found
 from publius.releases.plan import AS_READ, Plan
+from publius.releases.read_me import READ_ME, label_counts, read_me
 from publius.releases.release import Release, ReleasedTogether, Tally
 from publius.text.bag import Encoding
 
@@ -141,7 +142,10 @@ def finish_folder(
     if not documents:
         raise DocumentError(f"no document could be released: {missing} could not be read")
     numbered = {"numbers": numbers} if numbers else {}
-    manifest = {**plan.manifest(documents, missing), **numbered, FILES: file_digests(folder)}
+    facts = {**plan.manifest(documents, missing), **numbered}
+    with write_file(folder / READ_ME, 0o600) as file:
+        file.write(read_me(facts, label_counts(folder)).encode())
+    manifest = {**facts, FILES: file_digests(folder)}
     with write_file(folder / "manifest.json", 0o600) as file:
         file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
     return manifest

@@ -143,6 +143,7 @@ def _job(
 ) -> Job:  # fmt: skip
     """What ``engine`` is asked to do, after a look at everything that can be refused before any work."""
     check_presence(plan, skip_bad=run.skip_bad)
+    plan.mechanism.check_documents(item.text for item in corpus if isinstance(item, Document))
     plan.mechanism.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")

@@ -1,0 +1,50 @@
+"""Lists of values that somebody declares: on the command line, quoted as in CSV, or in a file, one a line."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import unicodedata
+from pathlib import Path
+
+from publius.errors import DataError, UsageError
+from publius.files.reading import read_lines
+
+
+def value_list(given: str, what: str) -> list[str]:
+    """The values in ``A,B,"C, D"`` or of ``@FILE``; ``what`` names them in an error.
+
+    `UsageError` for text that is not quoted as in CSV, `DataError` for a file that is not UTF-8.
+    """
+    if given.startswith("@"):
+        return _lines(Path(given[1:]))
+    try:
+        (values,) = csv.reader([given], strict=True, skipinitialspace=True)
+    except (csv.Error, ValueError):
+        raise UsageError(
+            f'the values of {what} are not quoted as in CSV: write "a, b" for a value with a comma, and "" for a '
+            "quotation mark in it"
+        ) from None
+    return [value.strip() for value in values]
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        lines = [line.decode("utf-8-sig" if number == 1 else "utf-8") for number, line in read_lines(path)]
+    except UnicodeDecodeError:
+        raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
+    values = [line.strip() for line in lines]
+    return [value for value in values if value]
+
+
+def compared(value: object) -> str:
+    """A value as it is compared: trimmed, in NFC; whole numbers without a point, dates in ISO form."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, datetime.date | datetime.datetime):
+        value = value.isoformat()
+    return unicodedata.normalize("NFC", str(value)).strip()

@@ -1,0 +1,168 @@
+"""``READ-ME.txt``: what a release is, for those who receive it and have nothing but the folder.
+
+It is made from the manifest and from the rows that leave, so it tells nothing that they do not. The manifest binds it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import Any, Final
+
+from publius.files import read_lines
+from publius.privacy.crowd import ShareEstimate, unbiased_shares
+from publius.releases.plan import BAG, DECLARED_VALUE
+
+READ_ME: Final = "READ-ME.txt"
+_WIDTH: Final = 100
+_LABELS: Final = 200
+"""Labels that are listed at most, the most frequent first."""
+
+
+def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    """The text for a release with this manifest, whose rows have each label so often."""
+    parts = [*_title(manifest), *_what_it_is(manifest), *_what_it_is_not(manifest), *_promise(manifest)]
+    text = "\n\n".join(fill(part, _WIDTH) for part in parts)
+    return text + "\n" + "".join(f"{line}\n" for line in _labels(manifest, counts))
+
+
+def label_counts(folder: Path) -> Counter[str]:
+    """How often each label was printed, read from the rows of a release; empty where rows have none."""
+    if (folder / "bags.jsonl").is_file():
+        return _of_lines(folder / "bags.jsonl")
+    if (folder / "documents.jsonl").is_file():
+        return _of_lines(folder / "documents.jsonl")
+    if (folder / "bags.csv").is_file():
+        return _of_csv(folder / "bags.csv")
+    return _of_parquet(folder / "bags.parquet")
+
+
+def _of_lines(path: Path) -> Counter[str]:
+    """The first key of each line, where it is the label; a whole line is read only where it looks otherwise."""
+    found: Counter[bytes] = Counter()
+    for _, line in read_lines(path):
+        head, comma, _ = line.partition(b', "probability_kept": ')
+        if not comma or not head.startswith(b'{"label": '):
+            return Counter()
+        found[head] += 1
+    return Counter({json.loads(head + b"}")["label"]: count for head, count in found.items()})
+
+
+def _of_csv(path: Path) -> Counter[str]:
+    import csv
+
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        fields = next(rows)
+        if fields[0] != "label":
+            return Counter()
+        id, last, found = fields.index("id"), None, Counter[str]()
+        for row in rows:
+            if row[id] != last:
+                found[row[0]] += 1
+                last = row[id]
+    return found
+
+
+def _of_parquet(path: Path) -> Counter[str]:
+    from publius.documents.row_readers import import_parquet
+
+    parquet, found = import_parquet()[1], Counter[str]()
+    for part in sorted(path.glob("part-*.parquet")) if path.is_dir() else [path]:
+        with parquet.ParquetFile(part) as file:
+            if file.schema_arrow.names[:1] != ["label"]:
+                return Counter()
+            for batch in file.iter_batches(columns=["label"]):
+                found.update(batch.column(0).to_pylist())
+    return found
+
+
+def _title(manifest: Mapping[str, Any]) -> Iterator[str]:
+    if manifest["private"] is not True:
+        yield "NOT PRIVATE. This is the output of an experiment. It promises nothing and must not be passed on."
+    yield f"What this folder is: a release of {manifest['documents']:,} documents, made with Publius."
+
+
+def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
+    kept = manifest.get("probability_kept")
+    if kept is not None:
+        own = "A document's own label is printed with a probability of"
+        most = " at most" if str(manifest["probability_kept_is"]).startswith("an upper") else ""
+        yield (
+            f"Each row stands for one document and says one thing of it: a label, printed at random. {own}{most} "
+            f"{kept:.4g}; otherwise another label is printed. That number is the same in every row and depends on no "
+            "document. How far a label can be believed depends on how frequent it is, and stands below."
+        )
+    if manifest["kind"] == DECLARED_VALUE:
+        field = manifest["preserve"].partition(":")[2]
+        yield f"The labels are values of the field {field!r} that were declared beforehand."
+    elif manifest["level"] == "document":
+        size, kept_of = manifest["size"], manifest["preserve"]
+        yield (
+            f"The words of a row ('bag': {size} words with their counts) are NOT words of the document. They are "
+            f"public words, typical of {'its label' if kept is not None else 'a noisy place among public texts'} and "
+            f"drawn at random. They say nothing beyond the {kept_of} that is kept."
+        )
+    elif manifest["kind"] == BAG:
+        yield (
+            f"Each row is a bag of {manifest['size']} words without order. Each word of a document was replaced at "
+            "random by a word of a public vocabulary: one that stands there may or may not have been in the document."
+        )
+    else:
+        yield (
+            f"Each row is a text of {manifest['size']} words in order, each replaced at random by a word of a public "
+            "vocabulary. This is the weaker kind of release: the order of a text is not hidden."
+        )
+
+
+def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:
+    yield (
+        "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
+        "which many rows have was frequent in the documents. Count rows, and take the noise into account."
+    )
+    if manifest["labels"]:
+        names = ", ".join(map(repr, manifest["labels"]))
+        yield f"The fields {names} stand as they were in the documents, without any protection."
+
+
+def _promise(manifest: Mapping[str, Any]) -> Iterator[str]:
+    yield f"What is promised to those whose documents these are: {manifest['promise']}"
+    yield "People who are mentioned in the documents are protected only as parts of a document, not by themselves."
+    yield "manifest.json states all of this for machines, with the digest of every file in this folder."
+
+
+def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
+    kept, outcomes = manifest.get("probability_kept"), _outcomes(manifest)
+    if kept is None or not counts or outcomes < len(counts):
+        return
+    ordered = sorted(counts, key=lambda label: (-counts[label], label))
+    rows = sum(counts.values())
+    found = unbiased_shares([counts[label] for label in ordered], manifest["bound"], outcomes, rows)
+    yield ""
+    yield "Labels. First, how many rows have it. Then its share of the documents, without the bias of the noise"
+    yield "(an interval that holds for all labels together, 95 %). Last, how many of these rows are right."
+    yield ""
+    for label, share in list(zip(ordered, found, strict=True))[:_LABELS]:
+        yield f"  {counts[label]:>9,}  {_interval(share)}  {_right(share, counts[label] / rows, kept):<22}  {label}"
+    if len(ordered) > _LABELS:
+        yield f"  and {len(ordered) - _LABELS:,} labels more"
+
+
+def _interval(share: ShareEstimate) -> str:
+    return f"{share.low:6.1%} to {share.high:6.1%}"
+
+
+def _right(share: ShareEstimate, rate: float, kept: float) -> str:
+    """Bayes' rule with the lowest share as prior: at least so many, rounded down."""
+    least = math.floor(100 * min(1.0, kept * share.low / rate))
+    return f"at least {least} %" if least else "not told from noise"
+
+
+def _outcomes(manifest: Mapping[str, Any]) -> int:
+    """M, every outcome that a row may have."""
+    parameters = manifest["mechanism_parameters"]
+    return int(parameters["prototypes"]) if "prototypes" in parameters else len(parameters.get("values", ()))
