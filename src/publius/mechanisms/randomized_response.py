@@ -3,7 +3,7 @@
 Where the file has the category there is nothing to be found out by a reference. The k values are declared
 beforehand, never read from the documents. A document's own value is printed with probability
 e^B / (e^B + k - 1) and each other one with probability 1 / (e^B + k - 1), so any two documents are within B nats
-(Warner 1965; docs/theory.md section 8). The probabilities are whole numbers out of 2^62 and drawn exactly, as those of
+(Warner 1965; docs/documents.md). The probabilities are whole numbers out of 2^62 and drawn exactly, as those of
 `publius.mechanisms.prototype` are.
 """
 
@@ -147,7 +147,7 @@ class RandomizedResponse(Mechanism):
         """See `Mechanism.encoding`: a value is taken as it stands, so nothing of it is chosen."""
         belongs = "belongs to texts, and a field has none: leave it out"
         without(settings, dict.fromkeys(("order", "reference", "embeddings", "first", "epsilon"), belongs))
-        return Encoding.of("glove", unknown="unk", stop_words="none", padded=False)
+        return Encoding.of("glove", stop_words="none", padded=False)
 
     def check(self, encoding: Encoding) -> None:
         """See `Mechanism.check`: nothing of an encoding matters."""
