@@ -7,7 +7,10 @@ test, and so does a change that tells of nothing. `ABSENT` stands for a key that
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,10 +56,13 @@ def same(was: Any, now: Any) -> bool:
 
 def _digests_of_the_same_files(was: Any, now: Any, answer: Any) -> bool:
     """Every file by name with its SHA-256; those of text can be computed from what 0.2 wrote."""
+    now = {name: digest for name, digest in now.items() if name != READ_ME}
     if was is not ABSENT or {*now} != {*answer["files"]}:
         return False
     digests = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in answer["files"].items()
                if isinstance(text, str)}  # fmt: skip
+    if any("label" in text for text in answer["files"].values() if isinstance(text, str)):
+        digests = {}  # the rows lead with the label today, which `_led_by_the_label` compares
     return all(now[name] == digest for name, digest in digests.items()) and all(
         re.fullmatch("[0-9a-f]{64}", digest) for digest in now.values()
     )
@@ -65,15 +71,38 @@ def _digests_of_the_same_files(was: Any, now: Any, answer: Any) -> bool:
 def _digests_of_bags(was: Any, now: Any, _: Any) -> bool:
     """Of an unseeded release: its one file, and a SHA-256."""
     return (
-        was is ABSENT and [*now] == ["bags.jsonl"] and bool(re.fullmatch("[0-9a-f]{64}", now["bags.jsonl"]))
+        was is ABSENT
+        and [*now] == [READ_ME, "bags.jsonl"]
+        and bool(re.fullmatch("[0-9a-f]{64}", now["bags.jsonl"]))
     )
+
+
+def _led_by_the_label(was: Any, now: Any, _: Any) -> bool:
+    """Every row of JSON begins with its label and one constant, and holds what it held; as CSV likewise."""
+    if was.startswith("{"):
+        before, after = ([json.loads(line) for line in text.splitlines()] for text in (was, now))
+        heads = {tuple([*row][:3]) for row in after}
+    else:
+        before, after = ([*csv.DictReader(io.StringIO(text))] for text in (was, now))
+        heads = {tuple([*row][:3]) for row in after}
+    constants = {row.pop("probability_kept", None) for row in after}
+    return heads == {("label", "probability_kept", "id")} and len(constants) == 1 and before == after
+
+
+def _a_probability(was: Any, now: Any, _: Any) -> bool:
+    return was is ABSENT and isinstance(now, float) and 0 < now <= 1
+
+
+def _for_receivers(was: Any, now: Any, _: Any) -> bool:
+    return was is ABSENT and "What must not be concluded" in now
 
 
 def _the_same_bags_under_other_numbers(was: Any, now: Any, _: Any) -> bool:
     """As lines of JSON: each bag is there, and the numbers from 1, whichever stands before which."""
 
     def parts(text: str) -> tuple[list[str], list[str]]:
-        lines = [re.sub(r'"id": "\d+"', "", line) for line in text.splitlines()]
+        rows = [json.loads(line) for line in text.splitlines()]
+        lines = [json.dumps({**row, "id": "", "probability_kept": 0}, sort_keys=True) for row in rows]
         return sorted(lines), re.findall(r'"id": "(\d+)"', text)
 
     return was != now and parts(was) == parts(now)
@@ -122,6 +151,9 @@ JUDGED: Final = (
 FEWER: Final = "fewer than 20 judged texts show nothing, whatever the limits"
 ONE_STATEMENT: Final = "one statement of a guarantee for words and documents alike"
 
+READ_ME: Final = "READ-ME.txt"
+RECEIVERS: Final = "those who receive a release read in it what it is"
+ROWS: Final = "a row leads with what is released and how far it can be believed"
 NUMBERS: Final = "numbers are given in a secret random order, so that none tells a line of the input"
 
 CHANGES: tuple[Change, ...] = (
@@ -225,6 +257,17 @@ CHANGES: tuple[Change, ...] = (
         _digests_of_the_same_files,
         "a manifest states every file of the release",
     ),
+    Change("seeded/*", f"files/{READ_ME}", _for_receivers, RECEIVERS),
+    Change("*", "*/probability_kept", _a_probability, ROWS),
+    Change("seeded/*", "json/probability_kept", "as in the manifest", ROWS),
+    Change("seeded/*", "json/probability_kept_is", "as in the manifest", ROWS),
+    Change("*", "*/probability_kept_is", "an upper limit", ROWS),
+    Change("*", "*/probability_kept_is", "exact, but for rounding up", ROWS),
+    Change("seeded/*", "files/bags.jsonl", _led_by_the_label, ROWS),
+    Change("seeded/*", "files/bags.csv", _led_by_the_label, ROWS),
+    Change("seeded/*", "files/documents.jsonl", _led_by_the_label, ROWS),
+    Change("seeded/topic as parquet", "files/bags.parquet/schema/*", lambda *_: True, ROWS),
+    Change("seeded/topic as parquet", "files/bags.parquet/rows/*/order of keys", lambda *_: True, ROWS),
     Change("seeded/*", "json/files", "as in the manifest", "what is printed holds the manifest"),
     Change("*", "json/files", _digests_of_bags, "what is printed holds the manifest"),
     Change(

@@ -56,9 +56,13 @@ def test_a_cluster_gives_the_same_rows_and_manifest_as_one_process(corpus, plan,
     assert len(list((tmp_path / "out" / "bags.parquet").iterdir())) > 3
     assert table(tmp_path / "out").equals(table(tmp_path / "local"))
     local, out = (json.loads((tmp_path / name / "manifest.json").read_bytes()) for name in ("local", "out"))
-    assert (len(out.pop("files")) > 3, list(local.pop("files"))) == (True, ["bags.parquet"])
+    assert (len(out.pop("files")) > 3, list(local.pop("files"))) == (True, ["READ-ME.txt", "bags.parquet"])
     assert out == local
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"bags.parquet", "manifest.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "READ-ME.txt",
+        "bags.parquet",
+        "manifest.json",
+    }
 
 
 def test_pieces_done_twice_are_the_same_bytes(corpus, plan, tmp_path):
@@ -218,8 +222,8 @@ def test_stored_vectors_are_named_not_copied(plan, embeddings, tmp_path, corpus)
     assert len(packed) < 4000
     (tmp_path / "elsewhere" / "toy").rename(tmp_path / "toy")
     again = ShardJob.unpack(packed, {stored.sha256: tmp_path / "toy"}.__getitem__)
-    assert isinstance(again.plan.mechanism.embeddings, Embeddings)
-    assert again.plan.mechanism.embeddings.folder == tmp_path / "toy"
+    assert isinstance(again.plan.vocabulary, Embeddings)
+    assert again.plan.vocabulary.folder == tmp_path / "toy"
 
 
 def test_what_a_cluster_carries_tells_nothing_of_the_corpus(plan, corpus, tmp_path):

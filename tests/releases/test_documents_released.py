@@ -278,7 +278,7 @@ def test_lines_are_what_json_makes_of_the_releases(reference, choices, labels):
     for each in results:
         plain = Bag(each.bag.counts)
         record = layout.record(each)
-        body = {"id": record.pop("id"), "size": record.pop("size")}
+        body = {name: record.pop(name) for name in (*layout.leading, "id", "size")}
         counts = {word: plain.counts[word] for word in plan.vocabulary.vocabulary if word in plain.counts}
         line = json.dumps({**body, "bag": counts, **record}, ensure_ascii=False)
         alone.append(line.encode() + b"\n")

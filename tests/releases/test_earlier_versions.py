@@ -18,8 +18,8 @@ MANIFEST = """
  "documents": 2,
  "size": 5,
  "size_from": "given",
- "epsilon": 10.0,
- "epsilon_total": 50.0,
+ "epsilon": 5.0,
+ "epsilon_total": 25.0,
  "delta": 5.861922625084711e-184,
  "evidence": "proven",
  "mechanism": "laplace",
@@ -61,7 +61,7 @@ def run(*arguments):
 
 def test_its_guarantee_is_told(release):
     told = json.loads(run("guarantee", "--manifest", release / "manifest.json", "--json").stdout)
-    assert (told["level"], told["mechanism"], told["epsilon"], told["bound"]) == ("word", "laplace", 10, None)
+    assert (told["level"], told["mechanism"], told["epsilon"], told["bound"]) == ("word", "laplace", 5, None)
 
 
 def test_it_is_signed_and_verified(release, tmp_path):

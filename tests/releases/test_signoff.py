@@ -95,7 +95,7 @@ def test_the_page_is_strict_and_needs_nothing_from_elsewhere(release, tmp_path):
 
 def test_an_unchanged_release_and_page_belong_together(release, tmp_path):
     record = verify(release, page_of(release, tmp_path, MEASURED))
-    assert set(record["release"]) == {"bags.jsonl", "manifest.json"}
+    assert set(record["release"]) == {"READ-ME.txt", "bags.jsonl", "manifest.json"}
 
 
 @pytest.mark.parametrize("name", ["bags.jsonl", "manifest.json"])
