@@ -79,12 +79,19 @@ def _digests_of_bags(was: Any, now: Any, _: Any) -> bool:
 
 def _led_by_the_label(was: Any, now: Any, _: Any) -> bool:
     """Every row of JSON begins with its label and one constant, and holds what it held; as CSV likewise."""
-    if was.startswith("{"):
-        before, after = ([json.loads(line) for line in text.splitlines()] for text in (was, now))
-        heads = {tuple([*row][:3]) for row in after}
-    else:
-        before, after = ([*csv.DictReader(io.StringIO(text))] for text in (was, now))
-        heads = {tuple([*row][:3]) for row in after}
+
+    def rows(text: str) -> list[dict[str, Any]]:
+        if text.startswith("{"):
+            return [json.loads(line) for line in text.split("\n") if line]
+        return [*csv.DictReader(io.StringIO(text))]
+
+    if not (isinstance(was, str) and isinstance(now, str)):
+        return False
+    try:
+        before, after = rows(was), rows(now)
+    except ValueError:
+        return False
+    heads = {tuple([*row][:3]) for row in after}
     constants = {row.pop("probability_kept", None) for row in after}
     return heads == {("label", "probability_kept", "id")} and len(constants) == 1 and before == after
 
@@ -101,7 +108,7 @@ def _the_same_bags_under_other_numbers(was: Any, now: Any, _: Any) -> bool:
     """As lines of JSON: each bag is there, and the numbers from 1, whichever stands before which."""
 
     def parts(text: str) -> tuple[list[str], list[str]]:
-        rows = [json.loads(line) for line in text.splitlines()]
+        rows = [json.loads(line) for line in text.split("\n") if line]
         lines = [json.dumps({**row, "id": "", "probability_kept": 0}, sort_keys=True) for row in rows]
         return sorted(lines), re.findall(r'"id": "(\d+)"', text)
 
@@ -257,7 +264,7 @@ CHANGES: tuple[Change, ...] = (
         _digests_of_the_same_files,
         "a manifest states every file of the release",
     ),
-    Change("seeded/*", f"files/{READ_ME}", _for_receivers, RECEIVERS),
+    Change("*", f"files/{READ_ME}", _for_receivers, RECEIVERS),
     Change("*", "*/probability_kept", _a_probability, ROWS),
     Change("seeded/*", "json/probability_kept", "as in the manifest", ROWS),
     Change("seeded/*", "json/probability_kept_is", "as in the manifest", ROWS),
@@ -266,8 +273,8 @@ CHANGES: tuple[Change, ...] = (
     Change("seeded/*", "files/bags.jsonl", _led_by_the_label, ROWS),
     Change("seeded/*", "files/bags.csv", _led_by_the_label, ROWS),
     Change("seeded/*", "files/documents.jsonl", _led_by_the_label, ROWS),
-    Change("seeded/topic as parquet", "files/bags.parquet/schema/*", lambda *_: True, ROWS),
-    Change("seeded/topic as parquet", "files/bags.parquet/rows/*/order of keys", lambda *_: True, ROWS),
+    Change("*topic*", "files/bags.parquet/*schema/*", lambda *_: True, ROWS),
+    Change("*topic*", "files/bags.parquet/*rows/*/order of keys", lambda *_: True, ROWS),
     Change("seeded/*", "json/files", "as in the manifest", "what is printed holds the manifest"),
     Change("*", "json/files", _digests_of_bags, "what is printed holds the manifest"),
     Change(

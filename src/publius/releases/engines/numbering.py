@@ -8,7 +8,9 @@ the order of the numbers, so neither a number nor a place in the file tells the 
 
 from __future__ import annotations
 
+import csv
 import hmac
+import io
 import itertools
 import mmap
 from array import array
@@ -24,7 +26,7 @@ from publius.files import write_file
 from publius.noise.randomness import RunKey
 from publius.releases.writers import COMPRESSION
 
-_START: Final = b'{"id": "'
+_ID: Final = b'"id": "'  # within a string of JSON its quotation marks would be escaped
 _ROWS: Final = 1024  # of a row group
 
 
@@ -38,7 +40,7 @@ def shuffle(folder: Path, format: str, key: RunKey) -> None:
     if format == "parquet":
         _shuffle_parquet(folder / "bags.parquet", secret)
     elif format == "csv":
-        _rewrite(folder / "bags.csv", _head_of(b","), _with_head(b","), secret, above=1)
+        _rewrite(folder / "bags.csv", *_cell(_place_of_id(folder / "bags.csv")), secret, above=1)
     elif format == "mtx":
         order = _rewrite(folder / "documents.jsonl", _id_of, _with_id, secret)
         matrix = folder / "bags.mtx"
@@ -105,11 +107,36 @@ def _lines(data: mmap.mmap, start: int = 0, end: int | None = None) -> Iterator[
 
 
 def _id_of(line: bytes) -> bytes:
-    return line[len(_START) : line.index(b'"', len(_START))]
+    start = line.index(_ID) + len(_ID)
+    return line[start : line.index(b'"', start)]
 
 
 def _with_id(line: bytes, number: bytes) -> bytes:
-    return _START + number + line[line.index(b'"', len(_START)) :]
+    start = line.index(_ID) + len(_ID)
+    return line[:start] + number + line[line.index(b'"', start) :]
+
+
+def _place_of_id(path: Path) -> int:
+    """Which column of a CSV file holds the id: a label stands before it, where there is one."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return next(csv.reader(file)).index("id")
+
+
+def _cell(place: int) -> tuple[Callable[[bytes], bytes], Callable[[bytes, bytes], bytes]]:
+    """What reads the cell at ``place`` of a line of CSV, and what puts another there."""
+    if not place:
+        return _head_of(b","), _with_head(b",")
+
+    def cells(line: bytes) -> list[str]:
+        return next(csv.reader([line.decode()]))
+
+    def with_cell(line: bytes, number: bytes) -> bytes:
+        row, target = cells(line), io.StringIO()
+        row[place] = number.decode()
+        csv.writer(target, lineterminator="\r\n").writerow(row)
+        return target.getvalue().encode()
+
+    return lambda line: cells(line)[place].encode(), with_cell
 
 
 def _head_of(mark: bytes) -> Callable[[bytes], bytes]:
