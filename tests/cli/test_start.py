@@ -385,7 +385,7 @@ def test_rare_words_are_shown_and_asked_about_and_said_to_become_public(private,
 
     public = told_of(tmp_path, "named", named)
     done = started(private, public, tmp_path, said="\n\n")
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1, 3), done.stderr
     assert "quarnwick 6" in done.stdout
     assert "The rare words that you do not leave out will be public." in done.stdout
     assert not any(
@@ -486,7 +486,7 @@ def test_the_commands_that_it_prints_do_the_same(private, older, tmp_path, monke
     monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "another-home"))
     for command in json.loads(done.stdout)["commands"]:
         ended = publius(*shlex.split(command)[1:])
-        assert ended.returncode in (0, 1), ended.stderr  # 1: the same verdict may be FAIL
+        assert ended.returncode in (0, 1, 3), ended.stderr  # the verdict may be FAIL or NO EVIDENCE
     again, measured = (json.loads((out / name).read_text()) for name in kept)
     assert {**again, "files": None} == {**manifest, "files": None}
     for name in ("size", "documents", "known_texts", "unknown_texts", "chance", "floor"):
