@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from publius.releases.plan import Experiment, Plan
     from publius.releases.protect import release
     from publius.releases.release import Release
+    from publius.releases.summaries.summary import Summary
     from publius.releases.tables import protect_table
     from publius.text.bag import Bag
     from publius.vectors.embeddings import Embeddings
@@ -63,6 +64,7 @@ _HOMES = {
     "Release": "releases.release",
     "Shuffled": "mechanisms.shuffled",
     "StorageError": "errors",
+    "Summary": "releases.summaries.summary",
     "UsageError": "errors",
     "earth_movers_distance": "distances",
     "make_document_mechanism": "mechanisms.registry",
@@ -98,6 +100,7 @@ __all__ = [
     "Release",
     "Shuffled",
     "StorageError",
+    "Summary",
     "UsageError",
     "__version__",
     "earth_movers_distance",

@@ -444,6 +444,64 @@ class RunSettings(WorkerSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SummarySettings(Settings):
+    """What a collection is counted by, and how strongly each author is protected."""
+
+    epsilon: str = option(
+        "1", help="Of each author with all documents, replaced by another; half of it where one is left out.",
+        public=True,
+    )  # fmt: skip
+    by: tuple[str, ...] = option(
+        (), public=True,
+        help="A field with its PUBLIC values: FIELD=V1,V2 or FIELD=@FILE or FIELD=2026-01..2026-12; repeatable.",
+    )  # fmt: skip
+    share: str = option(
+        "themes=0.7,subjects=0.3",
+        help="How epsilon is divided among totals, themes and subjects.",
+        public=True,
+    )
+    documents_per_author: int = option(
+        1, help="At most so many documents of an author count; fix it before looking.", public=True, at_least=1,
+        at_most=1000,
+    )  # fmt: skip
+    reference: str | None = option(
+        None,
+        help="Themes of PUBLIC texts: a stored name or a folder. Default: the packaged themes.",
+        public=True,
+    )
+    embeddings: str | None = option(
+        None, help="Word vectors that subjects are made of. Default: the reference's, or the packaged GloVe."
+    )
+    text_field: str = option("text", help="Field that holds the text.")
+    leave_out_without_author: bool = option(
+        False, help="Leave out documents that name no author. Default: they are refused."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SummaryRunSettings(Settings):
+    """What a summary is compared with, and when it goes on all the same."""
+
+    compare: Path | None = option(
+        None, help="Folder of an earlier summary: what is new against it, not against the public texts."
+    )
+    accept_noise: bool = option(False, help="Go on even where nothing could be told apart.")
+    subfolders: bool = option(InputSettings.subfolders, help="Read the folders below a folder, too.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccuracySettings(Settings):
+    """Public numbers, from which it follows how far counts may be off."""
+
+    accuracy: bool = option(False, help="Say how far counts may be off, from numbers alone; no file is read.")
+    authors: int | None = option(None, help="With --accuracy: how many are expected.", at_least=1)
+    cells: int | None = option(None, help="With --accuracy: how many counts, empty ones too.", at_least=1)
+    wanted: int | None = option(
+        None, help="With --accuracy: how far a count may be off; says what epsilon that needs.", at_least=1
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class WatchSettings(Settings):
     """When a file that arrives is complete, and how often to look."""
 

@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "demo": Command(RELEASE, "demo", "Walk through every step with packaged texts."),
     "inspect": Command(RELEASE, "inspect", "Look at a file of texts. Nothing is released."),
     "obfuscate": Command(RELEASE, "obfuscate", "Turn documents into protected bags of words."),
+    "summarize": Command(RELEASE, "summarize", "State what a collection says, its authors protected."),
     "watch": Command(RELEASE, "watch", "Release what arrives in a folder, each file once."),
     "signoff": Command(RELEASE, "signoff", "Write the page to sign, bound to exactly these files."),
     "verify": Command(RELEASE, "signoff", "Check that a sign-off and a release belong together."),

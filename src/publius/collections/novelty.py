@@ -10,16 +10,36 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Final, Protocol, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import UsageError
-from publius.noise.discrete_laplace import DiscreteLaplace
 
 _HALVINGS: Final = 40
 _MOST_ATOMS: Final = 256
+
+
+class Noise(Protocol):
+    """The law of the noise in a count: a `DiscreteLaplace`, or the sum of several."""
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        ...
+
+    def half_width(self, level: float = 0.95, *, cells: int = 1) -> int:
+        """Within so much it is with probability ``level``, in all of ``cells`` cells."""
+        ...
+
+    def above(self, value: int) -> float:
+        """The probability that it is more than ``value``, rounded up."""
+        ...
+
+    def beyond(self, width: int) -> float:
+        """The probability that it is more than ``width`` from 0, rounded up."""
+        ...
 
 
 @final
@@ -37,7 +57,7 @@ class Sample:
 
     counts: IndexArray
     documents: tuple[int, int]
-    noise: DiscreteLaplace | None = None
+    noise: Noise | None = None
     per_author: int = 1
 
     def __post_init__(self) -> None:
@@ -153,9 +173,7 @@ def _solve(probability: Callable[[Float64Array], Float64Array], cells: int, allo
     return low
 
 
-def _atoms(
-    noise: DiscreteLaplace | None, tail: float
-) -> tuple[tuple[IndexArray, IndexArray], Float64Array, float]:
+def _atoms(noise: Noise | None, tail: float) -> tuple[tuple[IndexArray, IndexArray], Float64Array, float]:
     """The lower and upper edge of bins of the noise, their probabilities, and what is beyond all of them."""
     if noise is None:
         return (np.zeros(1, np.int64), np.zeros(1, np.int64)), np.ones(1), 0.0

@@ -19,7 +19,7 @@ from typing import Final, TypeVar, final
 from publius.documents.foreign import KINDS as FOREIGN
 from publius.documents.foreign import check_library, parquet_groups
 from publius.documents.readers import LINES, READERS, SEPARATED, UNNAMED, WHOLE, kind_of_file, reader_of
-from publius.documents.row_readers import RECORD_LIMIT, Row, kind_of
+from publius.documents.row_readers import RECORD_LIMIT, Row, bad_row, kind_of
 from publius.documents.seen_ids import IdSet
 from publius.documents.standard_input import DASH, held_input
 from publius.documents.table_form import TableForm, checked_encoding, find_form
@@ -191,6 +191,17 @@ class Corpus:
             return None
         groups = (parquet_groups(path, seconds=self.reading_seconds) for path in self.paths)
         return sum(rows for found in groups for rows, _ in found) + len(self.left)
+
+    def rows(self) -> Iterator[tuple[int, Row]]:
+        """Each record as it stands with its position, also those that are no document under the rules above.
+
+        For whoever has rules of his own on what a document is. Files of a folder that cannot be read come last.
+        """
+        position = 0
+        for position, (row, _) in enumerate(self._rows(), start=1):
+            yield position, row
+        for number, (_, reason) in enumerate(self.left, start=position + 1):
+            yield number, bad_row("", reason)
 
     def file_name(self, bad: BadDocument) -> str | None:
         """What the file of a bad document is called, for its curator's eyes only; None where there is one file."""

@@ -2,74 +2,39 @@
 
 from __future__ import annotations
 
-import io
-import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-from publius.errors import extra
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Finding, Line
+from publius.releases.drawing import GRID, INK, SERIES, STYLE, pyplot, svg
 from publius.settings import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-# Colors that no figure uses otherwise, each replaced by a variable of the page's style sheet.
-INK: Final = "#010203"
-GRID: Final = "#040506"
-SERIES: Final = tuple(f"#{index:02x}0709" for index in range(0x11, 0x19))
-_VARIABLES: Final = {INK: "var(--ink)", GRID: "var(--grid)"} | {
-    color: f"var(--series-{index})" for index, color in enumerate(SERIES, start=1)
-}
-
-_STYLE: Final[dict[str, Any]] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "publius",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    "axes.edgecolor": GRID,
-    "axes.labelcolor": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
-    "grid.color": GRID,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "lines.linewidth": 2,
-    "lines.markersize": 5,
-}
 
 
 def epsilon_curves(
     lines: Sequence[Line], mechanism: str, chance: dict[Task, float], floor: float | None
 ) -> str:
     """Topic accuracy and the strongest adversary of one mechanism against epsilon, with 95 % intervals."""
-    plt = _pyplot()
-    with plt.rc_context(_STYLE):
+    plt = pyplot()
+    with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         _curve(axes, lines, mechanism, "topic", SERIES[0], "topic, best classifier")
         _curve(axes, lines, mechanism, "author", SERIES[1], "author, strongest adversary")
         _levels(axes, lines, chance, floor)
         _axes(axes, f"{mechanism}: topic and author", _asked(lines, mechanism), "accuracy")
-        return _svg(figure)
+        return svg(figure)
 
 
 def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor: float | None) -> str:
     """Every adversary's accuracy in naming authors against epsilon: the strongest few named, the others thin."""
-    plt = _pyplot()
+    plt = pyplot()
     own = [line for line in lines if line.mechanism == mechanism]
     tried = {name for line in own for name, task in line.findings if task == "author"}
     ranked = sorted(tried, key=lambda name: -sum(_value(line.of(name, "author")) for line in own))
-    with plt.rc_context(_STYLE):
+    with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         for place, name in enumerate(ranked):
             points = [(line.strength, f.accuracy.value) for line in own if (f := line.of(name, "author"))]
@@ -85,13 +50,13 @@ def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor
         highest = max(_value(line.best("author")) for line in own)
         top = min(1.0, 1.5 * max(highest, chance, floor or 0.0))
         _axes(axes, f"{mechanism}: every adversary", _asked(own, mechanism), "authors named", top)
-        return _svg(figure)
+        return svg(figure)
 
 
 def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Task, float]) -> str:
     """Topic accuracy against the strongest adversary's, a curve for each mechanism, a point for each epsilon."""
-    plt = _pyplot()
-    with plt.rc_context(_STYLE):
+    plt = pyplot()
+    with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(4.3, 3.4), layout="constrained")
         for color, mechanism in zip(SERIES, mechanisms, strict=False):
             _trade_off_curve(axes, lines, mechanism, color)
@@ -106,7 +71,7 @@ def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Tas
             "authors named by the strongest adversary",
             "topic",
         )
-        return _svg(figure)
+        return svg(figure)
 
 
 def _asked(lines: Sequence[Line], mechanism: str) -> str:
@@ -190,39 +155,3 @@ def _errors(intervals: Sequence[Interval]) -> list[list[float]]:
 
 def _value(found: Finding | None) -> float:
     return found.accuracy.value if found is not None else 0.0
-
-
-def _pyplot() -> Any:
-    with extra("evaluation", "matplotlib"):
-        import matplotlib
-    matplotlib.use("svg")
-    from matplotlib import pyplot
-
-    return pyplot
-
-
-def _svg(figure: Any) -> str:
-    """The figure as an ``svg`` element without size, ids of its own, and the page's colors."""
-    from matplotlib import pyplot
-
-    stream = io.StringIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-    pyplot.close(figure)
-    text = stream.getvalue()
-    text = text[text.index("<svg") :]
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    for color, variable in _VARIABLES.items():
-        text = text.replace(color, variable)
-    return _own_ids(text)
-
-
-def _own_ids(text: str) -> str:
-    """Ids made unique to the figure: a page has several, and each would use the first one's marks."""
-    import hashlib
-
-    mark = hashlib.sha256(text.encode()).hexdigest()[:8]
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{mark}-\1"', text)
-    text = re.sub(r'href="#([^"]+)"', rf'href="#{mark}-\1"', text)
-    return re.sub(r"url\(#([^)]+)\)", rf"url(#{mark}-\1)", text)

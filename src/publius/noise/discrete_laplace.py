@@ -209,6 +209,44 @@ class DiscreteLaplace:
 
 
 @final
+@dataclass(frozen=True)
+class LaplaceSum:
+    """The sum of ``terms`` independent draws of one `DiscreteLaplace`: what noise is left in a sum of noisy counts."""
+
+    noise: DiscreteLaplace
+    terms: int
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation."""
+        return self.noise.deviation * math.sqrt(self.terms)
+
+    def half_width(self, level: float = 0.95, *, cells: int = 1) -> int:
+        """As `DiscreteLaplace.half_width_of_sum`."""
+        return self.noise.half_width_of_sum(self.terms, level, cells=cells)
+
+    def above(self, value: int) -> float:
+        """P(sum > value), rounded up."""
+        if value < 0:
+            return min(1.0, 1 - self._tail(-value - 1) / 2 + _TRANSFORM_ERROR)
+        return self._tail(value) / 2
+
+    def beyond(self, width: int) -> float:
+        """P(abs(sum) > width) for a whole number from 0, rounded up."""
+        return self._tail(width)
+
+    def _tail(self, width: int) -> float:
+        tails = self._tails
+        return float(tails[min(width, len(tails) - 1)]) + _TRANSFORM_ERROR
+
+    @functools.cached_property
+    def _tails(self) -> Float64Array:
+        reach = 64 + 16 * self.deviation + 64 * float(self.noise.scale)
+        points = min(_LARGEST_TRANSFORM, 2 ** math.ceil(math.log2(2 * reach)))
+        return self.noise._tails_of_sum(self.terms, points)
+
+
+@final
 class _WholeNumbers:
     """Exact draws of whole numbers and coins, from 64-bit words of a generator."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from publius.privacy.guarantee import (
@@ -162,6 +163,25 @@ def _per_unit(guarantee: Guarantee) -> str:
     return (
         f"Two documents whose Earth Mover's distance on the reference's features is E are told apart less: by at most "
         f"exp({rounded_up(guarantee.epsilon, 6)} * E), but for a probability of {rounded_up(guarantee.delta, 2)}. "
+    )
+
+
+def author_promise(epsilon: Fraction, documents_per_author: int) -> str:
+    """The promise of a summary, to whoever wrote documents in the collection."""
+    value = float(epsilon)
+    half = rounded_up(posterior_at_most(value / 2, 2), 4)
+    documents = "one document" if documents_per_author == 1 else f"{documents_per_author} documents"
+    return (
+        f"This covers whatever one author wrote, all of it. Take any two collections that differ in all documents of "
+        f"one author, who has others in their place: whatever is seen in this release is at most "
+        f"exp({rounded_up(value, 6)}) = {factor_text(value)} times as probable under one as under the other, without "
+        f"exception (delta = 0, proven). So somebody who knows all other documents, and thought both collections "
+        f"equally likely, is right about which it was with a probability of at most "
+        f"{rounded_up(posterior_at_most(value, 2), 4)}. Where the author is added or left out instead of replaced, the "
+        f"exponent is {rounded_up(value / 2, 6)} and that probability {half}. Counted are contributed documents, at "
+        f"most {documents} an author, never all that was written. Who counts as one author is as the field of authors "
+        "says: nothing is promised to somebody who writes under several names beyond what these add up to. Each "
+        "further summary of the same authors adds its epsilon to this one's."
     )
 
 

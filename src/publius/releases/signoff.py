@@ -31,6 +31,12 @@ _NEEDED: Final = (
     "labels",
 )  # fmt: skip
 
+_NEEDED_OF_SUMMARIES: Final = (
+    "private", "promise", "epsilon", "delta", "unit", "documents_per_author", "shares", "strata", "cells", "tables",
+)  # fmt: skip
+SUMMARY: Final = "summary"
+"""What the manifest of a summary calls itself."""
+
 NOT_TRIED: Final = (
     "Adversaries other than those above: people who read the bags, programs of another kind, knowledge from elsewhere.",
     "What a reader of the bags finds beside author and topic.",
@@ -159,7 +165,10 @@ def read_manifest_of(release: Path) -> dict[str, Any]:
         manifest = json.loads(read_bytes_limited(path, _MANIFEST_LIMIT))
     except ValueError:
         manifest = None
-    if not isinstance(manifest, dict) or any(name not in manifest for name in _NEEDED):
+    needed = (
+        _NEEDED_OF_SUMMARIES if isinstance(manifest, dict) and manifest.get("kind") == SUMMARY else _NEEDED
+    )
+    if not isinstance(manifest, dict) or any(name not in manifest for name in needed):
         raise DataError(f"{shown(path)} is damaged, or of another version: make the release anew")
     return manifest
 

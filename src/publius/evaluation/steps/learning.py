@@ -6,15 +6,17 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
 from publius.documents.corpus import BadDocument, open_corpus
-from publius.errors import DocumentError, MissingExtraError
+from publius.errors import DataError, DocumentError, MissingExtraError
 from publius.settings import PublicTextSettings, PublicWordSettings
 from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import ReferenceSettings
 from publius.vectors.learning.fit_reference import fit_reference
+from publius.vectors.learning.public_counts import fit_counts
 from publius.vectors.learning.public_words import (
     CountedBy,
     PublicText,
@@ -107,6 +109,8 @@ def learn(
         texts, name=name, settings=settings, facts=facts, embeddings=vectors,
         progress=lambda done, total: progress("learning the reference", done, total),
     )  # fmt: skip
+    progress("learning what summaries need", 0, 1)
+    found = _with_counts(found, texts, vectors)
     if before is not None:
         if before.sha256 != found.sha256:
             raise name_taken(name)
@@ -127,6 +131,17 @@ def _place(name: str, facts: Mapping[str, Any]) -> tuple[Path, Reference | None]
     ):
         raise name_taken(name)
     return folder, Reference.load(name)
+
+
+def _with_counts(reference: Reference, texts: Sequence[PublicText], vectors: Embeddings | None) -> Reference:
+    """With what summaries need, where there are enough texts for that; where not, its record says so."""
+    words = [text.words for text in texts]
+    try:
+        counted = fit_counts(words, reference.places, vectors, reference.stop_words)
+    except DataError as error:
+        source = MappingProxyType({**reference.source, "summaries": str(error)})
+        return replace(reference, source=source)
+    return replace(reference, counted=counted)
 
 
 def _vectors(embeddings: str | None, features: str | None) -> Embeddings | None:

@@ -16,7 +16,7 @@ import hashlib
 import hmac
 import sqlite3
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
@@ -56,9 +56,12 @@ _LONGEST_ID: Final = 1024
 @final
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What one release costs one document, and the subject (its author) if there is one. The repr holds no id."""
+    """What one release costs one document, and the subject (its author) if there is one. The repr holds no id.
 
-    document: str = field(repr=False)
+    Without a document it is the subject alone that is charged, once, for all documents together.
+    """
+
+    document: str | None = field(repr=False)
     amount: Amount
     subject: str | None = field(default=None, repr=False)
 
@@ -164,6 +167,13 @@ class Ledger:
         with self._open() as connection:
             self._sums(connection, totals)
 
+    def without_room(self, amount: Fraction) -> Callable[[str], bool]:
+        """Whether a subject has less than ``amount`` left, as far as accounts stand now; only `spend` decides."""
+        spent = {each.name for each in self.accounts() if each.kind == "subject" and each.remaining < amount}
+        if amount > self.subject_budget:
+            return lambda subject: True
+        return lambda subject: self._stored("subject", subject) in spent
+
     def document(self, id: str) -> Account:
         """What was spent on a document; an account of nothing when there is none."""
         return self._lookup("document", id)
@@ -203,7 +213,8 @@ class Ledger:
         if any(account.remaining < 0 for account in accounts):
             raise damaged(self.path, "an account is over its budget")
         documents = [account for account in accounts if account.kind == "document"]
-        debited = sum((from_text(total, shown(self.path)) for _, total in debits), Fraction(0))
+        totals = (from_text(total, shown(self.path)) for releases, total in debits if releases)
+        debited = sum(totals, Fraction(0))
         if sum((account.spent for account in documents), Fraction(0)) != debited:
             raise damaged(self.path, "the accounts do not add up to the debits")
         if sum(account.releases for account in documents) != sum(releases for releases, _ in debits):
@@ -217,7 +228,9 @@ class Ledger:
                 raise damaged(self.path, "its settings are not those it was opened with")
             yield connection
 
-    def _totals(self, batch: list[tuple[str, Fraction, str | None]]) -> dict[Name, tuple[Fraction, int]]:
+    def _totals(
+        self, batch: list[tuple[str | None, Fraction, str | None]]
+    ) -> dict[Name, tuple[Fraction, int]]:
         """Amount and number of releases for each account that ``batch`` touches."""
         totals: dict[Name, tuple[Fraction, int]] = {}
         for document, amount, subject in batch:
@@ -228,8 +241,14 @@ class Ledger:
         return totals
 
     def _stored(self, kind: Kind, name: str) -> str:
-        """An id as the file has it: in one Unicode form, for the same name in another is the same name."""
+        """An id as the file has it: in one Unicode form, for the same name in another is the same name.
+
+        Somebody's name is the same in capitals, too, and with blanks around it.
+        """
         name = unicodedata.normalize("NFC", name)
+        if kind == "subject":
+            folded = unicodedata.normalize("NFKC", name).casefold()
+            name = unicodedata.normalize("NFKC", folded).strip()
         if self._key is None:
             return name
         return hmac.digest(self._key, f"publius/ledger/{kind}/v1\0{name}".encode(), "sha256").hex()
@@ -271,18 +290,20 @@ class Ledger:
     def _record(
         self,
         connection: sqlite3.Connection,
-        batch: list[tuple[str, Fraction, str | None]],
+        batch: list[tuple[str | None, Fraction, str | None]],
         token: str | None,
         digest: str,
     ) -> None:
-        total = sum((amount for _, amount, _ in batch), Fraction(0))
+        """Note the debit; its releases and their total are those of documents, as `check` counts them."""
+        amounts = [amount for document, amount, _ in batch if document is not None]
+        total = sum(amounts, Fraction(0))
         connection.execute(
             "INSERT INTO debits (time, token, digest, releases, total) VALUES (?, ?, ?, ?, ?)",
             (
                 datetime.now(UTC).isoformat(timespec="seconds"),
                 token,
                 digest,
-                len(batch),
+                len(amounts),
                 to_text(bounded(total)),
             ),
         )
@@ -318,9 +339,14 @@ def _digest(totals: dict[Name, tuple[Fraction, int]]) -> str:
     return hashlib.sha256("\n".join(rows).encode()).hexdigest()
 
 
-def _checked(charge: Charge) -> tuple[str, Fraction, str | None]:
+def _checked(charge: Charge) -> tuple[str | None, Fraction, str | None]:
     subject = None if charge.subject is None else _checked_id(charge.subject, "subject")
-    return _checked_id(charge.document, "document"), exact_amount(charge.amount), subject
+    together = charge.document is None and subject is not None
+    return (
+        None if together else _checked_id(charge.document, "document"),
+        exact_amount(charge.amount),
+        subject,
+    )
 
 
 def _checked_id(name: object, kind: str) -> str:

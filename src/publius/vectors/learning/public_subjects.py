@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray, IndexArray
-from publius.errors import UsageError
+from publius.errors import DataError, UsageError
 from publius.vectors.learning.clusters import clusters
+from publius.vectors.learning.public_themes import counted
 
 SUBJECTS: Final = 500
 WORDS: Final = 20_000
 """The most frequent public words, of which subjects are made."""
 
 _SHORTEST: Final = 3
+_LEAST_WORDS: Final = 3
 
 
 @final
@@ -56,15 +58,17 @@ class PublicSubjects:
 
         A document without a word of any subject has the cell "no words", the last one. Of equals the first subject.
         """
-        places = {word: place for place, word in enumerate(self.vocabulary)}
-        cells = np.full(len(bags), self.size)
-        for row, bag in enumerate(bags):
-            held = sorted((places[word], count) for word, count in bag.items() if word in places)
-            if held:
-                words, counts = np.array(held).T
-                weights = self.rarity[words] * (1 + np.log(counts))
-                cells[row] = np.bincount(self.members[words], weights, self.size).argmax()
-        return cells
+        return self.cells_of_counts(counted(bags, self.vocabulary))
+
+    def cells_of_counts(self, counts: Any) -> IndexArray:
+        """The same of a sparse matrix of how often each word of the vocabulary occurs, shape (n, words)."""
+        from scipy.sparse import csr_array
+
+        weights = counts.copy().astype(np.float64)
+        weights.data = (1 + np.log(weights.data)) * self.rarity[weights.indices]
+        member = (np.ones(len(self.members)), (np.arange(len(self.members)), self.members))
+        sums = (weights @ csr_array(member, (len(self.members), self.size))).toarray()
+        return np.asarray(np.where(np.diff(counts.indptr) > 0, sums.argmax(axis=1), self.size))
 
 
 def make_subjects(
@@ -75,6 +79,7 @@ def make_subjects(
     *,
     subjects: int = SUBJECTS,
     left_out: frozenset[str] = frozenset(),
+    members: IndexArray | None = None,
 ) -> PublicSubjects:
     """Subjects of the most frequent public words with their vectors; nothing random.
 
@@ -85,8 +90,9 @@ def make_subjects(
         documents: their number; with 0 a word weighs ln(1 + its place), as if Zipf's law held.
         subjects: how many clusters.
         left_out: words that belong to no subject (stop words).
+        members: the subject of each word that counts, where they were grouped before.
 
-    Raises `UsageError` unless there is a vector for each word.
+    Raises `UsageError` unless there is a vector for each word, `DataError` for ``members`` of other words.
     """
     if len(words) != len(vectors):
         raise UsageError("there must be one vector for each word")
@@ -96,7 +102,12 @@ def make_subjects(
         if len(word) >= _SHORTEST and word not in left_out and word.isalpha()
     ]
     chosen = tuple(words[place] for place in kept)
-    members = clusters(np.asarray(vectors)[kept].astype(np.float64), subjects)
+    if members is None:
+        subjects = min(subjects, max(1, len(kept) // _LEAST_WORDS))
+        members = clusters(np.asarray(vectors)[kept].astype(np.float64), subjects)
+    elif len(members) != len(kept) or not 0 <= members.min() <= members.max() < len(kept):
+        raise DataError("the groups of words are of other words")
+    subjects = int(members.max()) + 1
     if documents:
         rarity = np.log((documents + 1) / (np.array([holding.get(word, 0) for word in chosen]) + 1.0))
     else:

@@ -43,6 +43,7 @@ class PublicThemes:
         centres: unit vectors, shape (K, D).
         nearest: the smallest cosine to a theme at which a document is of it.
         words: how likely each word is in each theme: a fifth is from all public texts; shape (K, V).
+        holding: the share of each theme's public documents that hold each word, shape (K, V).
         documents: how many public documents are of each theme, of none of these and without words, shape (K + 2,).
     """
 
@@ -52,6 +53,7 @@ class PublicThemes:
     centres: Float64Array
     nearest: float
     words: Float64Array
+    holding: Float64Array
     documents: IndexArray
 
     @property
@@ -78,7 +80,11 @@ class PublicThemes:
 
     def cells_of(self, bags: Sequence[Mapping[str, int]]) -> IndexArray:
         """The cell of each document, given as how often each of its words occurs; shape (n,). Private."""
-        return _cells(_counted(bags, self.vocabulary), self.rarity, self.axes, self.centres, self.nearest)
+        return self.cells_of_counts(counted(bags, self.vocabulary))
+
+    def cells_of_counts(self, counts: Any) -> IndexArray:
+        """The same of a sparse matrix of how often each word of the vocabulary occurs, shape (n, V)."""
+        return _cells(counts, self.rarity, self.axes, self.centres, self.nearest)
 
 
 def fit_themes(
@@ -103,7 +109,7 @@ def fit_themes(
     vocabulary = tuple(
         sorted(word for word, n in holding.items() if _LEAST_DOCUMENTS <= n <= most and word not in left_out)
     )
-    counts = _counted(bags, vocabulary)
+    counts = counted(bags, vocabulary)
     counts = counts[np.diff(counts.indptr) > 0]
     if counts.shape[0] < max(2 * themes, 10) or len(vocabulary) < 2:
         raise DataError(
@@ -118,11 +124,14 @@ def fit_themes(
     own = (_positions(counts, rarity, axes) @ centres.T).argmax(axis=1)
     sums = np.vstack([np.asarray(counts[own == theme].sum(axis=0)).ravel() for theme in range(themes)]) + 1e-9
     everywhere = sums.sum(axis=0) / sums.sum()
+    held = np.vstack(
+        [np.asarray((counts[own == theme] > 0).sum(axis=0)).ravel() for theme in range(themes)]
+    ) / np.bincount(own, minlength=themes).reshape(-1, 1).clip(1)
     words = (1 - _BACKGROUND) * sums / sums.sum(axis=1, keepdims=True) + _BACKGROUND * everywhere
-    cells = _cells(_counted(bags, vocabulary), rarity, axes, centres, nearest)
+    cells = _cells(counted(bags, vocabulary), rarity, axes, centres, nearest)
     return PublicThemes(
-        vocabulary, rarity, axes, centres, nearest, words, np.bincount(cells, minlength=themes + 2)
-    )
+        vocabulary, rarity, axes, centres, nearest, words, held, np.bincount(cells, minlength=themes + 2)
+    )  # fmt: skip
 
 
 def _space(counts: Any, themes: int, dimension: int) -> tuple[Float64Array, Float64Array, Float64Array]:
@@ -160,12 +169,17 @@ def _cells(
     counts: Any, rarity: Float64Array, axes: Float64Array, centres: Float64Array, nearest: float
 ) -> IndexArray:
     themes = len(centres)
-    likeness = _positions(counts, rarity, axes) @ centres.T
+    positions = _positions(counts, rarity, axes)
+    likeness = np.zeros((len(positions), themes))
+    for axis in range(
+        positions.shape[1]
+    ):  # a matrix product rounds by what else is in the batch: a cell must not
+        likeness += positions[:, axis, None] * centres[None, :, axis]
     cells = np.where(likeness.max(axis=1) >= nearest, likeness.argmax(axis=1), themes)
     return np.asarray(np.where(np.diff(counts.indptr) > 0, cells, themes + 1))
 
 
-def _counted(bags: Sequence[Mapping[str, int]], vocabulary: Sequence[str]) -> Any:
+def counted(bags: Sequence[Mapping[str, int]], vocabulary: Sequence[str]) -> Any:
     """How often each word of the vocabulary occurs in each document, a sparse matrix."""
     from scipy.sparse import csr_array
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -36,11 +36,13 @@ from publius.vectors.admissible import UNKNOWN, word_fault
 from publius.vectors.catalogue import NAME, check_name, owned_store, store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.prototypes import THEMES, Aspect, Prototypes
+from publius.vectors.learning.public_counts import PublicCounts
 
 VERSION: Final = 1
 _RECORD: Final = "reference.json"
 _WORDS: Final = "words.txt"
 _TEXTS: Final = "texts.json"
+_SUBJECT_WORDS: Final = "subjects.txt"
 _RECORD_LIMIT: Final = 2**24
 _WORDS_LIMIT: Final = 2**28
 _AGAIN: Final = "remove the folder and fit the reference again"
@@ -59,6 +61,7 @@ class Reference:
         tokenizer: the profile of `text` by which words are cut.
         stop_words: name of the list of words left out.
         source: provenance: what it was learned from, the choices made and what they scored.
+        counted: what summaries need beside; None where it was made before there were such, or of too few texts.
         folder: the store it is mapped from; None when it is in memory.
     """
 
@@ -69,6 +72,7 @@ class Reference:
     tokenizer: str
     stop_words: str
     source: Mapping[str, Any]
+    counted: PublicCounts | None = None
     folder: Path | None = None
     _known_sha256: str | None = field(default=None)
 
@@ -168,6 +172,8 @@ class Reference:
                 yield f"{aspect.name}.{found.size}.points", found.points
                 yield f"{aspect.name}.{found.size}.words", found.words
                 yield f"{aspect.name}.{found.size}.weights", found.weights
+        if self.counted is not None:
+            yield from self.counted.arrays(self.places)
 
     def __repr__(self) -> str:
         return f"Reference({self.name!r}, size={self.size}, keeps={self.keeps})"
@@ -291,7 +297,9 @@ def _stored_type(array: np.ndarray[Any, Any]) -> np.dtype[Any]:
 
 
 def _decisions(reference: Reference) -> dict[str, Any]:
+    counted = {} if reference.counted is None else {"counted": _counted(reference.counted)}
     return {
+        **counted,
         "tokenizer": reference.tokenizer,
         "stop_words": reference.stop_words,
         "aspects": [
@@ -315,6 +323,11 @@ def _decisions(reference: Reference) -> dict[str, Any]:
     }
 
 
+def _counted(counted: PublicCounts) -> dict[str, Any]:
+    words = () if counted.subjects is None else counted.subjects.vocabulary
+    return {**counted.facts(), "words_sha256": hashlib.sha256("\n".join(words).encode()).hexdigest()}
+
+
 def write_reference(folder: AnyPath, reference: Reference) -> None:
     """Store a reference, whole or not at all, for its owner alone: to publish it is a decision of its own.
 
@@ -336,6 +349,9 @@ def write_reference(folder: AnyPath, reference: Reference) -> None:
                 np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(plain))
                 stream.write(plain.tobytes())
         (temporary / _WORDS).write_bytes("".join(f"{word}\n" for word in reference.vocabulary).encode())
+        if reference.counted is not None and reference.counted.subjects is not None:
+            words = reference.counted.subjects.vocabulary
+            (temporary / _SUBJECT_WORDS).write_bytes("".join(f"{word}\n" for word in words).encode())
         text = json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1)
         (temporary / _RECORD).write_text(text + "\n", encoding="utf-8")
 
@@ -420,9 +436,34 @@ def _opened(place: Path, record: Mapping[str, Any]) -> Reference:
         tokenizer=record["tokenizer"],
         stop_words=str(record["stop_words"]),
         source=MappingProxyType(dict(record["source"])),
+        counted=_counts(place, record, words),
         folder=place.resolve(),
         _known_sha256=str(record["sha256"]),
     )
+
+
+def _counts(place: Path, record: Mapping[str, Any], words: Sequence[str]) -> PublicCounts | None:
+    """What summaries need; None in references of before."""
+    facts = record.get("counted")
+    if facts is None:
+        return None
+    has_subjects = facts["subjects"] is not None
+    names = _COUNTED if has_subjects else tuple(name for name in _COUNTED if name not in _OF_SUBJECTS)
+    found = {f"counted.{name}": _array(place, f"counted.{name}", *_COUNTED[name]) for name in names}
+    size = len(found["counted.members"]) if has_subjects else 0
+    return PublicCounts.of_arrays(
+        facts, found, words, _words(place / _SUBJECT_WORDS, size) if has_subjects else ()
+    )
+
+
+_COUNTED: Final = MappingProxyType(
+    {
+        "vocabulary": ("<i8", 1), "rarity": ("<f8", 1), "axes": ("<f8", 2), "centres": ("<f8", 2), "words": ("<f8", 2),
+        "holding": ("<f8", 2), "documents": ("<i8", 1), "members": ("<i8", 1), "weights": ("<f8", 1),
+        "subjects": ("<i8", 1),
+    }
+)  # fmt: skip
+_OF_SUBJECTS: Final = ("members", "weights", "subjects")
 
 
 def _prototypes(place: Path, aspect: str, facts: Mapping[str, Any]) -> Prototypes:

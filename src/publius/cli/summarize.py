@@ -1,0 +1,199 @@
+"""``publius summarize``: what a collection says, its authors protected."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from publius.cli.console import (
+    as_json,
+    print_json,
+    print_table,
+    printable,
+    progress_bar,
+    standard_output,
+    waiting,
+)
+from publius.cli.log import say, say_here
+from publius.cli.options import Json, options
+from publius.errors import UsageError
+from publius.settings import AccuracySettings, SummaryRunSettings, SummarySettings
+
+if TYPE_CHECKING:
+    from publius.releases.summaries.run import Finished
+    from publius.releases.summaries.summary import Summary
+
+_SHOWN = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("summarize")(summarize)
+
+
+@options()
+def summarize(
+    settings: SummarySettings,
+    going: SummaryRunSettings,
+    expected: AccuracySettings,
+    input: Annotated[
+        Path | None, typer.Argument(help="A file or folder of documents with their authors.", show_default=False)
+    ] = None,
+    author_field: Annotated[
+        str | None, typer.Option(help="Field that names the author: who is protected, with all documents.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="New folder for the summary.")] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(help="Budget to debit, once for each author; see publius ledger.")
+    ] = None,
+    json: Json = False,
+) -> None:  # fmt: skip
+    """State what a collection says, its authors protected.
+
+    Counts of themes and subjects with limits, what is new, typical words, and rows to train on. Counted are contributed
+    documents, at most --documents-per-author of an author; every author is protected with all documents together.
+    """
+    if expected.accuracy:
+        _accuracy(settings, expected, json=json)
+        return
+    if input is None or output is None or author_field is None:
+        raise UsageError(
+            "name the documents, --author-field and --output; or ask first what counts will be worth, with --accuracy "
+            "--authors 2000 --cells 400 --epsilon 1"
+        )
+    if expected != AccuracySettings():
+        raise UsageError("--authors, --cells and --wanted go with --accuracy")
+    summary = _summary(settings, author_field)
+    finished = _run(input, summary, output, ledger, going)
+    told = {"output": str(output), **finished.manifest}
+    _tell_curator(finished)
+    with standard_output(f"the summary in {output} is complete"):
+        typer.echo(as_json(told) if json else _said(finished, output))
+
+
+def _summary(settings: SummarySettings, author_field: str) -> Summary:
+    from publius.releases.summaries.summary import Summary
+
+    with waiting("opening the reference and the word vectors"):
+        return Summary(
+            settings.reference, settings.epsilon, settings.documents_per_author, settings.by, settings.share,
+            author_field=author_field, text_field=settings.text_field,
+            leave_out_without_author=settings.leave_out_without_author, embeddings=settings.embeddings,
+        )  # fmt: skip
+
+
+def _run(
+    input: Path, summary: Summary, output: Path, ledger: Path | None, going: SummaryRunSettings
+) -> Finished:
+    from publius.privacy.ledger import Ledger
+    from publius.releases.summaries import run
+
+    corpus = summary.corpus(input, encoding=None, subfolders=going.subfolders)
+    book = None if ledger is None else Ledger(ledger)
+    with progress_bar("documents", corpus.count_hint) as progress:
+        return run.summarize(
+            corpus, summary, output, ledger=book, compare=going.compare, accept_noise=going.accept_noise,
+            progress=progress, notice=lambda text: say(printable(text)),
+        )  # fmt: skip
+
+
+def _tell_curator(finished: Finished) -> None:
+    """What only the curator may know: on standard error, never in the folder."""
+    seen = finished.seen
+    say("What follows describes your documents; it is for you alone and stands in no file.")
+    for count, what in (
+        (seen.unreadable, "documents have no text that can be read: they count as having no words"),
+        (seen.without_author, "documents without author were left out"),
+        (seen.undeclared, "documents have a value that was not declared: they count as other"),
+        (finished.left_out, "authors have not enough budget left and were left out"),
+        (finished.in_public, "authors wrote public texts of the reference, too: those texts are public, and nothing "
+         "protects what stands in them"),
+    ):  # fmt: skip
+        if count:
+            say(f"{count:,} {what}")
+    if finished.alike:
+        say(
+            f"{len(finished.alike):,} groups of authors look like one person's names; each name is protected alone:"
+        )
+        for group in finished.alike[:_SHOWN]:
+            say_here(printable("  " + " | ".join(group)))
+        if len(finished.alike) > _SHOWN:
+            say(f"... and {len(finished.alike) - _SHOWN:,} more")
+
+
+def _said(finished: Finished, output: Path) -> str:
+    said, manifest = finished.said, finished.manifest
+    low, high = said.size
+    lines = [
+        f"Summary in {output}",
+        f"  contributed     between {low:,} and {high:,} documents, at most {manifest['documents_per_author']} an "
+        "author",
+        f"  strata          {len(said.strata):,}; noisy counts {manifest['cells']:,}",
+        f"  promise         epsilon {manifest['epsilon']:g} for each author, delta 0",
+        *(
+            f"  new {name:<12}{len(ranked.new):,} of {len(ranked.cells):,}"
+            for name, ranked in (("subjects", said.subjects), ("themes", said.themes))
+            if ranked is not None and ranked.compared is not None
+        ),
+        "",
+        manifest["promise"],
+        "",
+        f"Open {output / 'report.html'} in a browser; give READ-ME.txt to whoever receives the folder.",
+    ]
+    return "\n".join(printable(line) for line in lines)
+
+
+# Before anything is spent ---------------------------------------------------------------------------------------------
+
+
+def _accuracy(settings: SummarySettings, expected: AccuracySettings, *, json: bool) -> None:
+    from publius.collections.accuracy import accuracy, epsilon_for, themes_that_pay
+    from publius.collections.strata import Strata
+    from publius.releases.summaries.summary import exact_number
+
+    authors, cells, wanted = expected.authors, expected.cells, expected.wanted
+    if authors is None or cells is None:
+        raise UsageError("--accuracy needs --authors and --cells: how many are expected, and how many counts")
+    epsilon, c = exact_number(settings.epsilon, "epsilon"), settings.documents_per_author
+    found = accuracy(authors, cells, epsilon, documents_per_author=c)
+    strata = Strata.parse(settings.by).size
+    facts: dict[str, Any] = {
+        **asdict(found),
+        "epsilon": float(epsilon),
+        "epsilon_added_or_left_out": float(epsilon / 2),
+        "says_nothing": found.says_nothing,
+        "strata": strata,
+        "themes_that_pay": themes_that_pay(epsilon, authors, strata),
+    }
+    if wanted is not None:
+        facts["wanted"], facts["epsilon_for_wanted"] = (
+            wanted,
+            _decimal(epsilon_for(wanted, documents_per_author=c)),
+        )
+    if json:
+        print_json(facts)
+        return
+    rows = [
+        ("a count may be off by", f"{found.count_95:,} documents (95 % of single counts)"),
+        ("all counts at once by", f"{found.all_95:,}"),
+        ("told from empty from", f"{found.smallest_95:,} documents on"),
+        ("told from each other by", f"{found.difference_95:,}, a share of {found.share_95:.2%}"),
+        ("themes that pay", f"about {facts['themes_that_pay']:,} with {strata:,} strata"),
+    ]
+    if wanted is not None:
+        rows.append((f"to be within {wanted:,}", f"epsilon {facts['epsilon_for_wanted']:g}"))
+    print_table(
+        (f"{authors:,} authors, {cells:,} counts", f"epsilon {float(epsilon):g} for these counts"), rows
+    )
+    if found.says_nothing:
+        typer.echo(
+            "\nNothing could be told apart: not even a count ten times the average. A summary would refuse."
+        )
+
+
+def _decimal(value: Fraction) -> float:
+    return float(f"{float(value):.6g}")

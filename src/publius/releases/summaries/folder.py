@@ -1,0 +1,199 @@
+"""The folder of a summary: tables, rows that others can count, a page to read, and the manifest that binds them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from publius.errors import DataError
+from publius.files import shown, write_file
+from publius.noise.randomness import Generator, system_rng
+from publius.releases.contents import FILES, MANIFEST
+from publius.releases.digests import file_digests
+from publius.releases.plan import MANIFEST_VERSION, publius_version
+from publius.releases.signoff import SUMMARY
+from publius.releases.summaries.said import Ranked, Said
+from publius.releases.summaries.summary import Summary
+
+UNIT: Final = "contributed documents"
+COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
+ROWS, PASSAGES, REPORT, READ_ME = "synthetic.jsonl", "passages.jsonl", "report.html", "READ-ME.txt"
+ALL_FILES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, REPORT, READ_ME))
+EVERYWHERE: Final = "all documents"
+
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
+
+
+def manifest_of(summary: Summary, compared_with: str | None = None) -> dict[str, Any]:
+    """Everything that is revealed beside the tables: public, and the same whatever the documents say."""
+    epsilon, spaces = summary.epsilon, summary.spaces
+    shares = summary.shares.parts
+    return {
+        "manifest_version": MANIFEST_VERSION,
+        "publius_version": publius_version(),
+        "private": True,
+        "promise": summary.promise,
+        "kind": SUMMARY,
+        "unit": "author",
+        "level": "author",
+        "epsilon": _number(epsilon),
+        "epsilon_exactly": str(epsilon),
+        "epsilon_added_or_left_out": _number(epsilon / 2),
+        "delta": 0,
+        "evidence": "proven",
+        "neighbours": "replace",
+        "documents_per_author": summary.documents_per_author,
+        "shares": {name: _number(share) for name, share in shares.items()},
+        "strata": {field.name: list(field.labels) for field in summary.strata.fields},
+        "cells": sum(summary.cells.values()),
+        "tables": {
+            name: {
+                "cells": cells,
+                "epsilon": str(summary.epsilon_of(name)),  # type: ignore[arg-type]
+                "noise": "discrete Laplace",
+                "scale": str(summary.noise(name).scale),  # type: ignore[arg-type]
+            }
+            for name, cells in summary.cells.items()
+        },
+        "counted": UNIT,
+        "mechanism": "noisy counts of public themes and subjects",
+        "reference": spaces.reference.name,
+        "vocabulary_sha256": spaces.themes_sha256,
+        "subjects_sha256": spaces.subjects_sha256,
+        "compared_with": compared_with,
+        "tokenizer": spaces.tokenizer,
+        "stop_words": spaces.encoding.stop_words.name,
+        "stop_words_sha256": spaces.encoding.stop_words.sha256,
+        "randomness": "ChaCha20 keyed by the operating system",
+        "versions": {"numpy": np.__version__},
+    }
+
+
+def _number(value: Any) -> float | int:
+    return int(value) if value.denominator == 1 else float(value)
+
+
+def fill_folder(
+    folder: Path, said: Said, page: bytes, read_me: str, passages: Iterable[str] | None = None
+) -> None:
+    """Write every file of a summary but the manifest; see `finish`."""
+    tables: list[tuple[str, Sequence[str], Iterable[Sequence[object]]]] = []
+    if said.counts is not None:
+        tables.append((COUNTS, ("stratum", "theme", "contributed", "low", "high"), _counts(said)))
+    if said.told.themes is not None:
+        words = ((name, " ".join(found)) for name, found in zip(said.strata, said.typical_words, strict=True))
+        tables.append((WORDS, ("stratum", "words"), words))
+    for name, number, ranked in ((SUBJECTS, "subject", said.subjects), (THEMES, "theme", said.themes)):
+        if ranked is not None:
+            tables.append((name, ("words", "new", *_MEASURED, number), _ranked(ranked)))
+    for name, header, rows in tables:
+        _write(folder / name, [_csv(header, rows)])
+    if said.told.themes is not None:
+        _write(folder / ROWS, _rows(said, system_rng()))
+    if passages is not None:
+        _write(folder / PASSAGES, (line.encode() for line in passages))
+    _write(folder / REPORT, [page])
+    _write(folder / READ_ME, [read_me.encode()])
+
+
+def finish(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the manifest, last, with the digest of every file beside it."""
+    whole = {**manifest, FILES: file_digests(folder)}
+    _write(
+        folder / MANIFEST, [json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"]
+    )
+    return whole
+
+
+def _write(path: Path, parts: Iterable[bytes]) -> None:
+    with write_file(
+        path, 0o600, durable=False
+    ) as file:  # the folder is flushed whole before it has its place
+        for part in parts:
+            file.write(part)
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _counts(said: Said) -> Iterator[tuple[object, ...]]:
+    counts = said.counts
+    if counts is None:
+        return
+    columns = [each.tolist() for each in (counts.contributed, counts.low, counts.high)]
+    labels = said.theme_labels if said.told.themes is not None else (EVERYWHERE,)
+    for place, stratum in enumerate(said.strata):
+        for theme, name in enumerate(labels):
+            yield (stratum, name, *(column[place][theme] for column in columns))
+
+
+_MEASURED: Final = (
+    "contributed", "low", "high", "share", "share_before", "ratio", "ratio_low", "ratio_high", "excess", "noisy",
+)  # fmt: skip
+
+
+def _ranked(ranked: Ranked) -> Iterator[tuple[object, ...]]:
+    compared, counts = ranked.compared, ranked.counts
+    for cell in ranked.cells.tolist():
+        more: tuple[object, ...] = ("",) * 5
+        if compared is not None and ranked.before is not None:
+            parts = (ranked.before, compared.ratio, compared.low, compared.high, compared.excess)
+            more = tuple(_short(float(part[cell])) for part in parts)
+        new = compared is not None and bool(compared.new[cell])
+        yield (
+            ranked.words[cell], str(new).lower(), int(counts.contributed[cell]), int(counts.low[cell]),
+            int(counts.high[cell]), _short(float(ranked.shares[cell])), *more, int(ranked.noisy[cell]), cell,
+        )  # fmt: skip
+
+
+def _short(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _rows(said: Said, rng: Generator) -> Iterator[bytes]:
+    """A line for each counted document: the values it counts under, its theme, and a bag of words drawn for that."""
+    strata, themes = said.told.by.strata, said.told.by.spaces.themes
+    names = [field.name for field in strata.fields]
+    heads = [
+        "".join(
+            f"{_JSON.encode(name)}: {_JSON.encode(value)}, "
+            for name, value in zip(names, values, strict=True)
+        )
+        for values in (strata.labels(place) for place in range(strata.size))
+    ]
+    labels = [_JSON.encode(name) for name in said.theme_labels]
+    words = [_JSON.encode(word) for word in themes.vocabulary]
+    for stratum, theme, places in said.rows(rng):
+        found, counts = np.unique(places, return_counts=True)
+        pairs = zip(found.tolist(), counts.tolist(), strict=True)
+        bag = ", ".join(f"{words[place]}: {count}" for place, count in pairs)
+        yield f'{{{heads[stratum]}"theme": {labels[theme]}, "bag": {{{bag}}}}}\n'.encode()
+
+
+def check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """SHA-256 of every file of a summary that holds exactly what its manifest states; else `DataError`."""
+    digests = file_digests(folder)
+    found = {name: digest for name, digest in digests.items() if name != MANIFEST}
+    foreign = sorted(found.keys() - ALL_FILES)
+    if foreign:
+        raise DataError(
+            f"{shown(folder)} holds what is no part of a summary and would leave with it: take out "
+            f"{', '.join(map(repr, foreign[:5]))}"
+        )
+    if manifest.get(FILES) != found:
+        raise DataError(
+            f"{MANIFEST} in {shown(folder)} was written for other files than lie there: manifest and files are not of "
+            "one release. Make the summary anew"
+        )
+    return digests

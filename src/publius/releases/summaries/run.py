@@ -1,0 +1,199 @@
+"""From documents to the folder of a summary: counted, paid for, drawn once, written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, final
+
+from publius.collections.accuracy import Accuracy, accuracy
+from publius.collections.authors import author_key, near_duplicates
+from publius.collections.contributions import Contributions
+from publius.documents.corpus import Corpus, open_corpus
+from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
+from publius.files import new_folder, remove_leftovers, shown
+from publius.noise.randomness import RunKey
+from publius.privacy.ledger import Charge, Ledger
+from publius.releases.engines.run_folder import claimed
+from publius.releases.summaries.earlier import open_earlier
+from publius.releases.summaries.folder import fill_folder, finish, manifest_of
+from publius.releases.summaries.report import check_libraries, read_me, render
+from publius.releases.summaries.said import Said
+from publius.releases.summaries.summary import Seen, Summary
+from publius.vectors.learning.reference import remembered_texts
+from publius.vectors.learning.topic_metric import files_sha256
+
+MOST_NAMES: Final = 20_000
+"""Authors among whom those who may be one person are looked for; among more it would take memory for each letter."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A summary that has its place.
+
+    Attributes:
+        said: what it says.
+        manifest: what it states.
+        seen: for the curator alone.
+        authors: how many there are, for the curator alone.
+        left_out: authors without budget, for the curator alone.
+        alike: authors that may be one person, for the curator alone.
+        in_public: how many private authors also wrote public texts of the reference, for the curator alone.
+    """
+
+    said: Said
+    manifest: dict[str, Any]
+    seen: Seen
+    authors: int
+    left_out: int
+    alike: tuple[tuple[str, ...], ...]
+    in_public: int
+
+
+@final
+@dataclass
+class _Authors:
+    """Who wrote something: as many names as are needed, and no more."""
+
+    keep_all: bool
+    public: frozenset[str]
+    names: set[str] = field(default_factory=set)
+    in_public: set[str] = field(default_factory=set)
+    many: bool = False
+
+    def hear(self, name: str) -> None:
+        """One more document of ``name``."""
+        if name in self.public:
+            self.in_public.add(name)
+        if self.keep_all or not self.many:
+            self.names.add(name)
+            self.many = len(self.names) > MOST_NAMES
+            if self.many and not self.keep_all:
+                self.names.clear()
+
+    def alike(self) -> tuple[tuple[str, ...], ...]:
+        """Those who may be one person; none where there are too many to look."""
+        return () if self.many else tuple(near_duplicates(self.names))
+
+
+def summarize(
+    corpus: Corpus,
+    summary: Summary,
+    output: Path,
+    *,
+    ledger: Ledger | None = None,
+    compare: Path | None = None,
+    accept_noise: bool = False,
+    progress: Callable[[int], None] = lambda done: None,
+    notice: Callable[[str], None] = lambda text: None,
+) -> Finished:
+    """Write what the documents of ``corpus`` say into the new folder ``output``, whole or not at all.
+
+    An account of each author is debited in ``ledger`` once, durably and before anything is drawn; an author who has
+    not enough left is left out before anything is chosen. A run that was killed is debited anew when it is repeated:
+    no debit has two draws. ``compare`` is the folder of an earlier summary. ``notice`` hears what only the curator is
+    told. Raises `PolicyError` where nothing could be told apart, unless that is accepted, and for a reference that was
+    learned from these documents; `DataError` for rows without author or with several; `BudgetError` where somebody
+    else spends the same budget at the same time.
+    """
+    check_libraries()
+    summary.spaces.reference.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
+    if summary.spaces.lacking:
+        notice(summary.spaces.lacking)
+    earlier = None if compare is None else open_earlier(compare, summary)
+    if ledger is not None and ledger.unit != "bound":
+        raise PolicyError(
+            f"a ledger in {ledger.unit} counts distances between words, and a summary is charged what it promises each "
+            "author: make a ledger with --unit bound"
+        )
+    for left in remove_leftovers(output):
+        notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
+    with claimed(output), _charged(ledger) as paid, new_folder(output) as folder:
+        contributions = Contributions(RunKey.fresh(), summary.documents_per_author)
+        authors = _Authors(ledger is not None, _public_authors(summary, notice))
+        spent = (lambda name: False) if ledger is None else ledger.without_room(summary.epsilon)
+        seen = summary.count(
+            summary.rows(corpus), contributions, admitted=lambda name: not spent(name), author=authors.hear,
+            progress=progress,
+        )  # fmt: skip
+        number = len(authors.names) if ledger is not None else contributions.authors
+        if not accept_noise:
+            check_says_something(summary, number)
+        left_out = 0
+        if ledger is not None:
+            admitted = sorted(name for name in authors.names if not spent(name))
+            left_out = number - len(admitted)
+            ledger.spend(Charge(None, summary.epsilon, name) for name in admitted)
+            paid.append(True)
+        said = Said(summary.draw(contributions.cells), earlier)
+        manifest = manifest_of(summary, None if earlier is None else earlier.name)
+        fill_folder(folder, said, render(said, manifest), read_me(said, manifest))
+        manifest = finish(folder, manifest)
+    return Finished(said, manifest, seen, number, left_out, authors.alike(), len(authors.in_public))
+
+
+def expected(summary: Summary, authors: int) -> dict[str, Accuracy]:
+    """What each statistic will be able to say, from public numbers only."""
+    return {
+        name: accuracy(
+            authors,
+            cells,
+            summary.epsilon_of(name),  # type: ignore[arg-type]
+            documents_per_author=summary.documents_per_author,
+        )
+        for name, cells in summary.cells.items()
+    }
+
+
+def check_says_something(summary: Summary, authors: int) -> None:
+    """`PolicyError` where not even a cell of ten times the average count could be told from an empty one, anywhere."""
+    found = expected(summary, authors)
+    if all(each.says_nothing for each in found.values()):
+        best = min(found.values(), key=lambda each: each.smallest_95)
+        raise PolicyError(
+            f"nothing could be told apart: with about {_rounded(authors):,} authors and epsilon "
+            f"{float(summary.epsilon):g} only a cell of {best.smallest_95:,} documents would differ from an empty one. "
+            "Declare fewer values with --by, take a reference with fewer themes or a larger epsilon, or go on all the "
+            "same with --accept-noise. Nothing was drawn and nothing debited"
+        )
+
+
+def _rounded(number: int) -> int:
+    """To one digit: an error may be shown to others."""
+    power: int = 10 ** (len(str(number)) - 1)
+    return max(1, round(number / power)) * power
+
+
+def _public_authors(summary: Summary, notice: Callable[[str], None]) -> frozenset[str]:
+    """Who wrote the public texts of the reference, where they still lie on this machine; a reference names nobody."""
+    reference = summary.spaces.reference
+    name, folder = reference.source.get("author_field"), reference.folder
+    if not name or folder is None or (texts := remembered_texts(folder)) is None:
+        return frozenset()
+    path, text_field = texts
+    try:
+        public = open_corpus(path, text_field=text_field, keep=(str(name),), number=True, encoding=None)
+        keys = {author_key(row.fields.get(str(name))) for _, row in public.rows()}
+    except PubliusError:
+        notice(
+            "the public texts of the reference are gone or were moved: nobody looked whose names stand in both"
+        )
+        return frozenset()
+    return frozenset(key for key in keys if key is not None)
+
+
+@contextmanager
+def _charged(ledger: Ledger | None) -> Iterator[list[bool]]:
+    """After a debit: what fails now says that it was made."""
+    paid: list[bool] = []
+    try:
+        yield paid
+    except (UsageError, StorageError, DataError) as error:
+        if not paid or ledger is None:
+            raise
+        raise type(error)(
+            f"{error}. The ledger is debited: nothing was released, and a new run is debited anew"
+        ) from None

@@ -1,0 +1,249 @@
+"""What follows from noisy tables: cleaned counts, what is new, typical words, and rows that others can count.
+
+All of it is made of public things and of what was drawn, so none of it costs anything.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, final
+
+import numpy as np
+
+from publius.arrays import Float64Array, IndexArray
+from publius.collections.counting import label
+from publius.collections.novelty import Novelty, Sample, novelty
+from publius.collections.tables import NoisyTable, estimated_totals, reconciled
+from publius.noise.discrete_laplace import LaplaceSum
+from publius.noise.randomness import Generator
+from publius.releases.summaries.summary import Told, stratum_name
+
+LEVEL: Final = 0.95
+_OF_SIZE: Final = 0.99
+"""How sure the size of a collection is, of the 95 % that all of a comparison has together."""
+BAG_WORDS: Final = 60
+TYPICAL_WORDS: Final = 10
+_DRAWN_AT_ONCE: Final = 4096
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Contributed documents of each cell: cleaned, and between which limits the true number lies."""
+
+    contributed: IndexArray
+    low: IndexArray
+    high: IndexArray
+
+    @classmethod
+    def of(cls, cleaned: IndexArray, limits: tuple[IndexArray, IndexArray]) -> Counts:
+        """Limits are moved outwards where cleaning moved a count beyond them: they hold all the more."""
+        low, high = limits
+        return cls(cleaned, np.minimum(low, cleaned), np.maximum(high, cleaned))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Themes or subjects, the largest standardized excess first.
+
+    Attributes:
+        cells: their numbers, in order.
+        words: typical public words of each cell, by number.
+        counts: by number.
+        noisy: what was drawn, by number.
+        shares: of the contributed documents, by number.
+        before: share in what it is compared with, by number; None where there is nothing to compare with.
+        compared: by number; None likewise.
+    """
+
+    cells: IndexArray
+    words: tuple[str, ...]
+    counts: Counts
+    noisy: IndexArray
+    shares: Float64Array
+    before: Float64Array | None
+    compared: Novelty | None
+
+    @property
+    def new(self) -> Sequence[int]:
+        """The numbers of what is new, in order."""
+        if self.compared is None:
+            return []
+        return [cell for cell in self.cells.tolist() if self.compared.new[cell]]
+
+    @property
+    def gone(self) -> Sequence[int]:
+        """The numbers of what was larger before, for all cells together; the largest fall first."""
+        if self.compared is None:
+            return []
+        return [cell for cell in self.cells[::-1].tolist() if self.compared.high[cell] < 1]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """An earlier summary to compare with: raw noisy counts of the same themes or subjects."""
+
+    themes: Sample | None
+    subjects: Sample | None
+    name: str
+
+
+@final
+class Said:
+    """Everything that a summary says, made from what was drawn (``told``) and, maybe, an ``earlier`` one."""
+
+    def __init__(self, told: Told, earlier: Earlier | None = None) -> None:
+        self.told, self.earlier = told, earlier
+        self.strata = [stratum_name(told.by.strata.labels(place)) for place in range(told.by.strata.size)]
+
+    @functools.cached_property
+    def theme_labels(self) -> tuple[str, ...]:
+        """What each cell of the themes is called, each differently."""
+        themes = self.told.by.spaces.themes
+        names = [label(themes, cell) for cell in range(themes.size + 2)]
+        return tuple(
+            name if names.index(name) == place else f"{name} ({place + 1})"
+            for place, name in enumerate(names)
+        )
+
+    # How many -----------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def counts(self) -> Counts | None:
+        """Of each stratum and theme; of each stratum alone, in one column, where themes have no share."""
+        table, totals = self.told.themes, self.told.totals
+        if table is not None:
+            return Counts.of(reconciled(table, totals), table.intervals(LEVEL))
+        if totals is not None:
+            low, high = totals.intervals(LEVEL)
+            return Counts.of(np.maximum(totals.values, 0)[:, None], (low[:, None], high[:, None]))
+        return None
+
+    @functools.cached_property
+    def totals(self) -> Counts | None:
+        """Of each stratum; all limits hold together."""
+        table, totals = self.told.themes, self.told.totals
+        if table is not None:
+            limits = totals.intervals(LEVEL) if totals is not None else table.sums(LEVEL, axis=1)[1:]
+            return Counts.of(estimated_totals(table, totals), limits)
+        return None if totals is None else Counts.of(np.maximum(totals.values, 0), totals.intervals(LEVEL))
+
+    @functools.cached_property
+    def size(self) -> tuple[int, int]:
+        """Between which numbers of contributed documents there are, at 99 %: the narrowest of what was drawn."""
+        found = [
+            _size(each)
+            for each in (self.told.totals, self.told.themes, self.told.subjects)
+            if each is not None
+        ]
+        # Each of up to three limits may miss; the narrowest is chosen after the fact.
+        low, high = min(found, key=lambda limits: limits[1] - limits[0])
+        return max(1, low), max(1, high)
+
+    # What is new --------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def themes(self) -> Ranked | None:
+        """The themes, without "none of these" and "no words"."""
+        table = self.told.themes
+        if table is None or self.counts is None:
+            return None
+        space = self.told.by.spaces.themes
+        noisy, low, high = table.sums(LEVEL, axis=0)
+        counts = Counts.of(self.counts.contributed.sum(axis=0), (low, high))
+        before = self._before("themes")
+        if before is None and self.earlier is None and space.documents is not None:
+            before = Sample(space.documents[: space.size], (int(space.documents.sum()),) * 2)
+        words = tuple(" ".join(space.typical(cell, TYPICAL_WORDS)) for cell in range(space.size))
+        return self._ranked(noisy, counts, words, LaplaceSum(table.noise, len(table.values)), before)
+
+    @functools.cached_property
+    def subjects(self) -> Ranked | None:
+        """The subjects, without "no words"."""
+        table = self.told.subjects
+        if table is None:
+            return None
+        space, holding = self.told.by.spaces.subjects, self.told.by.spaces.before
+        row = NoisyTable(table.values[None, :], table.noise)
+        counts = Counts.of(reconciled(row)[0], table.intervals(LEVEL))
+        before = self._before("subjects")
+        if before is None and self.earlier is None and holding is not None:
+            before = Sample(holding[: space.size], (int(holding.sum()),) * 2)
+        words = tuple(" ".join(space.words(cell, TYPICAL_WORDS)) for cell in range(space.size))
+        return self._ranked(table.values, counts, words, table.noise, before)
+
+    def _before(self, what: Literal["themes", "subjects"]) -> Sample | None:
+        if self.earlier is None:
+            return None
+        return self.earlier.themes if what == "themes" else self.earlier.subjects
+
+    def _ranked(
+        self, noisy: IndexArray, counts: Counts, words: tuple[str, ...], noise: object, before: Sample | None
+    ) -> Ranked:
+        size = len(words)
+        shares = np.maximum(noisy[:size], 0) / (sum(self.size) / 2)
+        if before is None:
+            order = np.argsort(-noisy[:size], kind="stable")
+            return Ranked(order, words, counts, noisy, shares, None, None)
+        now = Sample(noisy[:size], self.size, noise, self.told.by.documents_per_author)  # type: ignore[arg-type]
+        found = novelty(now, before, level=LEVEL + (1 - _OF_SIZE))
+        earlier = np.maximum(before.counts, 0) / (sum(before.documents) / 2)
+        return Ranked(found.order, words, counts, noisy, shares, earlier, found)
+
+    # Which words --------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def typical_words(self) -> list[tuple[str, ...]]:
+        """Ten words of each stratum: those whose share of documents differs most from that of all documents.
+
+        A stratum's share of documents with a word is estimated from its themes, as the public documents of each theme
+        hold the word.
+        """
+        themes = self.told.by.spaces.themes
+        if self.counts is None or self.told.themes is None:
+            return []
+        drawn = self.counts.contributed[:, : themes.size].astype(np.float64)
+        whole = drawn.sum(axis=0)
+        mixed = drawn / np.maximum(drawn.sum(axis=1, keepdims=True), 1) - whole / max(whole.sum(), 1)
+        scores = mixed @ themes.holding
+        return [
+            tuple(themes.vocabulary[place] for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS])
+            for row in scores
+        ]
+
+    # Rows ---------------------------------------------------------------------------------------------------------
+
+    def rows(self, rng: Generator) -> Iterator[tuple[int, int, IndexArray]]:
+        """Stratum, theme and the places of a bag's words for each counted document, stratum by stratum.
+
+        Words are drawn independently from the public words of the theme; "none of these" has those of all themes, "no
+        words" none.
+        """
+        if self.counts is None or self.told.themes is None:
+            return
+        themes = self.told.by.spaces.themes
+        shares = np.concatenate([themes.words, themes.words.mean(axis=0, keepdims=True)])
+        sums = np.cumsum(shares, axis=1)
+        nothing = np.zeros(0, np.int64)
+        for stratum, row in enumerate(self.counts.contributed.tolist()):
+            for theme, count in enumerate(row):
+                if theme > themes.size:
+                    yield from ((stratum, theme, nothing) for _ in range(count))
+                    continue
+                for start in range(0, count, _DRAWN_AT_ONCE):
+                    some = min(_DRAWN_AT_ONCE, count - start)
+                    points = rng.random((some, BAG_WORDS)) * sums[theme, -1]
+                    places = np.minimum(np.searchsorted(sums[theme], points, side="right"), sums.shape[1] - 1)
+                    yield from ((stratum, theme, places[each]) for each in range(some))
+
+
+def _size(table: NoisyTable) -> tuple[int, int]:
+    """Limits of how many documents a table counts, at 99 % for three tables together."""
+    cells = table.values.size
+    width = table.noise.half_width_of_sum(cells, 1 - (1 - _OF_SIZE) / 3)
+    total = int(table.values.sum())
+    return total - width, total + width

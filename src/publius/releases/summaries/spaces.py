@@ -1,0 +1,86 @@
+"""The public things that a summary counts in: themes of a reference, subjects of word vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from publius.arrays import IndexArray
+from publius.collections.counting import PrototypeThemes, Themes
+from publius.settings import StopWordSettings
+from publius.text.bag import Encoding
+from publius.text.tokenizer import PROFILES, StopWords
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.prototypes import THEMES
+from publius.vectors.learning.public_counts import subjects_of
+from publius.vectors.learning.public_subjects import PublicSubjects
+from publius.vectors.learning.reference import Reference
+
+_LACKS = (
+    "lacks what summaries need (themes in a space of its own, how frequent words and subjects are in its texts): its "
+    "prototypes are the themes, nothing can be called new against its texts, and counts tell less. Fit it again with "
+    "this version"
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spaces:
+    """What documents are counted in; all of it is public.
+
+    Attributes:
+        reference: that the themes are of.
+        themes: of the reference.
+        subjects: of the reference, or of the packaged word vectors.
+        before: how many public documents are of each subject, and of none; None where that is not known.
+        encoding: how texts become words.
+        lacking: what is to be said of a reference that lacks something; empty where nothing is.
+    """
+
+    reference: Reference
+    themes: Themes
+    subjects: PublicSubjects
+    before: IndexArray | None
+    encoding: Encoding
+    lacking: str = ""
+
+    @classmethod
+    def of(cls, reference: Reference | str | None, embeddings: str | None = None) -> Spaces:
+        """Of a reference, by name or open; without one of the packaged themes."""
+        found = reference if isinstance(reference, Reference) else Reference.load(reference or THEMES)
+        encoding = Encoding.of(found.tokenizer, unknown="drop", stop_words=_stop_words(found), padded=False)
+        counted = found.counted
+        if counted is not None and counted.subjects is not None and embeddings is None:
+            return cls(found, counted.themes, counted.subjects, counted.holding, encoding)
+        subjects = subjects_of(Embeddings.load(embeddings), found.stop_words)
+        if counted is not None:
+            return cls(found, counted.themes, subjects, None, encoding)
+        lacking = (
+            f"the reference {found.name!r} {_LACKS}" if found.source.get("format") == "reference" else ""
+        )
+        return cls(found, PrototypeThemes(found), subjects, None, encoding, lacking)
+
+    @property
+    def themes_sha256(self) -> str:
+        """What tells whether two summaries were counted in the same themes."""
+        return self.reference.sha256
+
+    @property
+    def subjects_sha256(self) -> str:
+        """What tells whether two summaries were counted in the same subjects: the words of each and their weights."""
+        state = hashlib.sha256("\n".join(self.subjects.vocabulary).encode())
+        state.update(np.ascontiguousarray(self.subjects.members, "<i8").tobytes())
+        state.update(np.ascontiguousarray(self.subjects.rarity, "<f8").tobytes())
+        return state.hexdigest()
+
+    @property
+    def tokenizer(self) -> str:
+        """How texts are cut into words, with the version of the rules."""
+        return PROFILES[self.encoding.profile].label
+
+
+def _stop_words(reference: Reference) -> StopWords:
+    return StopWords.load(reference.stop_words or StopWordSettings.stop_words)

@@ -1,0 +1,265 @@
+"""A summary from documents to its folder: what is counted, what leaves, who pays, and what is refused."""
+
+import csv
+import json
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from publius.errors import BudgetError, DataError, PolicyError, UsageError
+from publius.privacy.ledger import Charge, Ledger
+from publius.releases.contents import FILES
+from publius.releases.digests import file_digests
+from publius.releases.summaries.run import summarize
+from publius.releases.summaries.said import Said
+from publius.releases.summaries.summary import Summary, exact_number
+
+BY = ["product=card,loan"]
+STRATA = ["card", "loan", "other"]
+
+
+def table(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def file(rows, tmp_path):
+    path = tmp_path / "letters.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def released(reference, file, tmp_path):
+    """A folder at epsilon 4, all statistics with a share."""
+    summary = Summary(reference, 4, by=BY, shares="totals=0.25,themes=0.5,subjects=0.25")
+    folder = tmp_path / "summary"
+    return folder, summarize(summary.corpus(file), summary, folder)
+
+
+def test_a_reference_stores_what_summaries_need(reference):
+    counted = reference.counted
+    assert counted.themes.size == 6
+    assert counted.themes.documents.sum() == counted.holding.sum() == counted.documents == 120
+    reference.verify()
+
+
+def test_the_folder_says_what_was_counted(released, rows):
+    folder, finished = released
+    counts = table(folder / "counts.csv")
+    assert list(counts[0]) == ["stratum", "theme", "contributed", "low", "high"]
+    assert [row["stratum"] for row in counts[:: 6 + 2]] == STRATA
+    totals = Counter()
+    for row in counts:
+        totals[row["stratum"]] += int(row["contributed"])
+        assert int(row["low"]) <= int(row["contributed"]) <= int(row["high"])
+    truth = Counter(row["product"] if row["product"] in STRATA else "other" for row in rows)
+    assert all(abs(totals[name] - truth[name]) < 40 for name in STRATA)
+    bags = [json.loads(line) for line in (folder / "synthetic.jsonl").read_text().splitlines()]
+    assert Counter(bag["product"] for bag in bags) == totals
+    assert {"product", "theme", "bag"} == {*bags[0]}
+    for name in ("subjects.csv", "themes.csv"):
+        assert list(table(folder / name)[0])[:2] == ["words", "new"]
+    assert [row["stratum"] for row in table(folder / "words.csv")] == STRATA
+    assert all(len(row["words"].split()) == 10 for row in table(folder / "words.csv"))
+    assert finished.manifest == json.loads((folder / "manifest.json").read_text())
+
+
+def test_the_manifest_states_the_promise(released):
+    folder, finished = released
+    manifest = finished.manifest
+    stated = {name: manifest[name] for name in ("kind", "private", "unit", "epsilon", "delta", "neighbours")}
+    assert stated == {
+        "kind": "summary", "private": True, "unit": "author", "epsilon": 4, "delta": 0, "neighbours": "replace"
+    }  # fmt: skip
+    assert manifest["epsilon_added_or_left_out"] == 2
+    assert manifest["documents_per_author"] == 1
+    assert manifest["shares"] == {"totals": 0.25, "themes": 0.5, "subjects": 0.25}
+    assert manifest["strata"] == {"product": STRATA}
+    assert manifest["cells"] == sum(each["cells"] for each in manifest["tables"].values())
+    assert manifest["tables"]["themes"]["scale"] == "1"  # 2c / (4 / 2)
+    assert "whatever one author wrote, all of it" in manifest["promise"]
+    assert manifest[FILES] == {
+        name: digest for name, digest in file_digests(folder).items() if name != "manifest.json"
+    }
+
+
+def test_no_word_of_a_document_leaves(reference, tmp_path, rows):
+    """What is no public word, in texts, authors and undeclared values, stands in no file."""
+    marked = [{**row, "author": f"quokka{i}", "text": row["text"] + " wombat"} for i, row in enumerate(rows)]
+    marked[0]["product"] = "numbat"
+    path = tmp_path / "letters.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in marked), encoding="utf-8")
+    summary = Summary(reference, 4, by=BY)
+    summarize(summary.corpus(path), summary, tmp_path / "out")
+    whole = b"".join(each.read_bytes() for each in (tmp_path / "out").iterdir())
+    assert not [word for word in (b"quokka", b"wombat", b"numbat") if word in whole]
+
+
+def test_nothing_tells_how_many_authors_there_are(reference, rows, tmp_path):
+    """Sizes and names follow from noisy counts and declared values alone; the manifest is the same."""
+    summary = Summary(reference, 4, by=BY)
+    manifests = []
+    for number in (399, 400):
+        path = tmp_path / f"letters{number}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows[:number]), encoding="utf-8")
+        found = summarize(summary.corpus(path), summary, tmp_path / f"out{number}")
+        manifests.append({name: value for name, value in found.manifest.items() if name != FILES})
+        assert (
+            str(number)
+            not in json.dumps(manifests[-1]).replace(found.manifest["vocabulary_sha256"], "")[:400]
+        )
+    assert manifests[0] == manifests[1]
+
+
+def test_a_document_that_cannot_be_read_counts_as_no_words(reference, rows):
+    """It neither stops the run nor thins it: its author contributes."""
+    summary = Summary(reference, 4)
+    broken = [{**row, "text": None} if place % 2 else row for place, row in enumerate(rows)]
+    told = summary(broken)
+    assert abs(int(told.themes.values[0, -1]) - len(rows) // 2) < 30
+
+
+def test_rows_without_an_author_are_refused_or_left_out(reference, rows):
+    some = [*rows[:5], {"product": "card", "text": "secret", "author": "  "}, *rows[5:]]
+    with pytest.raises(DataError, match="document 6 has no author") as error:
+        Summary(reference, 4)(some)
+    assert "secret" not in str(error.value)
+    Summary(reference, 4, leave_out_without_author=True)(some)
+    with pytest.raises(DataError, match="document 1: a document has 2 authors"):
+        Summary(reference, 4)([{"author": ["a", "b"], "text": "secret"}])
+
+
+def test_an_author_counts_once_however_the_name_is_written(reference, rows):
+    """Fifty letters of one person under two spellings move one count; c = 1."""
+    text = rows[0]["text"]
+    loud = [{"author": name, "text": f"{text} {n}"} for n in range(25) for name in ("Ada ", "ａｄａ")]
+    told = Summary(reference, "100", shares="totals=1")(loud)
+    assert told.totals.values.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("given", "exact"), [("0.1", Fraction(1, 10)), (0.1, Fraction(1, 10)), (2, 2), ("1/3", Fraction(1, 3))]
+)
+def test_epsilon_is_taken_as_it_is_written(given, exact):
+    assert exact_number(given, "epsilon") == exact
+
+
+@pytest.mark.parametrize("bad", ["x", 0, -1, float("nan"), float("inf"), True, None, "1e-40"])
+def test_an_epsilon_that_is_none_is_refused(bad):
+    with pytest.raises(UsageError, match="epsilon must be a number"):
+        exact_number(bad, "epsilon")
+
+
+def test_shares_of_more_than_epsilon_are_refused(reference):
+    with pytest.raises(UsageError, match="sum to"):
+        Summary(reference, 1, shares="themes=0.7,subjects=0.4")
+
+
+def test_fields_that_would_clash_are_refused(reference):
+    with pytest.raises(UsageError, match="'theme'"):
+        Summary(reference, 1, by=["theme=a,b"])
+    with pytest.raises(UsageError, match="private text"):
+        Summary(reference, 1, by=["text=a,b"])
+
+
+def test_a_cell_depends_on_its_document_alone(reference, rows):
+    """Whatever else is looked up together with it, and however many documents there are."""
+    counting = Summary(reference, 1, by=BY).counting
+    texts = [row["text"] for row in rows]
+    together = counting.cells(texts, [0] * len(texts))
+    alone = np.concatenate([counting.cells([text], [0]) for text in texts])
+    assert (together == alone).all()
+
+
+# Who pays
+
+
+def test_each_author_is_charged_once_before_anything_is_drawn(reference, file, tmp_path, monkeypatch):
+    """A run that is killed after the debit has drawn nothing, and the next one pays anew for its own draw."""
+    ledger = Ledger.create(tmp_path / "ledger", budget=10, unit="bound")
+    summary = Summary(reference, 4, by=BY)
+
+    def killed(cells):
+        assert ledger.subject("author 7").spent == 4
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Summary, "draw", lambda self, cells: killed(cells))
+        with pytest.raises(KeyboardInterrupt):
+            summarize(summary.corpus(file), summary, tmp_path / "out", ledger=ledger)
+    assert not (tmp_path / "out").exists()
+    summarize(summary.corpus(file), summary, tmp_path / "out", ledger=ledger)
+    assert ledger.subject("Author 7").spent == 8
+    assert ledger.counts()[:2] == (0, 400)
+    ledger.check()
+
+
+def test_whose_budget_is_spent_is_left_out_silently(reference, file, tmp_path):
+    """He neither stops the run nor shows; he is told of to the curator alone."""
+    ledger = Ledger.create(tmp_path / "ledger", budget=5, unit="bound")
+    ledger.spend([Charge("row 1", 2, "AUTHOR 7")])
+    summary = Summary(reference, 4, by=BY)
+    finished = summarize(summary.corpus(file), summary, tmp_path / "out", ledger=ledger)
+    assert finished.left_out == 1
+    assert ledger.subject("author 7").spent == 2
+    assert "left" not in json.dumps(
+        {k: v for k, v in finished.manifest.items() if "left_out" not in k and k != "promise"}
+    )
+
+
+def test_a_ledger_of_distances_is_refused(reference, file, tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", budget=5)
+    summary = Summary(reference, 4, by=BY)
+    with pytest.raises(PolicyError, match="--unit bound"):
+        summarize(summary.corpus(file), summary, tmp_path / "out", ledger=ledger)
+
+
+def test_a_charge_needs_somebody(tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", budget=5, unit="bound")
+    with pytest.raises(UsageError, match="the id of a document"):
+        ledger.spend([Charge(None, 1)])
+    ledger.spend([Charge(None, 4, "ada")])
+    with pytest.raises(BudgetError):
+        ledger.spend([Charge(None, 2, "ADA")])
+
+
+# What it is worth
+
+
+def test_it_stops_where_nothing_could_be_told_apart(reference, file, tmp_path):
+    summary = Summary(reference, "0.001", by=BY)
+    with pytest.raises(PolicyError, match="nothing could be told apart"):
+        summarize(summary.corpus(file), summary, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    summarize(summary.corpus(file), summary, tmp_path / "out", accept_noise=True)
+
+
+def test_what_is_new_is_found_and_only_that(reference, rows):
+    """Public letters know cards, loans and parcels alike; here nearly all are on parcels, and an equal crowd is not."""
+    parcels = [row for row in rows if row["product"] == "parcel"]
+    many = [{**row, "author": f"{row['author']} {n}"} for row in parcels for n in range(4)]
+    shares = {"subjects": 1}
+    found = Said(Summary(reference, 1, shares=shares)(many)).subjects
+    assert set(found.words[found.new[0]].split()) & {"courier", "parcel", "delivery", "shipment"}
+    assert found.compared.excess[found.cells[0]] == found.compared.excess.max()
+    assert Said(Summary(reference, 1, shares=shares)(rows)).subjects.new == []
+
+
+def test_an_earlier_summary_is_compared_with(reference, file, rows, tmp_path):
+    summary = Summary(reference, 8, by=BY)
+    first, second = tmp_path / "first", tmp_path / "second"
+    summarize(summary.corpus(file), summary, first)
+    parcels = [row for row in rows if row["product"] == "parcel"]
+    path = tmp_path / "later.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in parcels), encoding="utf-8")
+    finished = summarize(summary.corpus(path), summary, second, compare=first)
+    assert finished.manifest["compared_with"] == "first"
+    assert finished.said.themes.new
+    assert finished.said.themes.gone
+    (first / "counts.csv").write_text("changed")
+    with pytest.raises(DataError, match="other files"):
+        summarize(summary.corpus(path), summary, tmp_path / "third", compare=first)
