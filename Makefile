@@ -60,7 +60,7 @@ needs-java:
 needs-ssh-keygen:
 	@$(call need,$(SSH_KEYGEN),what signs,openssh-client)
 
-.PHONY: setup demo test lint docs pages notebook wheel-test image oldest bench growth audit torture spark e2e ecosystem release help requirements clean
+.PHONY: setup demo test test-long lint docs pages notebook wheel-test image oldest bench growth audit torture spark e2e ecosystem release help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sign
@@ -68,7 +68,10 @@ demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sig
 	@$(BIN)/publius demo --output demo-output
 
 test: $(READY)  ## run the tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not long"
+
+test-long: $(READY)  ## what `make test` tries on a few cases, on all of them
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m long
 
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -1,7 +1,11 @@
 """``publius audit``: its table, its JSON, its exit code, its records."""
 
+import itertools
 import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +14,8 @@ import audit.fences as fences
 import audit.pieces as harness
 import publius.audit.levels as levels
 import publius.audit.parts as pieces
+import publius.audit.runs as runs
+import publius.audit.timing as timing
 from audit.mutants.noises import noise_mutants
 from fences import Fence
 from publius.audit.levels import FULL, QUICK, TESTS, level_named
@@ -37,21 +43,46 @@ SMALL = replace(
     power_seeds=0,
     clean_runs=0,
 )
+REQUEST = Request(SMALL, "toy", "laplace", 2.0, 3)
+
+
+def made_small(patch):
+    """The quick level made small, without the mutants, which have tests of their own, and on a made clock."""
+    ticks = itertools.count()
+    patch.setattr(levels, "LEVELS", {"quick": SMALL})
+    patch.setattr(harness, "FAMILIES", {})
+    patch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """The quick level made small, without the mutants, which have tests of their own."""
-    monkeypatch.setattr(levels, "LEVELS", {"quick": SMALL})
-    monkeypatch.setattr(harness, "FAMILIES", {})
+    made_small(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def finished(embeddings, tmp_path_factory):
+    """The folder of one audit in one go, with seed 3."""
+    home = tmp_path_factory.mktemp("audited")
+    with pytest.MonkeyPatch.context() as patch:
+        made_small(patch)
+        patch.setenv("PUBLIUS_HOME", str(home))
+        embeddings.save(home / "embeddings" / "toy")
+        assert run_audit(REQUEST, home / "a").passed
+    return home / "a"
+
+
+@pytest.fixture
+def again(finished, small, stored, tmp_path):
+    """A copy of it: whatever is recorded there is not run again."""
+    return Path(shutil.copytree(finished, tmp_path / "a"))
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["audit", "--epsilon", "2", *arguments])
+    return CliRunner().invoke(app, ["audit", "--epsilon", "2", *map(str, arguments)])
 
 
-def test_json_is_one_object_with_the_promised_keys(small, stored, tmp_path):
-    result = run("--embeddings", stored, "--seed", "3", "--json", "--output", str(tmp_path / "a"))
+def test_json_is_one_object_with_the_promised_keys(again):
+    result = run("--embeddings", "toy", "--seed", 3, "--json", "--output", again)
     report = json.loads(result.stdout)
     assert result.exit_code == 0
     assert {"passed", "checks", "exact_cells", "worst_excess", "tightness", "mutants"} <= set(report)
@@ -63,7 +94,11 @@ def test_json_is_one_object_with_the_promised_keys(small, stored, tmp_path):
     assert report["seed"] == 3
 
 
-def test_table_and_record(small, stored, home):
+def test_table_and_record(small, stored, home, monkeypatch):
+    """With a fresh seed, in the store; of the noise's pieces alone."""
+    monkeypatch.setattr(
+        runs, "pieces", lambda *asked: [p for p in pieces.pieces(*asked) if p.name.startswith("noise")]
+    )
     result = run("--embeddings", stored)
     header = result.stdout.splitlines()[0].split()
     assert header == ["check", "samples", "statistic", "threshold", "verdict"]
@@ -74,52 +109,50 @@ def test_table_and_record(small, stored, home):
     assert f"seed {seed}," in result.stdout
 
 
-def test_a_failing_check_ends_with_exit_code_70(small, stored, tmp_path, monkeypatch):
+def test_a_failing_check_ends_with_exit_code_70(again, monkeypatch):
     broken = next(mutant for mutant in noise_mutants() if "Gaussian" in mutant.name).subject
     monkeypatch.setattr(pieces, "GENUINE", broken)
-    result = run("--embeddings", stored, "--output", str(tmp_path / "a"))
+    for piece in again.glob("noise-*.json"):
+        piece.unlink()
+    result = run("--embeddings", "toy", "--seed", 3, "--output", again)
     assert result.exit_code == 70
     assert "noise n=10: radius (Kolmogorov-Smirnov)" in result.stdout
     assert "FAILED" in result.stdout
 
 
-def test_same_seed_same_statistics(small, stored, tmp_path):
-    first, second = (
-        run_audit(Request(SMALL, stored, "laplace", 2.0, 5), tmp_path / name) for name in ("a", "b")
-    )
-    found = [[check for check in audit.checks if "timing" not in check.name] for audit in (first, second)]
-    assert found[0] == found[1]
+WITHOUT_A_SEED = ("observable", "ledger")
 
 
-def test_an_interrupted_audit_goes_on(small, stored, tmp_path):
-    request = Request(SMALL, stored, "laplace", 2.0, 5)
-
+def test_an_interrupted_audit_goes_on_and_finds_what_one_in_one_go_finds(finished, small, stored, tmp_path):
     def interrupt(done, total, name):
         if done == 5:
             raise KeyboardInterrupt
 
+    (tmp_path / "a").mkdir()
+    for name in WITHOUT_A_SEED:
+        shutil.copy(finished / f"{name}.json", tmp_path / "a")
     with pytest.raises(KeyboardInterrupt):
-        run_audit(request, tmp_path / "a", interrupt)
+        run_audit(REQUEST, tmp_path / "a", interrupt)
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "a").glob("*.json")}
     seen = []
-    assert run_audit(request, tmp_path / "a", lambda done, total, name: seen.append(done)).passed
+    audit = run_audit(REQUEST, tmp_path / "a", lambda done, total, name: seen.append(done))
     assert seen[0] == 6
     assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
+    assert audit.as_json()["checks"] == json.loads((finished / "audit.json").read_bytes())["checks"]
 
 
-def test_results_of_another_audit_are_not_mixed(small, stored, tmp_path):
-    run_audit(Request(SMALL, stored, "laplace", 2.0, 5), tmp_path / "a")
+def test_results_of_another_audit_are_not_mixed(again):
     with pytest.raises(DataError, match="another audit"):
-        run_audit(Request(SMALL, stored, "laplace", 2.0, 6), tmp_path / "a")
+        run_audit(replace(REQUEST, seed=6), again)
 
 
-def test_page_states_machine_seed_and_every_check(small, stored, tmp_path):
+def test_page_states_machine_seed_and_every_check(again, tmp_path):
     page = tmp_path / "docs" / "audit.md"
-    result = run("--embeddings", stored, "--seed", "4", "--output", str(tmp_path / "a"), "--page", str(page))
+    result = run("--embeddings", "toy", "--seed", 3, "--output", again, "--page", page)
     text = page.read_text()
-    report = json.loads((tmp_path / "a" / "audit.json").read_text())
+    report = json.loads((again / "audit.json").read_text())
     assert result.exit_code == 0
-    assert "--seed 4" in text
+    assert "--seed 3" in text
     assert report["machine"]["numpy"] in text
     assert all(kind(check["name"]).replace("|", "\\|") in text for check in report["checks"])
 

@@ -30,7 +30,11 @@ def test_worlds_look_the_same(way):
 
 @pytest.mark.parametrize(
     "way",
-    [Way("one process", "parquet"), Way("one process", "jsonl", resume=True), Way("in turn", "parquet")],
+    [
+        Way("one process", "parquet"),
+        pytest.param(Way("one process", "jsonl", resume=True), marks=pytest.mark.long),
+        pytest.param(Way("in turn", "parquet"), marks=pytest.mark.long),
+    ],
     ids=str,
 )
 def test_worlds_look_the_same_where_long_texts_come_fewer_at_once(way, monkeypatch):

@@ -183,9 +183,13 @@ def small_experiment(seed):
 TRIED = ("likelihood", "sr-nearest", "delta")
 
 
-def test_no_other_adversary_does_better_in_200_small_experiments():
-    """Means of 100 trials stray by 0.05; five of those, over 800 figures, and none of all of them together."""
-    found = [small_experiment(seed) for seed in range(200)]
+EXPERIMENTS = pytest.mark.parametrize("count", [30, pytest.param(200, marks=pytest.mark.long)])
+
+
+@EXPERIMENTS
+def test_no_other_adversary_does_better_in_small_experiments(count):
+    """Means of 100 trials stray by 0.05; five of those, over all figures, and none of all of them together."""
+    found = [small_experiment(seed) for seed in range(count)]
     excess = np.array([[other - best for other in others] for best, others in found])
     assert excess.max() <= 5 * 0.05
     assert (excess.mean(axis=0) < 0).all()
@@ -219,7 +223,8 @@ def document_experiment(seed, mechanism, texts):
     return best, by_outcome.max(axis=0).sum() / 6, (hits, told)
 
 
-def test_whole_documents_against_brute_force_and_other_adversaries_in_200_small_experiments(embeddings):
+@EXPERIMENTS
+def test_whole_documents_against_brute_force_and_other_adversaries_in_small_experiments(embeddings, count):
     """His share is the sum of the best author of every outcome; one who learns from releases themselves has no more."""
     public = [
         (text_of(author, 100 + n).split(), "sea" if author in ("ada", "ben") else "court")
@@ -236,7 +241,7 @@ def test_whole_documents_against_brute_force_and_other_adversaries_in_200_small_
         for n in range(10)
     ]
     excess = []
-    for seed in range(200):
+    for seed in range(count):
         best, brute, others = document_experiment(seed, mechanisms[seed % 3], texts)
         assert best == pytest.approx(brute, abs=1e-9)
         excess.append([other - best for other in others])
