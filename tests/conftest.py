@@ -1,5 +1,6 @@
 """What every test stands on: a home of its own, a small public vocabulary, and documents made of it."""
 
+import one_thread  # noqa: F401  # isort: skip
 import json
 import sys
 from contextlib import suppress

@@ -158,18 +158,19 @@ def before_runs_were_broken(text):
     return unicodedata.normalize("NFC", text.lower())
 
 
-def test_ordinary_texts_keep_their_words():
-    """100,000 random strings, of scripts that compose, without 31 marks in a row."""
+@pytest.mark.parametrize("count", [10_000, pytest.param(100_000, marks=pytest.mark.long)])
+def test_ordinary_texts_keep_their_words(count):
+    """Random strings, of scripts that compose, without 31 marks in a row."""
     rng = seeded_rng(15)
     ranges = [(0x20, 0x7F), (0xA0, 0x250), (0x300, 0x370), (0x370, 0x400), (0x5B0, 0x5F0), (0x900, 0x980),
               (0xF40, 0xF90), (0x1100, 0x1200), (0x1E00, 0x2030), (0xAC00, 0xAE00), (0x11099, 0x110C0)]  # fmt: skip
     starts, ends = (
-        np.array(side)[rng.integers(0, len(ranges), 3_000_000)] for side in zip(*ranges, strict=True)
+        np.array(side)[rng.integers(0, len(ranges), 30 * count)] for side in zip(*ranges, strict=True)
     )
-    codes = (starts + rng.random(3_000_000) * (ends - starts)).astype(int).tolist()
+    codes = (starts + rng.random(30 * count) * (ends - starts)).astype(int).tolist()
     characters = [chr(code) for code in codes]
-    cuts = rng.integers(0, 3_000_000, 100_000).tolist()
-    for cut, length in zip(cuts, rng.integers(1, 60, 100_000).tolist(), strict=True):
+    cuts = rng.integers(0, 30 * count, count).tolist()
+    for cut, length in zip(cuts, rng.integers(1, 60, count).tolist(), strict=True):
         text = "".join(characters[cut : cut + length])
         if not module._LONG_RUN.search(text):
             assert normalize(text) == before_runs_were_broken(text)
@@ -208,6 +209,7 @@ def test_hostile_text_is_normalized_in_pieces_without_long_runs(kind, monkeypatc
         assert all(len(piece) <= 2**16 + 31 for piece in given)
 
 
+@pytest.mark.long  # by the processor's clock; the pieces above are counted
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_text_takes_linear_time(kind):
     """Twice the text takes about twice the time; with a square it would take four times as long."""
