@@ -404,3 +404,15 @@ def test_cells_merged_downwards_are_read_once(tmp_path):
     table.cell(0, 0).merge(table.cell(1, 0)).text = "both"
     document.save(tmp_path / "a.docx")
     assert texts(tmp_path / "a.docx") == ["both\ncell 1\ncell 3"]
+
+
+def test_an_archive_without_a_workbook_is_no_bug_of_ours(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w") as packed:
+        packed.writestr(
+            "[Content_Types].xml",
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"></Types>',
+        )
+    with pytest.raises(DocumentError, match="cannot be read as an Excel workbook"):
+        list(open_corpus(path, number=True))

@@ -1,18 +1,23 @@
-"""What the README promises: each sentence with a number or a quantifier is tied to what computes or defines it."""
+"""README, promise, page to sign and help: each sentence with a number or a quantifier is tied to what shows it."""
 
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from publius.cli import app
 from publius.evaluation import report
 from publius.evaluation.statistics import Interval
 from publius.evaluation.steps import measuring
 from publius.evaluation.steps.showing import bound_in_words
 from publius.evaluation.verdict import _between
 from publius.mechanisms.prototype import fidelity
-from publius.privacy.guarantee import posterior_at_most
-from publius.releases.signoff import percent_down, percent_up
+from publius.privacy.guarantee import Guarantee, posterior_at_most
+from publius.privacy.promise import promise
+from publius.releases.signoff import NOT_TRIED, percent_down, percent_up
 from publius.settings import ReleaseSettings, declared
 
 ROOT = Path(__file__).parents[2]
@@ -33,15 +38,91 @@ def claims(text):
         yield from (each for each in re.split(r"(?<=[.:])\s+(?=[A-Z])", flat) if _CLAIM.search(each))
 
 
+def sentences(text):
+    """Those of a piece of text that claim something."""
+    parts = re.split(r"(?<=[.:])\s+(?=[A-Z])", " ".join(text.split()))
+    return [each for each in parts if _CLAIM.search(each)]
+
+
+WORDS = Guarantee(10.0, "euclidean", "proven", 1e-9).lifted(20)
+KEPT = ("none", "stop-words", "punctuation", "all")
+
+
+def promised():
+    """Of every kind of promise, at settings of no importance."""
+    whole = Guarantee(1.5, "euclidean", "proven", 1e-9, 40, bound=7.0, bound_delta=1e-12, preserve="topic")
+    texts = [
+        promise(WORDS, private=True, labels=["a"]),
+        promise(WORDS, private=True, labels=["a", "b"]),
+        *(promise(WORDS.in_order(kept), private=True) for kept in KEPT),
+        promise(whole, private=True),
+        promise(replace(whole, epsilon=None), private=True),
+        promise(WORDS, private=False),
+    ]
+    return dict.fromkeys(each for text in texts for each in sentences(text))
+
+
+def on_the_page():
+    """What the page to sign says whatever was released: its template and the sentences that are always there."""
+    text = (ROOT / "src" / "publius" / "releases" / "templates" / "signoff.html").read_text(encoding="utf-8")
+    text = re.sub(r"\{%.*?%\}", " ", text[text.index("<main>") :], flags=re.DOTALL)
+    text = re.sub(r"\{\{.*?\}\}", "\N{HORIZONTAL ELLIPSIS}", text, flags=re.DOTALL)
+    blocks = re.split(r"</?(?:p|li|h\d|dt|dd|th|td|summary|div)[^>]*>", text)
+    plain = [re.sub(r"<[^>]*>", "", block) for block in blocks]
+    return dict.fromkeys(each for text in (*plain, *NOT_TRIED) for each in sentences(text))
+
+
+def helped(group=app):
+    """The first paragraph of every command's help."""
+    found = {}
+    for command in group.registered_commands:
+        summary = (command.callback.__doc__ or "").strip().split("\n\n")[0]
+        found |= dict.fromkeys(sentences(summary))
+    for inner in group.registered_groups:
+        found |= helped(inner.typer_instance)
+    return found
+
+
 def up(value, digits):
     return math.ceil(value * 10**digits) / 10**digits
 
 
-def test_every_sentence_with_a_number_or_a_quantifier_is_in_the_table():
-    found = list(claims((ROOT / "README.md").read_text(encoding="utf-8")))
-    assert [each for each in found if each not in TABLE] == []
-    assert [each for each in TABLE if each not in found] == []
-    assert [place for place in TABLE.values() if not (ROOT / place).is_file()] == []
+SPOKEN = {
+    "README": lambda: dict.fromkeys(claims((ROOT / "README.md").read_text(encoding="utf-8"))),
+    "promise": promised,
+    "page": on_the_page,
+    "help": helped,
+}
+
+
+@pytest.mark.parametrize("place", SPOKEN)
+def test_every_sentence_with_a_number_or_a_quantifier_is_in_the_table(place):
+    found = list(SPOKEN[place]())
+    assert [each for each in found if each not in TABLE[place]] == []
+    assert [each for each in TABLE[place] if each not in found] == []
+    missing = [target for target in TABLE[place].values() if not shown(target)]
+    assert missing == [], "a file, or a file and a test in it"
+
+
+def shown(target):
+    """Whether there is such a file, and such a test in it."""
+    name, _, test = target.partition("::")
+    path = ROOT / name
+    return path.is_file() and (not test or f"def {test}(" in path.read_text(encoding="utf-8"))
+
+
+def test_the_numbers_of_a_promise_are_those_of_the_guarantee_and_rounded_up():
+    said = promise(WORDS, private=True)
+    assert float(re.search(r"exp\(([\d.]+) \* E\)", said)[1]) >= 200
+    assert float(re.search(r"probability of ([\d.e-]+) for", said)[1]) >= WORDS.delta
+    whole = Guarantee(None, "euclidean", "proven", 0.0, 40, bound=7.0, preserve="topic")
+    said = promise(whole, private=True)
+    times, one, two = (
+        float(re.search(pattern, said)[1].replace(",", ""))
+        for pattern in (r"at most ([\d,.]+) times", r"of at most (\d\.\d+);", r"two documents, (\d\.\d+)\.")
+    )
+    assert times >= math.exp(7)
+    assert (one, two) == (up(posterior_at_most(7.0, 1000), 4), up(posterior_at_most(7.0, 2), 4))
 
 
 def test_a_new_sentence_is_found():

@@ -314,9 +314,15 @@ def _sheet(path: Path) -> Iterator[tuple[Any, ...]]:
         yield header
         if header:
             yield from sheet.iter_rows(min_row=2, max_col=len(header), values_only=True)
-    except (PubliusError, MemoryError, OSError):
+    except (PubliusError, MemoryError):
         raise
-    except Exception:  # of the library, on a file that it cannot read: its message may quote the content
+    except (
+        Exception
+    ) as error:  # of the library, on a file that it cannot read: its message may quote the content
+        if (
+            isinstance(error, OSError) and error.errno is not None
+        ):  # of the disk; the library's own have no number
+            raise
         raise DocumentError(
             f"{shown(path)} cannot be read as an Excel workbook: save it again, whole and not encrypted"
         ) from None
