@@ -186,7 +186,7 @@ BAD_JSONL = {
     "id empty": ({"id": " ", "text": CANARY, "topic": "t"}, "the id field 'id' is empty"),
     "id long": ({"id": CANARY * 43, "text": "t", "topic": "t"}, "258 characters, more than 256"),
     "id control": ({"id": "canary\x1b[2J", "text": "t", "topic": "t"}, "control characters"),
-    "id surrogate": (b'{"id": "canary\\ud800", "text": "t", "topic": "t"}', "half characters"),
+    "id surrogate": (b'{"id": "canary\\ud800", "text": "t", "topic": "t"}', "lone surrogates"),
     "id newline": ({"id": "canary\u2028", "text": "t", "topic": "t"}, "control characters"),
     "id again": ({"id": "a", "text": CANARY, "topic": "t"}, "an earlier document has this id"),
     "label null": ({"id": "x", "text": "t", "topic": None}, "the kept field 'topic' is null"),

@@ -263,11 +263,11 @@ def test_reading_a_file_can_be_followed_and_stopped_and_begun_again(client, monk
     assert fault(taken)[:2] == (400, 2)
     client.post("/v1/progress/another-watch/cancel")
     queued.join(60)  # it leaves the queue at once
-    assert fault(late[0]) == (400, 2, "stopped as you said, before it had begun")
+    assert fault(late[0]) == (400, 2, "cancelled before it began")
     assert client.post(f"/v1/progress/{WATCH}/cancel").json()["state"] == "running"
     go.set()
     thread.join(60)
-    assert fault(got[0]) == (400, 2, "stopped as you said: nothing half-made is kept")
+    assert fault(got[0]) == (400, 2, "cancelled: nothing half-made is kept")
     assert got[0].json()["error"]["type"] == "CancelledError"
     assert len(seen) == 10
     assert progress(client)["state"] == "none"

@@ -103,7 +103,7 @@ def _imported(name: str) -> LanguageModel:
     found = object_at(name)
     if not hasattr(found, "log_probabilities") or not hasattr(found, "context_length"):
         raise UsageError(
-            f"{name} is no language model: it needs context_length and log_probabilities(context, words)"
+            f"{name} is not a language model: it needs context_length and log_probabilities(context, words)"
         )
     model: LanguageModel = found
     return model

@@ -336,7 +336,7 @@ def _without_evidence(choices: Choices, why: str, ask: _Asking) -> Choices:
             )
         typer.echo(f"   {said[0].upper()}{said[1:]}.")
         if not ask.agreed(WITHOUT_EVIDENCE):
-            raise UsageError("stopped as you said; nothing was released")
+            raise UsageError("cancelled; nothing was released")
     return replace(choices, without_evidence=True)
 
 
@@ -561,7 +561,7 @@ def _goes_on_without_evidence(flow: ReleaseWorkflow, ask: _Asking) -> bool:
 def _tell_alternatives(flow: ReleaseWorkflow) -> None:
     with _bar(flow):
         found = flow.alternatives()
-    typer.echo("   What could be had instead:" if found else "   Nothing else was found that could be had.")
+    typer.echo("   Alternatives:" if found else "   No alternative was found.")
     for each in found:
         typer.echo(f"   {printable(each.sentence)}")
 
@@ -578,7 +578,7 @@ def _release(flow: ReleaseWorkflow, ask: _Asking, *, signed: bool = True) -> Non
     ids = "under your ids" if flow.walk.choices.publish_ids else "under numbers, not under names of yours"
     typer.echo(f"   Documents are published {ids}.")
     if not ask.agreed(GO_ON):
-        raise UsageError("stopped as you said; nothing was released")
+        raise UsageError("cancelled; nothing was released")
     with _bar(flow):
         summary = flow.release()
     left = f"; {len(summary.bad):,} rows could not be read and are left out" if summary.bad else ""

@@ -314,7 +314,7 @@ def _short(value: str, what: str, longest: int) -> str:
             f"{what} has {len(value):,} characters, more than {longest}: shorten it, or name another"
         )
     if not value.isprintable() and any(unicodedata.category(character) in _REFUSED for character in value):
-        raise DocumentError(f"{what} holds control characters or half characters: take them out")
+        raise DocumentError(f"{what} holds control characters or lone surrogates: take them out")
     return value
 
 

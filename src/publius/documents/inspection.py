@@ -228,7 +228,7 @@ def _rows(corpus: Corpus, names: Iterable[str]) -> Iterator[Row]:
 
 
 def _count(corpus: Corpus, names: list[str]) -> int:
-    """How many rows there are, for whoever waits: reading them takes little of the time that looking into them does."""
+    """Number of rows, for the progress bar: reading takes little of the time that looking into them does."""
     if not is_watched():
         return 0
     count = corpus.count_hint
@@ -277,7 +277,7 @@ class _Column:
 
 
 def _safe(text: str) -> str:
-    """Without half characters, which have no bytes."""
+    """Without lone surrogates, which have no bytes."""
     return text.encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""How far long work is, for somebody who waits for it, and the way to stop it.
+"""Progress and cancellation of long work.
 
 Who waits makes a `Watch` and lets it run the work. The work says with `stage` what it does and with `advance` how far
 it is, in the thread that it was called in; where nobody watches both do nothing. Once the watch is cancelled the next
@@ -31,7 +31,7 @@ class Pace:
     last: float = 0.0
 
     def advance(self, done: int, total: int) -> None:
-        """It is so far now; with fewer parts than before, or another total, something else has begun."""
+        """Record progress; with fewer parts than before, or another total, something else has begun."""
         self.last = time.monotonic()
         if done < self.done or total != self.total:
             self.first = (self.last, done)
@@ -80,7 +80,7 @@ class Watch:
     def check(self) -> None:
         """`CancelledError` once it is to stop."""
         if self.cancelled:
-            raise CancelledError("stopped as you said: nothing half-made is kept")
+            raise CancelledError("cancelled: nothing half-made is kept")
 
     def record(self) -> dict[str, Any]:
         """What is being done, how many of its parts are, seconds since it began, and those left if known."""
@@ -124,7 +124,7 @@ def is_watched() -> bool:
 
 @contextmanager
 def stage(title: str) -> Iterator[None]:
-    """What is done inside, in words, for whoever waits; inside another stage it is a part of that one."""
+    """Name the stage of work done inside, for the progress bar; inside another stage it is a part of that one."""
     watch = _WATCH.get()
     if watch is None:
         yield

@@ -244,7 +244,7 @@ class WholeDocument(Mechanism):
 
     def at_distance(self, distance: float) -> Comparison:
         """See `Mechanism.at_distance`."""
-        raise UsageError("a distance on a reference's features has no use alone: give --between A B")
+        raise UsageError("a distance on a reference's features requires --between A B")
 
     def check_learned_elsewhere(self, corpus_sha256: str) -> None:
         """See `Mechanism.check_learned_elsewhere`."""

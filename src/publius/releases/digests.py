@@ -25,10 +25,10 @@ PAGE_LIMIT: Final = 16 * 2**20
 def file_digests(folder: Path) -> dict[str, str]:
     """SHA-256 of every file below ``folder`` by its path in it, in the order of the paths.
 
-    Raises `UsageError` when it is no folder, `DataError` for a link or device in it, `StorageError` when reading fails.
+    `UsageError` if it is not a folder, `DataError` for a link or device in it, `StorageError` if reading fails.
     """
     if not folder.is_dir():
-        raise UsageError(f"{shown(folder)} is no folder: name the folder of a release or an evaluation")
+        raise UsageError(f"{shown(folder)} is not a folder: name the folder of a release or an evaluation")
     found: dict[str, str] = {}
     with os_errors("read", folder):
         for parent, folders, names in os.walk(folder):

@@ -40,7 +40,7 @@ AS_READ: Final = "in the order of the input"
 @final
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Leave to be weaker than a release. Everything made under it is marked NOT PRIVATE.
+    """Opts out of privacy: a run that may be weaker than a release. Everything made under it is marked NOT PRIVATE.
 
     Attributes:
         seed: makes the noise reproducible; with the seed known it can be taken away again.

@@ -1,4 +1,4 @@
-"""What leaves, a release, and what is counted for the curator's eyes, a tally."""
+"""Public releases, and private tallies for the curator."""
 
 from __future__ import annotations
 

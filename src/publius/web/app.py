@@ -122,7 +122,7 @@ class _Service:
                 return Json(await asyncio.shield(running))
         except asyncio.CancelledError:
             if watched.cancelled:
-                return answer_to(CancelledError("stopped as you said, before it had begun"))
+                return answer_to(CancelledError("cancelled before it began"))
             return refused(503, 74, "StorageError", "the explorer is ending: start it again")
         except Exception as error:
             return answer_to(error)

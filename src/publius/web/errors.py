@@ -84,6 +84,6 @@ def _fault(problem: Mapping[str, Any]) -> str:
         "json_invalid": "this is not JSON",
         "model_attributes_type": "this must be a JSON object",
         "model_type": "this must be a JSON object",
-        "string_unicode": "the text holds half characters that UTF-8 cannot",
+        "string_unicode": "the text holds lone surrogates, which UTF-8 cannot hold",
     }
     return known.get(problem["type"]) or str(problem["msg"])

@@ -61,7 +61,7 @@ class StreamedAnswer(Response):
             lines = _Lines(receive, self._limits, self._work)
             async with self._turns, aclosing(self._answers(lines)) as batches:
                 async for answers in batches:
-                    async with asyncio.timeout(self._limits.stream_seconds):  # who does not read is left
+                    async with asyncio.timeout(self._limits.stream_seconds):  # drop slow readers
                         if not started:
                             started = True
                             await send({"type": "http.response.start", "status": 200, "headers": _HEAD})

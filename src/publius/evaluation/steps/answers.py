@@ -27,12 +27,14 @@ def together(given: Choices, kept: Choices) -> Choices:
 def read_config(path: Path) -> Choices:
     """The answers in a TOML file, below ``[start]`` or in no section.
 
-    `UsageError` for a name that is none, `DataError` where it is no TOML.
+    `UsageError` for a name that is none, `DataError` for invalid TOML.
     """
     try:
         values = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-        raise DataError(f"{shown(path)} is no TOML: write one answer a line, such as bound = 7") from None
+        raise DataError(
+            f"{shown(path)} is invalid TOML: write one answer a line, such as bound = 7"
+        ) from None
     values = values["start"] if isinstance(values.get("start"), dict) else values
     known = {each.name: each for each in declared(Choices)}
     for name, value in values.items():

@@ -122,7 +122,7 @@ class ReleaseWorkflow:
         return self.judged
 
     def alternatives(self) -> list[Tried]:
-        """What could be had instead, after a FAIL: what passes comes first. Empty where nothing is worth a try."""
+        """Alternatives after a FAIL, those that pass first. Empty where nothing is worth a try."""
         other, strengths = measuring.instead(self.walk)
         if not strengths:
             return []
@@ -280,7 +280,7 @@ def release_apart(
 
 
 def try_apart(walk: Walk, place: Path, listener: Listener) -> list[dict[str, Any]]:
-    """What could be had instead, as records; the texts to be released are not read."""
+    """Alternatives as records; the texts to be released are not read."""
     with _scratch(place, walk) as folder:
         return [each.record() for each in ReleaseWorkflow(walk, folder, listener).alternatives()]
 

@@ -13,7 +13,7 @@ from publius.vectors.embeddings import Embeddings
 
 @final
 class Exponential(AbstractFinite):
-    """Draws any word, the nearer the likelier; how much likelier is certified on the vocabulary at hand.
+    """Exponential mechanism on word distance, with the exact constant of the vocabulary at hand.
 
     K(x){w} is proportional to prior_w exp(-s d(x, w)), s as large as the certified constant allows. The
     textbook claim is epsilon = 2s. The exact constant on a vocabulary is smaller, so the same epsilon buys a

@@ -175,11 +175,11 @@ class Ledger:
         return lambda subject: self._stored("subject", subject) in spent
 
     def document(self, id: str) -> Account:
-        """What was spent on a document; an account of nothing when there is none."""
+        """What was spent on a document; zero if uncharged."""
         return self._lookup("document", id)
 
     def subject(self, name: str) -> Account:
-        """What was spent on a subject's documents; an account of nothing when there is none."""
+        """What was spent on a subject's documents; zero if uncharged."""
         return self._lookup("subject", name)
 
     def accounts(self) -> Iterator[Account]:

@@ -58,7 +58,7 @@ def shortest_length(corpus: Corpus, encoding: Encoding, vocabulary: Any, *, skip
     counts = (_length(item, vocabulary, whole, skip_bad=skip_bad) for item in corpus)
     shortest = min(filter(None, counts), default=None)
     if shortest is None:
-        raise DocumentError("no document has a word, so there is no shortest one: give a number")
+        raise DocumentError("every document is empty, so there is no shortest one: give a number")
     return shortest
 
 
@@ -97,7 +97,7 @@ def protect_corpus(
     `AbstractEngine` of your own. ``batch_size`` documents are searched together (default: as many as suit the
     mechanism).
 
-    With ``resume`` what is finished is kept in a working folder beside the output, so that the same call goes on
+    With ``resume`` what is finished is kept in a working folder beside the output, so that a rerun resumes
     after a kill. What a killed run left otherwise is removed. ``notice`` is told of both in a sentence. The output is
     claimed before anything is drawn, so that of two runs with one output the second is refused and pays nothing.
     ``losing`` is told how many of how many documents are left out, before anything is debited, and may raise. A

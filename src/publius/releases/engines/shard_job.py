@@ -76,7 +76,7 @@ class ShardJob:
             read += 1
             yield item
         if read < shard.count:
-            raise DocumentError("the input was changed while it was read: leave it alone and start again")
+            raise DocumentError("the input was changed while it was read: rerun without editing it")
 
     def _good(self, start: int) -> Iterator[Document]:
         for part, first in zip(self.ranges[start:], self.firsts[start:], strict=True):

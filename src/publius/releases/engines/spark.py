@@ -134,7 +134,7 @@ def _typed(name: str, message: str) -> PubliusError:
 def _job_error(error: Exception) -> PubliusError:
     return PubliusError(
         f"Spark could not finish the job ({type(error).__name__}): its own log says why. Nothing was released; "
-        "with --resume the same call goes on"
+        "with --resume, rerun to resume"
     )
 
 

@@ -214,7 +214,7 @@ def _content(answer: bytes) -> str:
     except (ValueError, LookupError, TypeError, RecursionError):
         content = None
     if not isinstance(content, str):
-        raise ChatError("what answers at the address is no language model, or its answer is damaged")
+        raise ChatError("the answer from the address is not a chat completion, or is damaged")
     return content
 
 

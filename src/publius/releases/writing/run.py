@@ -88,7 +88,7 @@ def write_texts(
 
     Raises `PolicyError` for a release that is NOT PRIVATE, unless the settings say experiment, and for an address off
     this machine; `UsageError` for what cannot be asked; `DataError` for what is no release; `StorageError` when the
-    disk, the writer's process or a language model's server fails: what was written is kept, and the same call goes on.
+    disk, the writer's process or a language model's server fails: what was written is kept: rerun to resume.
     """
     folder, target = Path(release), Path(output)
     manifest = _checked(folder, target, settings)
@@ -400,7 +400,7 @@ class _Kept:
     def how_to_go_on(self) -> str:
         """What was done, and what to do."""
         done = f"{len(self.places):,} texts are written and kept in {shown(self.path)}"
-        return f"{done}, and the same call goes on from there"
+        return f"{done}, rerun to resume"
 
     def add(self, record: Mapping[str, Any]) -> None:
         """Keep the line of one bag."""

@@ -16,7 +16,7 @@ from publius.web.guards.limits import Limits
 
 @final
 class LingeringTransport:
-    """A transport whose ``close`` says goodbye and waits for the other side; all else is the transport's own."""
+    """A transport whose ``close`` half-closes and waits for the other side; all else is the transport's own."""
 
     def __init__(self, transport: asyncio.Transport, limits: Limits, ended: Callable[[], None]) -> None:
         """Wrap ``transport``; ``ended`` is called once, when our side is closed and the rest is thrown away."""

@@ -46,7 +46,7 @@ export class Watch {
   }
 
   check() {
-    if (this.cancelled) throw new ServiceError("stopped as you said, before it had begun", STOPPED, 2, 0);
+    if (this.cancelled) throw new ServiceError("cancelled before it began", STOPPED, 2, 0);
   }
 }
 

@@ -75,7 +75,7 @@ export class CompareView {
 function tiles({ distance, size, exponent }, still) {
   const rows = [
     ["Earth Mover’s distance", number(distance, 4)],
-    ["Words a bag", number(size, 6)],
+    ["Words per bag", number(size, 6)],
     ["In both, need not move", number(Math.round(still), 6)],
     ["Exponent, nats", number(exponent, 4)],
   ];

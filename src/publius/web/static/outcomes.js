@@ -175,7 +175,7 @@ function others(rest) {
 }
 
 function tiles({ bound, strength, outcomes: [likeliest], size }) {
-  const rows = [["Bound, nats", number(bound, 4)], ["As a promise", strength], ["Words a bag", number(size, 6)]];
+  const rows = [["Bound, nats", number(bound, 4)], ["As a promise", strength], ["Words per bag", number(size, 6)]];
   if (likeliest) rows.unshift(["Likeliest outcome", percent(likeliest.probability)]);
   return rows.map(([term, value]) => el("div", {}, el("dt", {}, term), el("dd", {}, value)));
 }

@@ -327,7 +327,7 @@ export class StartView {
 
   /** Other settings that were tried; a click chooses one. */
   #instead({ result }) {
-    return el("div", { class: "result" }, el("h3", {}, "What could be had instead"),
+    return el("div", { class: "result" }, el("h3", {}, "Alternatives"),
       result.tried.map(({ preserve, strength: strong, verdict, sentence }) => el("div", { class: `tried ${verdict.toLowerCase()}` },
         el("p", {}, `${sentence[0].toUpperCase()}${sentence.slice(1)}.`),
         el("button", { type: "button", "aria-label": `Choose: ${sentence}`, click: () => choose({ preserve, [preserve === "words" ? "epsilon" : "bound"]: strong }) }, "Choose"))));
