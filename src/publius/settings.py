@@ -323,6 +323,11 @@ class PromiseSettings(Settings):
         None, help="With field:NAME: the declared value that stands for all that are not declared. Default: refused.",
         public=True,
     )  # fmt: skip
+    documents_per_author: int = option(
+        1, help="The most documents of one author, fixed before looking: what rows without ids promise an author "
+        "counts so many.",
+        public=True, at_least=1,
+    )  # fmt: skip
     bound: float | None = option(
         None, help="With topic, meaning or a field: nats between any two documents. At 7 the topic found in a text, "
         "of 20, comes out at most 98.3 % of the time.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -71,6 +72,13 @@ def obfuscate(
             "--accept-loss", help="With --skip-bad: release even where more than 5 % cannot be read."
         ),
     ] = False,
+    shuffled: Annotated[
+        bool,
+        typer.Option(
+            "--shuffled",
+            help="Rows without your ids, in a random order: states what the crowd adds for each author.",
+        ),
+    ] = False,
     length_from: Annotated[
         Path | None,
         typer.Option(help="With words: PUBLIC texts whose lengths say how many words a bag has."),
@@ -95,12 +103,16 @@ def obfuscate(
     check_to_output(manifest, output, work)
     settings = settings if length_from is None else _with_length(settings, length_from, quiet=json)
     fields = fields if settings.field is None else replace(fields, text_field=settings.field)
+    if shuffled:
+        fields = _without_ids(fields, work.engine)
     corpus = open_corpus(input, **asdict(fields))
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
     check_presence(
         plan, skip_bad=work.skip_bad
     )  # what may not be asked for, before what is wrong with the data
     check_own_mechanism(plan, settings)
+    if shuffled:
+        _check_crowd(plan, corpus)
     looked = look_first(
         corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
     )
@@ -130,6 +142,39 @@ def _say_emptiness(plan: Plan) -> None:
     """Say aloud, on standard error, where what is promised is empty even between near documents."""
     if why := plan.empty:
         _say(f"THE PROMISE IS EMPTY: {why}. Nobody will be able to sign for this release")
+
+
+def _without_ids(fields: InputSettings, engine: str) -> InputSettings:
+    """The input with numbers for ids, which stand in a secret random order."""
+    if fields.keep:
+        raise UsageError("--shuffled releases rows that nothing tells apart: leave out --keep")
+    if engine != "local":
+        raise UsageError(
+            "--shuffled needs all rows in one place to put them in a random order: use --engine local"
+        )
+    return replace(fields, number=True)
+
+
+def _check_crowd(plan: Plan, corpus: Corpus) -> None:
+    """Refuse what a crowd adds nothing to, and authors with more documents than were declared."""
+    from publius.collections.authors import author_key
+    from publius.documents.corpus import Document
+    from publius.errors import DataError
+
+    if plan.mechanism.crowd_outcomes is None:
+        raise UsageError(
+            f"--shuffled states what a crowd adds to labels, and {plan.mechanism.name} prints none: keep the topic, "
+            "the meaning or a field, by prototypes"
+        )
+    counts = Counter(
+        author_key(item.subject) for item in corpus if isinstance(item, Document) and item.subject is not None
+    )
+    most = plan.documents_per_author
+    if too_many := sum(count > most for count in counts.values()):
+        raise DataError(
+            f"{too_many:,} of {len(counts):,} authors have more than {most:,} documents: declare the most with "
+            "--documents-per-author, or leave some of their documents out"
+        )
 
 
 def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:

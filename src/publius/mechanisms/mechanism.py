@@ -320,6 +320,11 @@ class Mechanism(ABC):
         return None
 
     @property
+    def crowd_outcomes(self) -> int | None:
+        """M, every outcome of a row, where a crowd of rows hides each (`publius.privacy.crowd`); None elsewhere."""
+        return None
+
+    @property
     def kept_is_a_limit(self) -> bool:
         """Whether `probability_kept` is an upper limit only, since a choice between near labels is soft."""
         return False

@@ -192,6 +192,11 @@ class Prototype(WholeDocument):
         return fidelity(self._asked_bound, self.prototypes.size)
 
     @property
+    def crowd_outcomes(self) -> int:
+        """See `Mechanism.crowd_outcomes`."""
+        return self.prototypes.size
+
+    @property
     def kept_is_a_limit(self) -> bool:
         """See `Mechanism.kept_is_a_limit`."""
         return self.gamma > 0

@@ -124,6 +124,11 @@ class RandomizedResponse(Mechanism):
         return fidelity(self._bound, self.values.size)
 
     @property
+    def crowd_outcomes(self) -> int:
+        """See `Mechanism.crowd_outcomes`."""
+        return self.values.size
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """See `Mechanism.parameters`."""
         other = self.values.unknown_index

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from publius.privacy.crowd import CrowdGuarantee
 from publius.privacy.guarantee import (
     STATED,
     STRENGTHS,
@@ -128,6 +129,18 @@ def _document_promise(guarantee: Guarantee, bound: float) -> str:
         + _per_unit(guarantee)
         + _kept(guarantee)
         + "Each further release of a document adds its exponent to this one's."
+    )
+
+
+def crowd_promise(crowd: CrowdGuarantee) -> str:
+    """What the crowd adds, in words: for a release whose rows have no ids and stand in a random order."""
+    one = crowd.documents_per_author == 1
+    return (
+        "Rows have no ids and stand in a random order, so somebody who does not know which row is whose learns less. "
+        f"Take an author with {'one' if one else f'at most {crowd.documents_per_author:,}'} of the {crowd.documents:,} "
+        f"documents: whatever he wrote, what is seen in this release is at most exp({rounded_up(crowd.epsilon, 4)}) "
+        f"times as probable, but for a probability of {rounded_up(crowd.delta, 2)}. This holds as long as nobody knows "
+        "from elsewhere what was drawn for the others; how many rows there are is public."
     )
 
 

@@ -17,6 +17,7 @@ from publius.mechanisms.mechanism import Mechanism, OrderedText
 from publius.mechanisms.outside import is_outside, origin
 from publius.mechanisms.registry import mechanism_for
 from publius.noise.randomness import RunKey
+from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
@@ -68,6 +69,7 @@ class Plan:
     length_from_documents: bool = False
     experiment: Experiment | None = None
     labels: tuple[str, ...] = ()
+    documents_per_author: int = 1
     _stated: str | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -120,7 +122,10 @@ class Plan:
             raise UsageError(
                 "a release needs a public length N: give a number, or take the shortest document's"
             )
-        plan = cls(made, made.encoding(settings), from_documents, experiment, tuple(labels))
+        kept = tuple(labels)
+        plan = cls(
+            made, made.encoding(settings), from_documents, experiment, kept, settings.documents_per_author
+        )
         if not from_documents or shortest is None:
             return plan
         made = at_length(made, shortest(plan.encoding, made.kernel.embeddings))
@@ -204,6 +209,19 @@ class Plan:
         if self.experiment is not None and self.experiment.seed is not None:
             return RunKey.seeded(self.experiment.seed)
         return RunKey.fresh()
+
+    def crowd(self, documents: int) -> CrowdGuarantee | None:
+        """What so many rows without ids, in a random order, promise each author; None where nothing can be stated.
+
+        That is so for an experiment, beside fields that are kept, and for mechanisms whose rows are no votes among a
+        few outcomes (`publius.privacy.crowd`).
+        """
+        outcomes, bound = self.mechanism.crowd_outcomes, self.guarantee.bound
+        if outcomes is None or bound is None or self.labels or self.experiment is not None:
+            return None
+        if documents < max(2, self.documents_per_author):
+            return None
+        return Crowd(bound, outcomes, documents).guarantee(documents_per_author=self.documents_per_author)
 
     def manifest(self, documents: int, missing: int = 0) -> dict[str, Any]:
         """Everything revealed beside the bags themselves, and nothing else (R14, R15).

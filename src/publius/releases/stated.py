@@ -85,6 +85,8 @@ def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases
     facts = {**_constants(guarantee), "mechanism": manifest["mechanism"], "promise": manifest["promise"]}
     if distance is not None or guarantee.bound is not None:
         facts["distance"] = distance
+    if "crowd" in manifest:
+        facts["crowd"] = manifest["crowd"]
     return {**facts, "releases": releases, **_exponent(guarantee.map(distance), releases)}
 
 

@@ -16,11 +16,12 @@ from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DocumentError
 from publius.files import private, write_file
 from publius.noise.randomness import RunKey
+from publius.privacy.promise import crowd_promise
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import Found
-from publius.releases.plan import AS_READ, Plan
+from publius.releases.plan import AS_READ, SHUFFLED, Plan
 from publius.releases.read_me import READ_ME, label_counts, read_me
 from publius.releases.release import Release, ReleasedTogether, Tally
 from publius.text.bag import Encoding
@@ -143,6 +144,8 @@ def finish_folder(
         raise DocumentError(f"no document could be released: {missing} could not be read")
     numbered = {"numbers": numbers} if numbers else {}
     facts = {**plan.manifest(documents, missing), **numbered}
+    if numbers == SHUFFLED and (crowd := plan.crowd(documents)):
+        facts |= {"crowd": crowd.as_json, "promise": f"{facts['promise']} {crowd_promise(crowd)}"}
     with write_file(folder / READ_ME, 0o600) as file:
         file.write(read_me(facts, label_counts(folder)).encode())
     manifest = {**facts, FILES: file_digests(folder)}
