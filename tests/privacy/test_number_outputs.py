@@ -17,10 +17,10 @@ NOISE_ONLY = {
     "Vickrey.noise", "fine_uniforms", "AbstractNoise.sample", "EuclideanLaplace.sample", "ManhattanLaplace.sample",
     "deep_uniform", "standard_normal", "StandardGamma.sample", "StandardGamma.upper_tail",
     "StandardGamma.lower_tail", "AbstractNoise.log_density", "EuclideanLaplace.log_density",
-    "ManhattanLaplace.log_density",
+    "ManhattanLaplace.log_density", "OwnNoise.sample", "NoiseLaw.sample",
 }  # fmt: skip
 ON_THE_GRID = {"Grid.sum", "Laplace.randomize_vectors", "randomize_bag"}
-MEASURED = {"together_by_law"}  # shares of an attack, for the curator's own report
+MEASURED = {"together_by_law", "word_counts"}  # shares of an attack, for the curator's own report
 WITHOUT_A_GUARANTEE = {"views.document.draw"}  # numbers in a dictionary: no annotation tells them
 DATA = {
     "vectors",
