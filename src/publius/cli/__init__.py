@@ -29,6 +29,14 @@ _INTERRUPTED = "interrupted; nothing was released under the final name"
 _WrongUsage: Any = typer.BadParameter.__mro__[2]  # of the parser inside typer, which has no public name
 
 
+def _interrupted() -> str:
+    """What holds after a stop: an evaluation releases nothing, and keeps what it has found."""
+    command = next((each for each in sys.argv[1:] if not each.startswith("-")), "")
+    if command in ("evaluate", "calibrate"):
+        return "interrupted; what was found so far is kept, and the same command goes on from there"
+    return _INTERRUPTED
+
+
 def _version(asked: bool) -> None:
     if asked:
         typer.echo(f"publius {__version__}")
@@ -163,11 +171,11 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except typer.Abort:
-        _fail(_INTERRUPTED, 1)
+        _fail(_interrupted(), 1)
     except PubliusError as error:
         _fail(_said(error), error.exit_code)
     except _Stopped as stop:
-        _fail(_INTERRUPTED, int(str(stop.code)))
+        _fail(_interrupted(), int(str(stop.code)))
     except Exception as error:  # the outermost frame: a bug must not print what it was working on (R17)
         _fail(*_told(error))
 
@@ -184,7 +192,7 @@ def _said(error: PubliusError) -> str:
 def _told(error: Exception) -> tuple[str, int]:
     """What ended the command, in one line, and its exit code."""
     if (stop := _stop_before(error)) is not None:
-        return _INTERRUPTED, int(str(stop.code))
+        return _interrupted(), int(str(stop.code))
     if isinstance(error, MemoryError):
         return "out of memory: try a smaller --length or fewer --workers", StorageError.exit_code
     if isinstance(error, OSError):

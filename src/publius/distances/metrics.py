@@ -13,7 +13,7 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
-from publius.errors import UsageError
+from publius.errors import DataError, UsageError
 from publius.settings import EUCLIDEAN, MANHATTAN
 
 _BLOCK = 8192
@@ -94,3 +94,47 @@ def metric_named(name: str) -> AbstractMetric:
         raise UsageError(
             f"no metric is called {name!r}: choose one of {', '.join(sorted(METRICS))}"
         ) from None
+
+
+def ground_metric(metric: str | AbstractMetric) -> AbstractMetric:
+    """The metric called ``metric``, or one of somebody's own, which may not have the name of one of ours.
+
+    `UsageError` for anything else.
+    """
+    if isinstance(metric, str):
+        return metric_named(metric)
+    if not isinstance(metric, AbstractMetric):
+        raise UsageError(
+            f"a metric is a name or derives from publius.distances.metrics.AbstractMetric, not {type(metric).__name__}"
+        )
+    name = getattr(metric, "name", None)
+    if not isinstance(name, str) or (is_own(metric) and name in METRICS):
+        raise UsageError(f"a metric of one's own needs a name of its own, not {name!r:.40}")
+    return metric
+
+
+def is_own(metric: AbstractMetric) -> bool:
+    """Whether the metric is somebody's own: nothing computed with it is kept, and its laws are checked on a sample."""
+    return type(metric) not in METRICS.values()
+
+
+_SAMPLE = 48
+
+
+def check_laws(metric: AbstractMetric, vectors: FloatArray) -> None:
+    """`DataError` where a metric is seen not to be one on a sample of the vectors: by sign, symmetry or triangle."""
+    sample = np.asarray(vectors[:: max(1, len(vectors) // _SAMPLE)][:_SAMPLE], np.float64)
+    found = np.asarray(metric.pairwise(sample, sample), np.float64)
+    if found.shape != (len(sample), len(sample)) or not np.isfinite(found).all() or (found < 0).any():
+        raise DataError(f"the metric {metric.name} must give a number from 0 for each pair, shape (p, q)")
+    room = 1e-9 * (1.0 + found.max())
+    shortcut = (found[:, :, None] + found[None, :, :]).min(axis=1)
+    if (
+        (np.abs(np.diag(found)) > room).any()
+        or (np.abs(found - found.T) > room).any()
+        or (found > shortcut + room).any()
+    ):
+        raise DataError(
+            f"the metric {metric.name} is none: it is not 0 from a word to itself, not symmetric, or longer than a "
+            "way round (triangle inequality)"
+        )

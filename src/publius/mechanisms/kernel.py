@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import METRICS, AbstractMetric, metric_named
+from publius.distances.metrics import METRICS, AbstractMetric, ground_metric, is_own
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
@@ -76,7 +76,7 @@ class Kernel(ABC):
         """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and what `Parameters` declares."""
         self.chosen = self.parameters_from(parameters)
         self.embeddings = embeddings
-        self.metric = metric_named(metric) if isinstance(metric, str) else metric
+        self.metric = ground_metric(metric)
         self.epsilon = checked_epsilon(epsilon)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -93,9 +93,14 @@ class Kernel(ABC):
             raise UsageError(f"the mechanism {cls.name} takes no {' and no '.join(foreign)}")
         return cls.Parameters(**values)
 
+    def __repr__(self) -> str:
+        """Its name and numbers, for a notebook."""
+        numbers = f"epsilon={self.epsilon:.6g}, metric={self.metric.name!r}"
+        return f"{type(self).__name__}({self.embeddings.name!r}, {numbers})"
+
     def at(self, epsilon: float) -> Kernel:
         """The same mechanism at another ``epsilon``. A subclass may keep what depends on the vectors alone."""
-        metric = {"metric": self.metric.name} if self.metrics else {}
+        metric = {"metric": self.metric if is_own(self.metric) else self.metric.name} if self.metrics else {}
         return type(self)(self.embeddings, epsilon=epsilon, **metric, **vars(self.chosen))
 
     @property

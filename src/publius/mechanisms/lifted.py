@@ -69,6 +69,11 @@ class Lifted(Mechanism):
         self._kernel, self.length, self.ordered = kernel, length, ordered
         self.name = kernel.name
 
+    def __repr__(self) -> str:
+        """The kernel and N, for a notebook."""
+        order = "" if self.ordered is None else f", ordered={self.ordered!r}"
+        return f"Lifted({self._kernel!r}, length={self.length}{order})"
+
     @property
     def kernel(self) -> Kernel:
         """The word mechanism that is lifted."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
-from publius.errors import DataError, UsageError
+from publius.errors import DataError
 from publius.noise.grid import Grid
-from publius.noise.laplace import NOISES, AbstractNoise
+from publius.noise.laplace import AbstractNoise, noise_for
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Bound, Guarantee, laplace_bound, total_exponent
 from publius.settings import EUCLIDEAN
@@ -46,7 +46,7 @@ def randomize_bag(
         raise DataError(f"a bag of vectors has the shape (N, n), at least one vector, not {array.shape}")
     if not np.isfinite(array).all():
         raise DataError("the bag holds a value that is not finite")
-    noise = _noise(array.shape[1], metric, epsilon)
+    noise = noise_for(metric, array.shape[1], epsilon)
     drawn = noise.sample(rng if rng is not None else system_rng(), len(array))
     found = _grid(noise, grid).sum(array, drawn) + 0.0  # one zero, of either sign
     return np.asarray(found[np.lexsort(found.T[::-1])])
@@ -64,18 +64,9 @@ def bag_bound(
 
     The exponent is epsilon*N*distance and, for each vector, the loss of the grid.
     """
-    noise = _noise(dimension, metric, epsilon)
+    noise = noise_for(metric, dimension, epsilon)
     stated = laplace_bound(Guarantee(noise.epsilon, metric, "proven").lifted(size), distance, dimension)
     return replace(stated, exponent=total_exponent([stated.exponent, *[_grid(noise, grid).loss] * size]))
-
-
-def _noise(dimension: int, metric: str, epsilon: float) -> AbstractNoise:
-    if metric not in NOISES:
-        raise UsageError(
-            f"there is no noise for the metric {metric!r}: Algorithm 1 adds noise whose density falls with a norm, so "
-            f"choose one of {', '.join(NOISES)}"
-        )
-    return NOISES[metric](dimension, epsilon)
 
 
 def _grid(noise: AbstractNoise, grid: Grid | float | None) -> Grid:

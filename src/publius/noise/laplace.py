@@ -181,3 +181,13 @@ class ManhattanLaplace(AbstractNoise):
 NOISES: dict[str, type[AbstractNoise]] = {
     noise.metric_name: noise for noise in (EuclideanLaplace, ManhattanLaplace)
 }
+
+
+def noise_for(metric: str, dimension: int, epsilon: float) -> AbstractNoise:
+    """The noise for the metric called ``metric``; `UsageError` with the reason where there is none."""
+    if metric not in NOISES:
+        raise UsageError(
+            f"there is no noise for the metric {metric!r}: its density would have to fall with a norm. Choose one of "
+            f"{', '.join(NOISES)}, or a finite mechanism such as exponential, which takes any metric"
+        )
+    return NOISES[metric](dimension, epsilon)

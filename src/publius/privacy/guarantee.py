@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from html import escape
 from typing import Final, Literal, final
 
 from publius.distances.earth_mover import TransportPlan
@@ -81,6 +82,23 @@ class Guarantee:
     bound: float | None = None
     bound_delta: float = 0.0
     preserve: str = "words"
+
+    def __str__(self) -> str:
+        """In a sentence: the exponents in nats, for which documents, and what it rests on."""
+        parts = [] if self.bound is None else [f"{self.bound!r} nats between any two documents whatever"]
+        if self.epsilon is not None and self.size is None and self.bound is None:
+            parts.append(f"{self.epsilon!r} * d nats between two words at distance d ({self.metric})")
+        elif self.epsilon is not None and self.bound is None:
+            distance = "sum of distances word by word" if self.ordered else "N * Earth Mover's distance"
+            parts.append(
+                f"{self.epsilon!r} * {distance} ({self.metric}) nats between two documents of N = {self.size:,} words"
+            )
+        elif self.epsilon is not None:
+            parts.append(f"{self.epsilon!r} nats per unit of their distance ({self.metric})")
+        return f"At most {' and '.join(parts) or 'what is not stated'}; {self.evidence}."
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
 
     def __post_init__(self) -> None:
         if self.bound is None:

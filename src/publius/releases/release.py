@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from types import MappingProxyType
 from typing import Any, final
 
@@ -40,6 +41,12 @@ class Release:
     kept: tuple[int, ...] = field(default=(), repr=False)
     prototype: int | None = None
     label: str | None = None
+
+    def _repr_html_(self) -> str:
+        """For a notebook: the released words with their counts, and what holds for them."""
+        rows = "".join(f"<tr><td>{escape(word)}</td><td>{n}</td></tr>" for word, n in self.bag.counts.items())
+        said = escape(self.warning or ("" if self.guarantee is None else str(self.guarantee)))
+        return f"<table><caption>{said}</caption><tr><th>word</th><th>count</th></tr>{rows}</table>"
 
     def __reduce__(self) -> tuple[type[Release], tuple[Any, ...]]:
         """A worker's releases go to the parent process by pickle."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric, metric_named
+from publius.distances.metrics import AbstractMetric, check_laws, ground_metric, is_own
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.finite import row_table
 from publius.mechanisms.finite import sampler as inverse
@@ -25,7 +25,7 @@ from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernel import AbstractExact, Preparation
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
-from publius.privacy.guarantee import Evidence, Guarantee
+from publius.privacy.guarantee import STATED, Evidence, Guarantee
 from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 
@@ -61,7 +61,7 @@ class AbstractFinite(AbstractExact):
         *,
         epsilon: float | None = None,
         scale: float | None = None,
-        metric: str = EUCLIDEAN,
+        metric: str | AbstractMetric = EUCLIDEAN,
         threads: int | None = None,
         **parameters: Any,
     ) -> None:
@@ -72,7 +72,9 @@ class AbstractFinite(AbstractExact):
         if epsilon is None and scale is None:
             raise UsageError(f"the mechanism {self.name} needs epsilon or scale")
         self.chosen = self.parameters_from(parameters)
-        self.embeddings, self.metric = embeddings, metric_named(metric)
+        self.embeddings, self.metric = embeddings, ground_metric(metric)
+        if is_own(self.metric):
+            check_laws(self.metric, embeddings.vectors)
         self._solved_at = checked_epsilon(scale if scale is not None else epsilon)  # type: ignore[arg-type]
         started = time.perf_counter()
         self.shape, self.constant = self._certified(epsilon, scale, threads)
@@ -95,10 +97,15 @@ class AbstractFinite(AbstractExact):
     @final
     @classmethod
     def shape_at(
-        cls, embeddings: Embeddings, scale: float = 1.0, *, metric: str = EUCLIDEAN, **parameters: Any
+        cls,
+        embeddings: Embeddings,
+        scale: float = 1.0,
+        *,
+        metric: str | AbstractMetric = EUCLIDEAN,
+        **parameters: Any,
     ) -> Shape:
         """`shape_of` with the parameters of the constructor."""
-        return cls.shape_of(embeddings, metric_named(metric), cls.parameters_from(parameters), scale, None)
+        return cls.shape_of(embeddings, ground_metric(metric), cls.parameters_from(parameters), scale, None)
 
     @final
     @property
@@ -125,7 +132,10 @@ class AbstractFinite(AbstractExact):
         rounding = 2 * inverse.RELATIVE_ERROR
         room = (self.epsilon - self.constant.epsilon) * self.constant.smallest_distance
         delta = inverse.UNRESOLVED if room >= rounding else inverse.UNRESOLVED + rounding
-        return Guarantee(self.epsilon, self.metric.name, "certified", delta)
+        evidence: Evidence = (
+            STATED if is_own(self.metric) else "certified"
+        )  # that it is a metric is its author's word
+        return Guarantee(self.epsilon, self.metric.name, evidence, delta)
 
     @final
     def noise(self, count: int, rng: Generator) -> Float64Array:
@@ -146,7 +156,7 @@ class AbstractFinite(AbstractExact):
         A vocabulary for which it would have more than `inverse.TABLE_BYTES` has none, nor does one of a few words.
         """
         size, row = self.embeddings.size, inverse.first_step_type(self.embeddings.size)
-        if size < _CACHED_FROM_WORDS or size * row.itemsize > inverse.TABLE_BYTES:
+        if size < _CACHED_FROM_WORDS or size * row.itemsize > inverse.TABLE_BYTES or is_own(self.metric):
             return
         asked = {"scale": repr(self.constant.scale), **inverse.LAYOUT}
         facts = {"embeddings": self.embeddings.sha256, **self.shape.facts(), **asked}
@@ -242,7 +252,7 @@ def certificate(
 
 def _kept(shape: Shape, asked: dict[str, Any], make: Callable[[], Constant]) -> Constant:
     """A stored certificate, or one made now; small vocabularies are certified at once."""
-    if shape.line is not None or shape.embeddings.size < _CACHED_FROM_WORDS:
+    if shape.line is not None or shape.embeddings.size < _CACHED_FROM_WORDS or is_own(shape.metric):
         return make()
     facts = {"embeddings": shape.embeddings.sha256, **shape.facts(), **asked}
     return cached(facts, shape.holds, make)

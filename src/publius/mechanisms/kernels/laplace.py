@@ -10,7 +10,7 @@ import numpy as np
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.errors import DataError
 from publius.mechanisms.kernel import Kernel
-from publius.noise.laplace import NOISES, checked_epsilon
+from publius.noise.laplace import checked_epsilon, noise_for
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Bound, Guarantee, laplace_delta, total_exponent
 from publius.settings import EUCLIDEAN
@@ -35,7 +35,7 @@ class Laplace(Kernel):
         self._make_noise()
 
     def _make_noise(self) -> None:
-        self._noise = NOISES[self.metric.name](self.embeddings.dimension, self.epsilon)
+        self._noise = noise_for(self.metric.name, self.embeddings.dimension, self.epsilon)
         delta = self._noise.vocabulary_delta(self.embeddings.vectors)
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
 

@@ -17,7 +17,7 @@ from publius.errors import DataError
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.threads import in_threads
-from publius.noise.laplace import NOISES
+from publius.noise.laplace import noise_for
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN, Settings, option
@@ -54,7 +54,7 @@ class Vickrey(Kernel):
         super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
         if embeddings.size < 2:
             raise DataError("a second-nearest word needs at least two words")
-        self._noise = NOISES[self.metric.name](embeddings.dimension, self.epsilon)
+        self._noise = noise_for(self.metric.name, embeddings.dimension, self.epsilon)
         delta = self._noise.vocabulary_delta(embeddings.vectors)
         self._guarantee = Guarantee(self.epsilon, self.metric.name, "proven", delta)
         self._search: TwoNearest | None = None
