@@ -577,7 +577,8 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
         None, help="Runs with other noise. Default: 1, or what the preset says.", public=True, at_least=1
     )
     adversaries: tuple[str, ...] = option(
-        (), help="Adversaries, separated by commas, or all. Default: all, or what the preset says.",
+        (), help="Adversaries, separated by commas, or all; python:MODULE:CLASS for one of your own. Default: all, or "
+        "what the preset says.",
         public=True, parse=names,
     )  # fmt: skip
     tasks: tuple[Task, ...] = option(

@@ -104,6 +104,17 @@ def test_texts_have_their_nearest_authors_and_how_far_they_are(folder):
     assert f"{shown[0]['authors'][0]} {shown[0]['distances'][0]:.3g}" in page
 
 
+def test_the_table_of_the_paper_in_latex_has_intervals(folder):
+    lines = (folder / "table.tex").read_text().splitlines()
+    assert (lines[0], lines[-1]) == ("\\begin{tabular}{lcccc}", "\\end{tabular}")
+    assert len(lines) == 3 + 3  # a header, and unprotected, 30 and 2
+    for line in lines[2:-1]:
+        cells = line.removesuffix(" \\\\").split(" & ")
+        assert len(cells) == 5
+        value, low, high = map(float, cells[1].replace("[", "").replace("]", "").replace(",", "").split())
+        assert low <= value <= high <= 4
+
+
 def test_every_row_states_how_the_texts_were_protected(folder):
     found = records(folder)
     assert all({"mechanism", "epsilon", "bound"} <= set(row) for row in found)

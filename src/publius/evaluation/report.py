@@ -12,7 +12,7 @@ from publius.evaluation.adversaries import LINKAGE, ORIGINALS, RETRIEVAL, shown_
 from publius.evaluation.linkage import TOGETHER
 from publius.evaluation.rows import Row, as_json_lines
 from publius.evaluation.runner import Results
-from publius.evaluation.summary import PAPER, Line, as_csv, as_records
+from publius.evaluation.summary import PAPER, Line, as_csv, as_latex, as_records
 from publius.evaluation.verdict import Verdict
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
@@ -29,11 +29,12 @@ NOT_TRIED: Final = (
 def write_report(
     results: Results, lines: Sequence[Line], folder: Path, verdict: Verdict | None = None
 ) -> None:
-    """Write ``rows.jsonl``, ``table.csv`` and ``report.html`` into ``folder``, each at once or not at all."""
+    """Write rows.jsonl, table.csv, table.tex and report.html into ``folder``, each at once or not at all."""
     page = render(results, lines, verdict).encode()
     for name, data in (
         ("rows.jsonl", as_json_lines(results.rows)),
         ("table.csv", as_csv(as_records(lines))),
+        ("table.tex", as_latex(lines)),
         ("report.html", page),
     ):
         with write_file(folder / name) as file:
