@@ -193,9 +193,15 @@ def _print_constants(facts: dict[str, Any]) -> None:
     def nats(value: float | None) -> str:
         return "none is stated" if value is None else f"{rounded_up(value, 6)} nats"
 
+    author = facts["level"] == "author"
     rows = [
         ("mechanism", f"{facts['mechanism']}, {facts['evidence']}"),
-        ("between any two documents", nats(facts["bound"])),
+        (
+            "between any two collections of all others' documents and one author's"
+            if author
+            else "between any two documents",
+            nats(facts["bound"]),
+        ),
         ("per unit of distance", nats(facts["epsilon"])),
     ]
     if facts["exponent"] is not None:
@@ -203,7 +209,9 @@ def _print_constants(facts: dict[str, Any]) -> None:
     if facts.get("exact") is not None:
         rows.append(("exactly, for these two", nats(facts["exact"])))
     rows += _unknown_words(facts)
-    print_table(("guarantee", f"level {facts['level']}, N = {facts['size']:,}"), rows)
+    print_table(
+        ("guarantee", f"level {facts['level']}" + ("" if author else f", N = {facts['size']:,}")), rows
+    )
     if "pairs" in facts:
         typer.echo("")
         table = [

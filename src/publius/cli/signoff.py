@@ -58,7 +58,7 @@ def signoff(
         file.write(page)
     if json:
         print_json(
-            {"output": str(output), "documents": manifest["documents"], "measured": measured is not None}
+            {"output": str(output), "documents": manifest.get("documents"), "measured": measured is not None}
         )
         return
     if measured is not None and (measured.verdict or "").startswith("FAIL"):

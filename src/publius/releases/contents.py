@@ -27,6 +27,14 @@ MANIFEST: Final = "manifest.json"
 FILES: Final = "files"
 """What the manifest calls the digests of all files beside it."""
 
+SUMMARY: Final = "summary"
+"""What the manifest of a summary calls itself."""
+
+COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
+ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
+OF_SUMMARIES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, REPORT, READ_ME))
+"""The files that a summary may hold beside its manifest."""
+
 _SHOWN: Final = 5
 _PARTS: Final = re.compile(r"bags\.parquet(/part-[0-9]{5,}\.parquet)?")
 _APOSTROPHE: Final = re.compile(r"^'(?=[=+\-@\t\r])")
@@ -41,6 +49,8 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
     are marked NOT PRIVATE. The message names files and kinds, never what stands in them. A manifest of a version that
     did not name its files (before 0.3) binds none: the rest is compared all the same.
     """
+    if manifest.get("kind") == SUMMARY:
+        return _check_summary(release, manifest)
     digests = file_digests(release)
     names = sorted(digests.keys() - {MANIFEST, READ_ME})
     _check_bags(release, _format_of(release, set(names)), names, manifest)
@@ -53,6 +63,21 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
                 f"{MANIFEST} in {shown(release)} was written for other files than lie there "
                 f"({_listed(names)}): {_NOT_ONE}"
             )
+    return digests
+
+
+def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The same of a summary, which names all of its files."""
+    digests = file_digests(folder)
+    found = {name: digest for name, digest in digests.items() if name != MANIFEST}
+    if foreign := sorted(found.keys() - OF_SUMMARIES):
+        raise DataError(
+            f"{shown(folder)} holds what is no part of a summary and would leave with it: take out {_listed(foreign)}"
+        )
+    if manifest.get(FILES) != found:
+        raise DataError(
+            f"{MANIFEST} in {shown(folder)} was written for other files than lie there: {_NOT_ONE}"
+        )
     return digests
 
 

@@ -19,7 +19,7 @@ from publius.files import read_bytes_limited, read_lines, shown
 from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
-from publius.releases.contents import FILES, MANIFEST, check_contents
+from publius.releases.contents import FILES, MANIFEST, SUMMARY, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.near import check_not_empty, emptiness_of
 from publius.releases.plan import SHUFFLED, publius_version
@@ -34,9 +34,6 @@ _NEEDED: Final = (
 _NEEDED_OF_SUMMARIES: Final = (
     "private", "promise", "epsilon", "delta", "unit", "documents_per_author", "shares", "strata", "cells", "tables",
 )  # fmt: skip
-SUMMARY: Final = "summary"
-"""What the manifest of a summary calls itself."""
-
 NOT_TRIED: Final = (
     "Adversaries other than those above: people who read the bags, programs of another kind, knowledge from elsewhere.",
     "What a reader of the bags finds beside author and topic.",
@@ -187,7 +184,8 @@ def sign_off(
             f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
         )
     files = check_contents(release, manifest)
-    check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
+    if manifest["kind"] != SUMMARY:  # a summary promises the same whatever lies near what
+        check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
     record = {
         "publius_version": publius_version(),
         "release": files,
@@ -197,6 +195,7 @@ def sign_off(
         **({"texts": asdict(texts)} if texts else {}),
     }
     content = {
+        "lead": _lead(manifest),
         "manifest": manifest, "files": files, "whole": digest_of(files), "measured": measured, "budget": budget,
         "texts": texts,
         "record": json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True),
@@ -275,7 +274,32 @@ def _references(manifest: Mapping[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in found.items() if value}
 
 
+def _lead(manifest: Mapping[str, Any]) -> str:
+    """What it is, in a line."""
+    if manifest["kind"] == SUMMARY:
+        return "A summary of a collection, its authors protected"
+    return f"{number(manifest['documents'])} protected documents · {manifest['mechanism']}"
+
+
+def _released_summary(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    most = manifest["documents_per_author"]
+    yield "counted", f"contributed documents, at most {most} an author, never all that was written"
+    yield "who is protected", "each author, with all documents together"
+    yield "counted by", ", ".join(manifest["strata"]) or "nothing beside themes and subjects"
+    for name, table in manifest["tables"].items():
+        yield (
+            name,
+            f"{table['cells']:,} counts, epsilon {table['epsilon']}, {table['noise']} of scale {table['scale']}",
+        )
+    yield "public reference", str(manifest["reference"])
+    yield "files", str(len(manifest[FILES]) + 1)
+    yield "made by", f"Publius {manifest['publius_version']}"
+
+
 def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str, str]]:
+    if manifest["kind"] == SUMMARY:
+        yield from _released_summary(manifest)
+        return
     ordered = manifest["kind"] != "bag-of-words"
     unit = "a text of words in order" if ordered else "a bag of words without order"
     yield "documents", f"{manifest['documents']:,}, each {unit}"
@@ -302,6 +326,17 @@ def _mechanism(manifest: Mapping[str, Any]) -> str:
 
 def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Name, value and meaning of what bounds a release."""
+    if manifest["kind"] == SUMMARY:
+        yield (
+            "epsilon",
+            f"{manifest['epsilon']:g}",
+            "for an author who is replaced by another, with all documents",
+        )
+        half = manifest["epsilon_added_or_left_out"]
+        yield "epsilon", f"{half:g}", "for an author who is added or left out"
+        yield "delta", "0", "the promise has no exception"
+        yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
+        return
     bound = manifest.get("bound")
     if bound is not None:
         yield (
@@ -346,6 +381,10 @@ def _scale(manifest: Mapping[str, Any]) -> list[dict[str, Any]] | None:
 
 
 def _links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
+    if manifest["kind"] == SUMMARY:
+        yield "No row belongs to anybody: rows are made from counts, and words are drawn from public ones."
+        yield "A further summary of the same authors adds its epsilon to this one's."
+        return
     numbers = manifest.get("numbers")
     if numbers == SHUFFLED:
         yield (

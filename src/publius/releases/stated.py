@@ -10,6 +10,7 @@ from publius.errors import DataError, DocumentError, PolicyError, UsageError
 from publius.mechanisms.mechanism import Pair
 from publius.privacy.guarantee import Bound, Guarantee, strength_of
 from publius.privacy.promise import promise, statement
+from publius.releases.contents import SUMMARY
 from publius.releases.plan import Plan
 from publius.releases.typical_pairs import frequent_words, typical_pairs
 from publius.text.bag import Bag, Encoded, given_words, words_of
@@ -78,6 +79,8 @@ def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases
     """The same of a finished release, from its manifest alone; `PolicyError` for an experiment's."""
     if manifest["private"] is not True:
         raise PolicyError("the release is the output of an experiment and promises nothing")
+    if manifest["kind"] == SUMMARY:
+        return _of_summary(manifest, distance, releases)
     try:
         guarantee = _guarantee(manifest)
     except (KeyError, TypeError):
@@ -88,6 +91,16 @@ def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases
     if "crowd" in manifest:
         facts["crowd"] = manifest["crowd"]
     return {**facts, "releases": releases, **_exponent(guarantee.map(distance), releases)}
+
+
+def _of_summary(manifest: Mapping[str, Any], distance: float | None, releases: int) -> dict[str, Any]:
+    """What a summary promises each author; no distance has a say."""
+    if distance is not None:
+        raise UsageError("a summary promises the same whatever an author wrote: leave out the distance")
+    names = ("epsilon", "epsilon_added_or_left_out", "delta", "evidence", "mechanism", "unit", "neighbours")
+    facts = {name: manifest[name] for name in (*names, "documents_per_author", "promise")}
+    more = {"level": "author", "bound": manifest["epsilon"], "size": None}
+    return {**facts, **more, "releases": releases, **_exponent(manifest["epsilon"], releases)}
 
 
 def _guarantee(manifest: Mapping[str, Any]) -> Guarantee:

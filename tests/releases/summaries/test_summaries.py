@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from publius.errors import BudgetError, DataError, PolicyError, UsageError
+from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.summaries.run import summarize
-from publius.releases.summaries.said import Said
+from publius.releases.summaries.said import BAG_WORDS, Said
 from publius.releases.summaries.summary import Summary, exact_number
 
 BY = ["product=card,loan"]
@@ -263,3 +264,68 @@ def test_an_earlier_summary_is_compared_with(reference, file, rows, tmp_path):
     (first / "counts.csv").write_text("changed")
     with pytest.raises(DataError, match="other files"):
         summarize(summary.corpus(path), summary, tmp_path / "third", compare=first)
+
+
+# Signed for
+
+
+def test_a_summary_is_signed_for_and_verified(released, publius, tmp_path):
+    """The page binds every file; what is changed, or lies there beside, is found."""
+    folder, page = released[0], tmp_path / "page.html"
+    assert publius("signoff", folder, "--output", page)[0] == 0
+    assert "whatever one author wrote, all of it" in page.read_text()
+    assert publius("verify", folder, page)[0] == 0
+    code, told, _ = publius("guarantee", "--manifest", folder, "--json")
+    assert code == 0
+    facts = json.loads(told)
+    assert (facts["level"], facts["epsilon"], facts["delta"], facts["exponent"]) == ("author", 4, 0, 4)
+    assert publius("guarantee", "--manifest", folder)[0] == 0
+    (folder / "counts.csv").write_text("stratum\n")
+    assert publius("verify", folder, page)[0] == 65
+    (folder / "notes.txt").write_text("more")
+    assert "no part of a summary" in publius("signoff", folder, "--output", tmp_path / "other.html")[2]
+
+
+def test_rows_teach_what_the_table_says(released):
+    """Of a stratum's rows each word comes as often as its themes have it, rounded: no noise is added by drawing."""
+    said = released[1].said
+    themes = said.told.by.spaces.themes
+    found = np.zeros((3, len(themes.vocabulary)))
+    for line_stratum, theme, places in said.rows(seeded_rng(1)):
+        np.add.at(found[line_stratum], places, 1)
+        assert theme <= themes.size or not len(places)
+    shares = np.concatenate([themes.words, themes.words.mean(axis=0, keepdims=True)])
+    expected = BAG_WORDS * said.counts.contributed[:, :-1] @ shares
+    assert np.abs(found - expected).max() <= 0.5 + 1e-6
+
+
+def test_the_command_says_what_counts_will_be_worth(publius):
+    code, told, _ = publius(
+        "summarize", "--accuracy", "--authors", 2000, "--cells", 400, "--epsilon", 1, "--json"
+    )
+    assert code == 0
+    assert json.loads(told)["count_95"] == 6
+
+
+def test_the_command_writes_a_summary(publius, file, reference, tmp_path):
+    """What only the curator may know stands on standard error."""
+    with file.open("a") as more:
+        more.write(json.dumps({"author": "Author-7", "product": "car", "text": "the car"}) + "\n")
+    arguments = (
+        "summarize",
+        file,
+        "--author-field",
+        "author",
+        "--reference",
+        reference.folder,
+        "--epsilon",
+        4,
+    )
+    code, told, beside = publius(
+        *arguments, "--by", "product=card,loan", "--output", tmp_path / "out", "--json"
+    )
+    assert (code, json.loads(told)["kind"]) == (0, "summary")
+    assert "look like one person" in beside
+    assert "author 7" not in (tmp_path / "out" / "READ-ME.txt").read_text().casefold()
+    assert publius(*arguments, "--by", "product=card,loan", "--output", tmp_path / "out")[0] == 2
+    assert publius(*arguments[:2], "--output", tmp_path / "other")[0] == 2

@@ -16,8 +16,8 @@ from publius.collections.novelty import Sample
 from publius.errors import DataError, PolicyError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
-from publius.releases.signoff import SUMMARY, read_manifest_of
-from publius.releases.summaries.folder import SUBJECTS, THEMES, check_summary
+from publius.releases.contents import SUBJECTS, SUMMARY, THEMES, check_contents
+from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries.said import Earlier
 from publius.releases.summaries.summary import Summary
 
@@ -36,7 +36,7 @@ def open_earlier(folder: Path, summary: Summary) -> Earlier:
         raise UsageError(f"{shown(folder)} is no summary: name the folder of an earlier one to compare with")
     if manifest["private"] is not True:
         raise PolicyError(f"{shown(folder)} is NOT PRIVATE: it is nothing to compare with in a release")
-    check_summary(folder, manifest)
+    check_contents(folder, manifest)
     try:
         themes = subjects = None
         if _same(manifest, summary, "themes", "vocabulary_sha256", summary.spaces.themes_sha256):

@@ -11,20 +11,27 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.errors import DataError
-from publius.files import shown, write_file
+from publius.files import write_file
 from publius.noise.randomness import Generator, system_rng
-from publius.releases.contents import FILES, MANIFEST
+from publius.releases.contents import (
+    COUNTS,
+    FILES,
+    MANIFEST,
+    PASSAGES,
+    REPORT,
+    ROWS,
+    SUBJECTS,
+    SUMMARY,
+    THEMES,
+    WORDS,
+)
 from publius.releases.digests import file_digests
 from publius.releases.plan import MANIFEST_VERSION, publius_version
-from publius.releases.signoff import SUMMARY
+from publius.releases.read_me import READ_ME
 from publius.releases.summaries.said import Ranked, Said
 from publius.releases.summaries.summary import Summary
 
 UNIT: Final = "contributed documents"
-COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
-ROWS, PASSAGES, REPORT, READ_ME = "synthetic.jsonl", "passages.jsonl", "report.html", "READ-ME.txt"
-ALL_FILES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, REPORT, READ_ME))
 EVERYWHERE: Final = "all documents"
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
@@ -179,21 +186,3 @@ def _rows(said: Said, rng: Generator) -> Iterator[bytes]:
         pairs = zip(found.tolist(), counts.tolist(), strict=True)
         bag = ", ".join(f"{words[place]}: {count}" for place, count in pairs)
         yield f'{{{heads[stratum]}"theme": {labels[theme]}, "bag": {{{bag}}}}}\n'.encode()
-
-
-def check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
-    """SHA-256 of every file of a summary that holds exactly what its manifest states; else `DataError`."""
-    digests = file_digests(folder)
-    found = {name: digest for name, digest in digests.items() if name != MANIFEST}
-    foreign = sorted(found.keys() - ALL_FILES)
-    if foreign:
-        raise DataError(
-            f"{shown(folder)} holds what is no part of a summary and would leave with it: take out "
-            f"{', '.join(map(repr, foreign[:5]))}"
-        )
-    if manifest.get(FILES) != found:
-        raise DataError(
-            f"{MANIFEST} in {shown(folder)} was written for other files than lie there: manifest and files are not of "
-            "one release. Make the summary anew"
-        )
-    return digests

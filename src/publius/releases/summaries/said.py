@@ -23,9 +23,10 @@ from publius.releases.summaries.summary import Told, stratum_name
 LEVEL: Final = 0.95
 _OF_SIZE: Final = 0.99
 """How sure the size of a collection is, of the 95 % that all of a comparison has together."""
-BAG_WORDS: Final = 60
+BAG_WORDS: Final = 150
+"""About so many words has a bag."""
 TYPICAL_WORDS: Final = 10
-_DRAWN_AT_ONCE: Final = 4096
+_DEALT_AT_ONCE: Final = 4096
 
 
 @final
@@ -220,25 +221,30 @@ class Said:
     def rows(self, rng: Generator) -> Iterator[tuple[int, int, IndexArray]]:
         """Stratum, theme and the places of a bag's words for each counted document, stratum by stratum.
 
-        Words are drawn independently from the public words of the theme; "none of these" has those of all themes, "no
-        words" none.
+        The words of a stratum's bags together are as its themes have them, each word as often as expected, rounded;
+        they are dealt out to the bags at random. Drawn one by one they would differ between strata by chance alone,
+        which costs a reader a tenth of what the rows can teach. "None of these" has words of all themes, "no words"
+        none.
         """
         if self.counts is None or self.told.themes is None:
             return
         themes = self.told.by.spaces.themes
         shares = np.concatenate([themes.words, themes.words.mean(axis=0, keepdims=True)])
-        sums = np.cumsum(shares, axis=1)
         nothing = np.zeros(0, np.int64)
+        places = np.arange(shares.shape[1])
         for stratum, row in enumerate(self.counts.contributed.tolist()):
+            expected = np.zeros(shares.shape[1])
             for theme, count in enumerate(row):
                 if theme > themes.size:
                     yield from ((stratum, theme, nothing) for _ in range(count))
                     continue
-                for start in range(0, count, _DRAWN_AT_ONCE):
-                    some = min(_DRAWN_AT_ONCE, count - start)
-                    points = rng.random((some, BAG_WORDS)) * sums[theme, -1]
-                    places = np.minimum(np.searchsorted(sums[theme], points, side="right"), sums.shape[1] - 1)
-                    yield from ((stratum, theme, places[each]) for each in range(some))
+                for start in range(0, count, _DEALT_AT_ONCE):
+                    some = min(_DEALT_AT_ONCE, count - start)
+                    before = np.rint(expected)
+                    expected += BAG_WORDS * some * shares[theme]
+                    deck = np.repeat(places, (np.rint(expected) - before).astype(np.int64))
+                    for bag in np.array_split(rng.permutation(deck), some):
+                        yield stratum, theme, bag
 
 
 def _size(table: NoisyTable) -> tuple[int, int]:
