@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from publius.vectors.embeddings import Embeddings
     from publius.vectors.learning.reference import Reference
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "AbstractMechanism": "mechanisms.kernel",

@@ -11,7 +11,7 @@ from project import counts
     "line",
     ["isinstance(plan.mechanism, Mechanism)", "issubclass(kind, Laplace)",
      "type(each) is DocumentGuarantee", 'plan.level == "word"', 'manifest.get("level") != "document"',
-     'facts["level"] == level', "preserve in kept", "name in DOCUMENT_MECHANISMS", "plan.mechanism.kernel",
+     'facts["level"] == level', "preserve in kept", "name in DOCUMENT_MECHANISMS", "held.word_mechanism",
      "plan.names_prototypes and x", 'ledger.unit == "bound"'],
 )  # fmt: skip
 def test_a_question_of_kind_is_found(line):

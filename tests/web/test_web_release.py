@@ -142,7 +142,7 @@ def test_release_writes_a_folder_and_charges(client, book, tmp_path):
     found = answer.json()
     folder = next((tmp_path / "releases").iterdir())
     assert found["folder"] == str(folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["bags.jsonl", "manifest.json"]
+    assert sorted(path.name for path in folder.iterdir()) == ["READ-ME.txt", "bags.jsonl", "manifest.json"]
     record = json.loads((folder / "bags.jsonl").read_text())
     assert record["id"] == "paper"
     assert sorted(record["bag"].items()) == [tuple(pair) for pair in found["bag"]]

@@ -169,9 +169,9 @@ def _end_with_starter() -> None:
     multiprocessing.connection.wait([starter.sentinel])
     if sys.platform == "win32":
         os._exit(1)
-    os.killpg(0, signal.SIGTERM)
-    time.sleep(_ALONE)
-    os.killpg(0, signal.SIGKILL)
+    for name in ("SIGTERM", "SIGKILL"):  # by name: Windows has not both
+        os.killpg(0, getattr(signal, name))
+        time.sleep(_ALONE)
 
 
 def _shown(error: BaseException) -> PubliusError:

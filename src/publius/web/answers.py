@@ -107,6 +107,10 @@ class ReleasedBag(Answer):
     bag: dict[str, int]
     prototype: int | None = None
     label: str | None = None
+    probability_kept: Annotated[
+        float | None,
+        Field(description="Of the label, where one is printed; at most, where choices are soft."),
+    ] = None
 
 
 class Releases(Answer):
