@@ -36,6 +36,8 @@ nitpick_ignore_regex = [
     ("py:class", r"publius\.mechanisms\.documents\.base\.(Comparison|Noise|PublicOutcome)"),
     ("py:class", r"publius\.vectors\.learning\.reference\.Aspect"),
     ("py:class", r"publius\.vectors\.half_products\.Choice"),
+    ("py:class", r"publius\.collections\.(strata\.Strata|tables\.(Shares|NoisyTable))"),
+    ("py:class", r"publius\.noise\.discrete_laplace\.DiscreteLaplace"),
 ]
 
 html_theme = "furo"
