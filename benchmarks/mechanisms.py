@@ -20,7 +20,6 @@ from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import distances
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.kernels.laplace import Laplace
-from publius.mechanisms.registry import mechanism_of
 from publius.mechanisms.threads import processors
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, protect_corpus
@@ -94,7 +93,7 @@ def release_rate(embeddings: Embeddings, name: str, epsilon: float, words: Index
     settings = ReleaseSettings(
         mechanism=name, epsilon=epsilon, length=LENGTH, unknown="drop", stop_words="none"
     )
-    plan = Plan.of(settings, mechanism_of(settings, embeddings))
+    plan = Plan.of(settings, public=embeddings)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "corpus.jsonl"
         count = _write(source, embeddings, words)

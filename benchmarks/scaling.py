@@ -26,7 +26,6 @@ from benchmarks.search import synthetic_embeddings
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import PubliusError, UsageError
 from publius.files.workers import spawning
-from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, default_batch_size, protect_corpus
 from publius.releases.engines.worker_pool import end_with_parent
@@ -165,7 +164,7 @@ def _released(setting: Setting, folder: Path) -> dict[str, float]:
     settings = ReleaseSettings(
         mechanism=setting.mechanism, epsilon=epsilon, length=setting.length, stop_words="none"
     )
-    plan = Plan.of(settings, mechanism_of(settings, vectors))
+    plan = Plan.of(settings, public=vectors)
     workers = setting.workers or os.cpu_count() or 1
     warm = _WARM_UP * workers * default_batch_size(plan)
     for name, count in (("warm", warm), ("corpus", setting.documents)):

@@ -33,10 +33,10 @@ from publius.documents.corpus import open_corpus
 from publius.evaluation.adversaries import KINDS, choose_adversaries
 from publius.evaluation.data import Dataset, check_tasks, labels_of
 from publius.evaluation.dataset_files import open_dataset
-from publius.evaluation.document_protector import DocumentChoices, read_documents
 from publius.evaluation.encoding import OUTSIDE, encode_dataset
 from publius.evaluation.experiment import Cell, Setting, run_cell
 from publius.evaluation.protection import Protected
+from publius.evaluation.readings import read_whole
 from publius.evaluation.rows import CLEAN, Row
 from publius.evaluation.statistics import clopper_pearson
 from publius.noise.randomness import seeded_rng
@@ -171,7 +171,7 @@ def measured(corpus: str, data: Path, asked: argparse.Namespace, folder: Path) -
     data_in_words = encode_dataset(dataset, vectors, encoding, "all")
     tasks = check_tasks(dataset, ())
     texts = (*dataset.known, *dataset.unknown, *dataset.topics)
-    choices = DocumentChoices(stored, "topic", 40, read_documents(texts, stored))
+    choices = read_whole(texts, stored, "topic", 40)
     adversaries = choose_adversaries((asked.adversaries or ADVERSARIES[corpus]).split(","))
     adversaries = tuple(name for name in adversaries if name not in ("linkage", "retrieval"))
     plan = Plan.of(ReleaseSettings(preserve="topic", reference=str(folder / "reference"), bound=asked.bound))

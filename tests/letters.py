@@ -2,6 +2,9 @@
 
 import json
 
+from publius.evaluation.protectors import Protector
+from publius.evaluation.readings import Reading
+from publius.mechanisms.lifted import Lifted
 from publius.noise.randomness import seeded_rng
 from toy import WORDS
 
@@ -38,3 +41,9 @@ def rows(**changes):
 def write(path, records):
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
+
+
+def over_words(kernel, size):
+    """A kernel lifted to bags of ``size`` words, in an evaluation in its own metric."""
+    reading = Reading(kernel.embeddings, size, "unk")
+    return Protector(Lifted(kernel, size), reading, metric="euclidean")

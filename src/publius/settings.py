@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, Self, final, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Final, Literal, Self, final, get_args, get_origin, get_type_hints
 
 from publius.errors import UsageError
 
@@ -22,6 +22,8 @@ UnknownPolicy = Literal[SafePolicy, "keep"]
 Preserve = Literal["topic", "meaning", "words"]
 FIELD = "field:"
 """A field of declared values is released by `--preserve field:NAME`."""
+Reads = Literal["embeddings", "reference"]
+"""The public input that a mechanism reads documents with."""
 Between = Literal["none", "stop-words", "punctuation", "all"]
 """Text left unprotected between the protected words."""
 Training = Literal["same", "all"]
@@ -207,6 +209,12 @@ def parsed_length(text: int | str, words: tuple[str, ...] = (SHORTEST,)) -> int 
     return int(digits)
 
 
+def size_of(length: int | str) -> int | None:
+    """N, or None where it is the shortest document's."""
+    found = parsed_length(length)
+    return found if isinstance(found, int) else None
+
+
 def numbers(text: str) -> tuple[float, ...]:
     """Epsilons from "10,15,none"; what is not protected at all is none."""
     try:
@@ -292,8 +300,7 @@ class TextSettings(StopWordSettings):
     @property
     def size(self) -> int | None:
         """N, or None for the shortest document's."""
-        length = parsed_length(self.length)
-        return length if isinstance(length, int) else None
+        return size_of(self.length)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -360,20 +367,51 @@ class MechanismSettings(ParameterSettings, VectorSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, PromiseSettings):
-    """Every public decision of a release."""
+class WordRelease(TextSettings, MechanismSettings):
+    """The options of a release that replaces words."""
 
-    mechanism: str | None = option(  # type: ignore[assignment]  # None until the level is known
+    reads: ClassVar[Reads] = "embeddings"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentRelease(ParameterSettings, ReferenceSettings, PromiseSettings):
+    """The options of a release that keeps the topic or meaning of whole documents."""
+
+    reads: ClassVar[Reads] = "reference"
+    mechanism: str = option(PROTOTYPE, help="Mechanism.", public=True)
+    epsilon: float | None = option(None, help="Nats per unit of distance.", public=True)
+    length: int | str = option(DOCUMENT_LENGTH, help="Words per bag.", public=True, parse=parsed_length)
+    unknown: UnknownPolicy = option("drop", help="Words that the reference lacks.", public=True)
+
+    @property
+    def size(self) -> int | None:
+        """N; None for the shortest document's, which is no length here."""
+        return size_of(self.length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _DrawingSettings(ParameterSettings, VectorSettings):
+    """What draws, of either kind of release."""
+
+    mechanism: str | None = option(
         None, help="Mechanism, of those listed below. Default: laplace for words, prototype otherwise.",
         public=True,
     )  # fmt: skip
-    length: int | str | None = option(  # type: ignore[assignment]  # None until the level is known
-        None,
-        help="Words per bag: a number N or, for words, 'shortest'. Default: 400 for words (the first 400 of a text, "
-        "shorter ones padded), 40 otherwise (whatever the document's length).",
+    epsilon: float | None = option(
+        None, help="Privacy parameter per unit of word distance; smaller hides more.", public=True
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSettings(StopWordSettings, _DrawingSettings, ReferenceSettings, PromiseSettings):
+    """What a caller says of a release; None where nothing is said. `chosen` are the options of the kind that it is."""
+
+    length: int | str | None = option(
+        None, help="Words per bag: a number N or, for words, 'shortest'. Default: 400 for words (the first 400 of a "
+        "text, shorter ones padded), 40 otherwise (whatever the document's length).",
         public=True, parse=parsed_length,
     )  # fmt: skip
-    unknown: UnknownPolicy | None = option(  # type: ignore[assignment]  # None until the level is known
+    unknown: UnknownPolicy | None = option(
         None, help="Words outside the vocabulary: unk (default for words), drop (default otherwise) or reject (keep: "
         "experiments only).",
         public=True, noun="policy for unknown words",
@@ -391,33 +429,16 @@ class ReleaseSettings(TextSettings, MechanismSettings, ReferenceSettings, Promis
     )  # fmt: skip
 
     @property
-    def level(self) -> str:
-        """What the promise is about: each "word", or the "document" as a whole."""
-        return "word" if self.preserve == ReleaseSettings.preserve else "document"
-
-    @property
     def field(self) -> str | None:
         """The field that is released itself; None where something is found in texts."""
         return self.preserve.removeprefix(FIELD) if self.preserve.startswith(FIELD) else None
 
-    def resolved(self) -> Self:
-        """The same with the defaults of its level where nothing was chosen."""
-        word = self.level == "word"
-        defaults = {
-            "mechanism": MechanismSettings.mechanism if word else PROTOTYPE,
-            "length": TextSettings.length if word else DOCUMENT_LENGTH,
-            "unknown": TextSettings.unknown if word else "drop",
-        }
-        missing: dict[str, Any] = {
-            name: each for name, each in defaults.items() if getattr(self, name) is None
-        }
-        return replace(self, **missing)
-
     @property
-    def size(self) -> int | None:
-        """N, or None for the shortest document's."""
-        length = parsed_length(TextSettings.length if self.length is None else self.length)
-        return length if isinstance(length, int) else None
+    def chosen(self) -> WordRelease | DocumentRelease:
+        """The options of the kind of release that it is, with that kind's defaults where nothing is said."""
+        kind = WordRelease if self.preserve == ReleaseSettings.preserve else DocumentRelease
+        said = {each.name: getattr(self, each.name) for each in declared(kind)}
+        return kind(**{name: value for name, value in said.items() if value is not None})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -547,9 +568,19 @@ class VerdictSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, ReferenceSettings):
+class EvaluationSettings(StopWordSettings, ParameterSettings, VectorSettings, ReferenceSettings):
     """What an evaluation tries, and what its adversaries are asked."""
 
+    length: int | str | None = option(
+        None, help="Words per bag: a number, or 'shortest' (the paper's way). Default: that of a release, 400 for "
+        "words, 40 for document mechanisms.",
+        public=True, parse=parsed_length,
+    )  # fmt: skip
+    unknown: UnknownPolicy = option(
+        TextSettings.unknown, public=True, noun="policy for unknown words",
+        help="Words outside the vocabulary: unk or drop; reject leaves out the attacked texts that have some; keep "
+        "lets them pass, as in the paper.",
+    )  # fmt: skip
     mechanisms: tuple[str, ...] = option(
         (), help="Mechanisms, separated by commas. Default: laplace, or prototype where a bound is given.",
         public=True, flag="--mechanism", parse=names,
@@ -596,16 +627,6 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
     topic_field: str | None = option(
         None, help=f"{_FIELD} the topic. Default: topic, if there is one.", public=True
     )
-    length: int | str | None = option(  # type: ignore[assignment]  # None until the level is known
-        None, help="Words per bag: a number, or 'shortest' (the paper's way). Default: that of a release, 400 for "
-        "words, 40 for document mechanisms.",
-        public=True, parse=parsed_length,
-    )  # fmt: skip
-    unknown: UnknownPolicy = option(
-        TextSettings.unknown, public=True, noun="policy for unknown words",
-        help="Words outside the vocabulary: unk or drop; reject leaves out the attacked texts that have some; keep "
-        "lets them pass, as in the paper.",
-    )  # fmt: skip
     training: Training = option(
         "same", help="Words adversaries learn from: 'same' as released, or 'all' of the known texts.", public=True
     )  # fmt: skip
@@ -633,8 +654,7 @@ class EvaluationSettings(TextSettings, ParameterSettings, VectorSettings, Refere
     @property
     def size(self) -> int | None:
         """N of word mechanisms, or None for the shortest document's."""
-        length = parsed_length(TextSettings.length if self.length is None else self.length)
-        return length if isinstance(length, int) else None
+        return size_of(TextSettings.length if self.length is None else self.length)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from letters import over_words
 from publius.evaluation.encoding import EncodedText
 from publius.evaluation.features import FeatureCounts
 from publius.evaluation.linkage import TOGETHER, Linkage, link_scores, linkage_rows
-from publius.evaluation.protectors import WordProtector
 from publius.evaluation.rows import Protection
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import RunKey, seeded_rng
@@ -41,16 +41,13 @@ def trial(embeddings, epsilon, authors=12, each=6, words=40):
         places = rng.choice(embeddings.size, words, p=tastes[number % authors])
         names = tuple(embeddings.vocabulary[place] for place in places.tolist())
         texts.append(EncodedText(str(number), f"author{number % authors:02}", None, names, places))
-    protector = WordProtector(
-        make_mechanism("exponential", embeddings, epsilon=epsilon), words, metric="euclidean", unknown="unk"
-    )
+    protector = over_words(make_mechanism("exponential", embeddings, epsilon=epsilon), words)
     key = RunKey.seeded(3)
     return Linkage(
         texts[:authors],
         texts[authors:],
         protector,
         lambda some, stream: protector.protect(some, key, stream),
-        80.0,
     )
 
 
@@ -82,6 +79,6 @@ def test_the_ledger_counts_every_release_that_is_seen(embeddings):
         (r.extra["linked"], r.extra["releases"]): (r.extra["ledger_total"], r.extra["bound_total"])
         for r in rows
     }
-    assert totals["originals", 10] == (800.0, 70.0)
-    assert totals["document", 10] == (880.0, 77.0)
-    assert totals["author", 5] == (480.0, 42.0)
+    assert totals["originals", 10] == (400.0, 70.0)
+    assert totals["document", 10] == (440.0, 77.0)
+    assert totals["author", 5] == (240.0, 42.0)

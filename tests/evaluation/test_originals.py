@@ -5,18 +5,18 @@ from itertools import product
 import numpy as np
 import pytest
 
-from letters import AUTHORS, rows, write
+from letters import AUTHORS, over_words, rows, write
 from letters import text as text_of
 from publius.evaluation.adversaries import KINDS
 from publius.evaluation.attackers.base import best_columns
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.nearest import EarthMovers
 from publius.evaluation.dataset_files import open_dataset
-from publius.evaluation.document_protector import DocumentProtector
 from publius.evaluation.encoding import EncodedText, encode_dataset
 from publius.evaluation.hindsight import originals_row
 from publius.evaluation.originals import bag_laws, exact_success, limit_of_bound, success_at_most
-from publius.evaluation.protectors import Unprotected, WordProtector
+from publius.evaluation.protectors import Protector, Unprotected
+from publius.evaluation.readings import Reading
 from publius.evaluation.rows import Protection
 from publius.evaluation.transition import ExactTransition
 from publius.mechanisms.registry import make_document_mechanism, make_mechanism
@@ -69,7 +69,7 @@ def test_agrees_with_brute_force(seed, name):
         text(str(at), author, places, embeddings)
         for at, (author, places) in enumerate(zip(authors, documents, strict=True))
     ]
-    protector = WordProtector(mechanism, size, metric="euclidean", unknown="unk")
+    protector = over_words(mechanism, size)
     found = protector.originals(texts, protector.protect(texts, RunKey.seeded(1), "a"), seeded_rng(1))
     expected = brute_force(documents, authors, lambda words: np.exp(mechanism.log_probabilities(words)))
     assert found.success.mean() == pytest.approx(expected, abs=1e-9)
@@ -124,9 +124,7 @@ def test_unprotected_texts_are_found_unless_they_are_the_same():
 def test_a_row_says_whether_it_is_exact_and_topic_by_topic(tmp_path, embeddings):
     data = open_dataset(write(tmp_path / "corpus.jsonl", rows()))
     encoded = encode_dataset(data, embeddings, Encoding(20, "unk", StopWords.load("english"), "word2vec"))
-    protector = WordProtector(
-        make_mechanism("exponential", embeddings, epsilon=2.0), 20, metric="euclidean", unknown="unk"
-    )
+    protector = over_words(make_mechanism("exponential", embeddings, epsilon=2.0), 20)
     released = protector.protect(encoded.unknown, RunKey.seeded(1), "a")
     found = protector.originals(encoded.unknown, released, seeded_rng(1))
     row = originals_row(WHERE, encoded.unknown, found, 0.25, seeded_rng(1))
@@ -143,7 +141,7 @@ def test_without_probabilities_distances_name_the_document(embeddings):
     texts = [
         text(str(at), f"author{at}", rng.integers(0, embeddings.size, 40), embeddings) for at in range(20)
     ]
-    protector = WordProtector(mechanism, 40, metric="euclidean", unknown="unk")
+    protector = over_words(mechanism, 40)
     released = protector.protect(texts, RunKey.seeded(1), "a")
     found = protector.originals(texts, released, seeded_rng(1))
     assert found.success is None
@@ -164,7 +162,7 @@ def small_experiment(seed):
     known = [
         Bag([embeddings.vocabulary[w] for w in rng.choice(words, 30, p=tastes[a])]) for a in range(count)
     ]
-    protector = WordProtector(mechanism, size, metric="euclidean", unknown="unk")
+    protector = over_words(mechanism, size)
     best = protector.originals(
         documents, protector.protect(documents, RunKey.seeded(1), "a"), rng
     ).success.mean()
@@ -205,7 +203,9 @@ def document_experiment(seed, mechanism, texts):
         EncodedText(f"{seed}-{place}", author, None, (), texts[place])
         for place, author in zip(chosen.tolist(), authors, strict=True)
     ]
-    protector = DocumentProtector(mechanism, {text.id: text.indices for text in documents})
+    protector = Protector(
+        mechanism, Reading(mechanism.reference, mechanism.length, "drop"), metric="euclidean"
+    )
     key = RunKey.seeded(seed)
     released = [item for copy in range(25) for item in protector.protect(documents, key, str(copy))]
     best = protector.originals(documents, released[:6], rng).success.mean()

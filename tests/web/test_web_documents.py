@@ -234,8 +234,9 @@ def test_the_options_are_those_of_the_settings():
     assert {"preserve", "reference", "bound", "first"} <= set(fields)
     assert {"gamma", "prototypes"} <= set(fields["parameters"].annotation.model_fields)
     words = requests.Obfuscate(documents=[{"id": "a", "text": "b"}]).settings
-    assert (words.mechanism, words.length, words.unknown, words.epsilon) == ("laplace", 400, "unk", 10.0)
-    kept = requests.Outcomes(text="a", preserve="topic", bound=3.0).settings
+    chosen = words.chosen
+    assert (chosen.mechanism, chosen.length, chosen.unknown, chosen.epsilon) == ("laplace", 400, "unk", 10.0)
+    kept = requests.Outcomes(text="a", preserve="topic", bound=3.0).settings.chosen
     assert (kept.mechanism, kept.length, kept.unknown, kept.epsilon) == ("prototype", 40, "drop", None)
 
 

@@ -74,7 +74,8 @@ def _asked() -> Preserve:
 
 def check_strength(settings: ReleaseSettings) -> None:
     """`UsageError` where nothing says how strongly to protect, with the ways there are."""
-    if settings.level == "word" and settings.epsilon is None and "scale" not in settings.parameters:
+    strengths = (settings.epsilon, settings.bound, settings.parameters.get("scale"))
+    if not any(each is not None for each in strengths):
         raise UsageError(
             "nothing says how strongly to protect: let 'publius start FILE' lead the way, give --preserve topic with "
             "--reference and --bound, or --epsilon for words"

@@ -111,7 +111,7 @@ def _show(found: list[Calibration], aim: Aim, *, json: bool) -> None:
         }
         if best is not None:
             chosen = {
-                "length": best.size, "epsilon": best.epsilon, "bound": best.epsilon if best.of_documents else None,
+                "length": best.size, "epsilon": best.epsilon, "bound": None, best.strength: best.epsilon,
                 "author_epsilon": best.author_epsilon, "topic_epsilon": best.topic_epsilon,
             }  # fmt: skip
         lengths = [{**asdict(each), "both": each.both, "epsilon": each.epsilon} for each in found]
@@ -151,13 +151,12 @@ def _lines(found: Calibration, aim: Aim) -> list[tuple[object, ...]]:
 
 
 def _sentence(found: Calibration) -> str:
-    strength = "bound" if found.of_documents else "epsilon"
     if not found.trials:
-        return f"\nN = {found.size}, {found.mechanism}: it refuses every {strength} that was tried."
-    none = f"at no {strength} tried"
-    hidden = none if found.author_epsilon is None else f"up to {strength} {found.author_epsilon:g}"
-    kept = none if found.topic_epsilon is None else f"from {strength} {found.topic_epsilon:g}"
-    verdict = f"both hold: {strength} {found.epsilon:g}" if found.both else "both cannot be had"
+        return f"\nN = {found.size}, {found.mechanism}: it refuses every {found.strength} that was tried."
+    none = f"at no {found.strength} tried"
+    hidden = none if found.author_epsilon is None else f"up to {found.strength} {found.author_epsilon:g}"
+    kept = none if found.topic_epsilon is None else f"from {found.strength} {found.topic_epsilon:g}"
+    verdict = f"both hold: {found.strength} {found.epsilon:g}" if found.both else "both cannot be had"
     return (
         f"\nN = {found.size}, {found.mechanism}: authors are hidden {hidden}, topics kept {kept}; {verdict}."
     )

@@ -56,13 +56,12 @@ def certify(
 
 
 def _record(mechanism: Kernel, seconds: float) -> dict[str, Any]:
-    from publius.mechanisms.finite.base import AbstractFinite
     from publius.mechanisms.outside import computed_constant, is_outside
     from publius.privacy.guarantee import STATED
 
     guarantee, embeddings = mechanism.guarantee, mechanism.embeddings
     ours = not is_outside(type(mechanism))
-    constant = mechanism.constant if ours and isinstance(mechanism, AbstractFinite) else None
+    constant: Any = getattr(mechanism, "constant", None) if ours else None
     computed = None if ours else computed_constant(mechanism)
     worst = constant.worst if constant else computed.worst if computed else None
     scale = constant.scale if constant else mechanism.parameters.get("noise_epsilon", mechanism.epsilon)

@@ -16,7 +16,7 @@ import typer
 from publius.cli.console import Json, print_json
 from publius.cli.start import run_start, show_end
 from publius.errors import UsageError
-from publius.settings import PublicWordSettings, ReleaseSettings, StartSettings
+from publius.settings import PublicWordSettings, StartSettings
 
 TEXTS: Final = "texts.jsonl"
 OLDER: Final = "older.jsonl"
@@ -51,13 +51,13 @@ def demo(
     from publius.vectors.learning.public_words import NONE
 
     kept: Any = preserve
-    words = preserve == ReleaseSettings.preserve
+    usual: dict[str, float] = _USUAL.get(preserve, {"bound": 7.0})
     measured = all(find_spec(name) is not None for name in _NEEDED)
     answers = StartSettings(
         public=str(output / OLDER),
         preserve=kept,
-        bound=7.0 if bound is None and not words else bound,
-        epsilon=5.0 if epsilon is None and words else epsilon,
+        bound=usual.get("bound") if bound is None else bound,
+        epsilon=usual.get("epsilon") if epsilon is None else epsilon,
         authors_at_least=PRINTED_AT_LEAST,
         leave_out=NONE,
         without_evidence=not measured,
@@ -87,6 +87,9 @@ def demo(
     show_end(result)
     typer.echo(_TOO_SMALL)
 
+
+_USUAL: Final = {"words": {"epsilon": 5.0}}
+"""How strongly is protected where nothing is said, if not by a bound of 7 nats."""
 
 _TOO_SMALL: Final = """
 What this is too small to tell: whether any single author is hidden (there are some ten texts of each), how rare topics

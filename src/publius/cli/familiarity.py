@@ -103,7 +103,7 @@ def promises(reference: Reference) -> list[Promise]:
             each.guarantee.map(),
             each.guarantee.epsilon,
             each.guarantee.evidence,
-            each.prototypes.size if isinstance(each, Prototype) else None,
+            each.parameters.get("prototypes"),
         )
         for each in made
     ]

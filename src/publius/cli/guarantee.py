@@ -82,7 +82,7 @@ def guarantee(
         )
     if json:
         print_json(facts)
-    elif facts["level"] == "word" and facts.get("distance") is not None and "promise" not in facts:
+    elif "promise" not in facts:
         _print(facts)
     else:
         _print_constants(facts)
@@ -119,13 +119,12 @@ def _of_setting(
     from publius.releases.plan import Plan
 
     releases, candidates, dimension = seen
-    if settings.level == "word":
-        if settings.epsilon is None or settings.length is None:
-            raise UsageError(
-                "give --epsilon E and --length N, a --reference NAME with its --bound, or a --manifest"
-            )
-        if dimension is not None:
-            return _laplace(settings, distance, dimension, releases, candidates)
+    if settings.reference is None and (settings.epsilon is None or settings.length is None):
+        raise UsageError(
+            "give --epsilon E and --length N, a --reference NAME with its --bound, or a --manifest"
+        )
+    if dimension is not None:
+        return _laplace(settings, distance, dimension, releases, candidates)
     return _of_plan(Plan.of(settings), distance, pair, public, (releases, candidates))
 
 
@@ -174,7 +173,8 @@ def _laplace(
     if distance is None or settings.mechanism not in (None, MechanismSettings.mechanism):
         raise UsageError("--dimension goes with --distance D and the mechanism laplace")
     name = metric_named(settings.metric).name
-    promised = Guarantee(checked_epsilon(settings.epsilon), name, "proven").lifted(settings.size or 1)  # type: ignore[arg-type]
+    epsilon = checked_epsilon(settings.epsilon or 0.0)
+    promised = Guarantee(epsilon, name, "proven").lifted(settings.chosen.size or 1)
     bound = laplace_bound(promised, distance, dimension)
     facts = statement(promised, distance, bound, releases=releases, candidates=candidates)
     return {**facts, **named(MechanismSettings.mechanism, "proven", facts["exponent"])}

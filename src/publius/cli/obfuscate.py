@@ -27,7 +27,7 @@ from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.cli.to_output import DASH, check_to_output, to_output
 from publius.errors import UsageError
-from publius.settings import InputSettings, ReleaseSettings, RunSettings
+from publius.settings import InputSettings, ReleaseSettings, RunSettings, WordRelease
 
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
@@ -191,7 +191,7 @@ def _with_length(settings: ReleaseSettings, public: Path, *, quiet: bool) -> Rel
     from publius.releases.lengths import proposed_length
     from publius.vectors.embeddings import Embeddings
 
-    if settings.level == "document" or settings.length is not None:
+    if not isinstance(settings.chosen, WordRelease) or settings.length is not None:
         raise UsageError("--length-from belongs to --preserve words, without another --length")
     texts = (
         item.text for item in open_corpus(public, number=True, encoding=None) if isinstance(item, Document)
@@ -295,15 +295,15 @@ def _left_out(looked: Preflight | None) -> list[str]:
 
 def _summary(summary: Summary, output: str, looked: Preflight | None) -> str:
     tally, manifest = summary.tally, summary.manifest
-    word = manifest["level"] == "word"
+    of_kind, padding = {"word": (_of_words, ", padding"), "document": (_of_documents, "")}[manifest["level"]]
     lines = [
         f"Released to {output}",
         f"  documents       {tally.documents:,}"
         + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
-        *(_of_words(summary) if word else _of_documents(summary)),
+        *of_kind(summary),
         *_left_out(looked),
         "These counts of unknown words"
-        + (", padding" if word else "")
+        + padding
         + " and words left out describe your documents. They are shown to you and not released.",
         "",
         *(f"left out: {bad.error()}" for bad in summary.bad[:_BAD_SHOWN]),

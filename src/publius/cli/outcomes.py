@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,9 +51,9 @@ def outcomes(
     each word, how often it stays, and how many words share 99 % of the draws.
     """
     settings = with_what_is_kept(settings)
-    if settings.level == "word":
-        chosen = asdict(settings.resolved())
-        _words(of, MechanismSettings.among(chosen), outputs, draws, json=json)
+    chosen = settings.chosen
+    if isinstance(chosen, MechanismSettings):
+        _words(of, chosen, outputs, draws, json=json)
     elif len(of) > 1:
         raise UsageError("give one document: several arguments are words, which need --preserve words")
     else:

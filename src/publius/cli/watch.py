@@ -53,7 +53,7 @@ def watch(
     book = Ledger(ledger)
     settings = with_what_is_kept(settings)
     check_strength(settings)
-    if settings.level == "word" and settings.size is None:
+    if settings.length is not None and settings.chosen.size is None:
         raise UsageError(
             "what will arrive is not known, so there is no shortest document: give --length a number"
         )

@@ -11,7 +11,7 @@ from publius.evaluation.experiment import Cell
 from publius.evaluation.runner import Evaluation, Progress
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Line, summarize
-from publius.mechanisms.registry import DOCUMENT_MECHANISMS
+from publius.mechanisms.registry import strength_of
 
 WARNING: Final = (
     "Epsilon and N were tuned on these documents, so they tell something of them. Tune on public or older documents "
@@ -70,7 +70,7 @@ class Calibration:
     """What was found for one mechanism and N.
 
     Attributes:
-        mechanism: its name; for one of documents, epsilon stands for the bound between any two of them.
+        mechanism: its name; where its strength is a bound between any two documents, epsilon stands for that.
         size: N.
         author_epsilon: the largest epsilon tried at and under which every one tried hides the authors; None if none.
         topic_epsilon: the smallest tried at and over which every one tried keeps the topic; None if none.
@@ -85,9 +85,9 @@ class Calibration:
     trials: tuple[Trial, ...]
 
     @property
-    def of_documents(self) -> bool:
-        """Whether the mechanism protects whole documents."""
-        return self.mechanism in DOCUMENT_MECHANISMS
+    def strength(self) -> str:
+        """What was tried: values of "epsilon" or of the "bound"."""
+        return strength_of(self.mechanism)
 
     @property
     def both(self) -> bool:
@@ -200,27 +200,22 @@ def calibrate(
 ) -> Calibration:
     """Search epsilon for the one mechanism of ``evaluation``, which asks for authors and topics.
 
-    A mechanism of documents is tried at each bound of the request instead.
+    A mechanism whose strength is a bound is tried at each bound of the request instead.
     """
     request = evaluation.request
     if len(request.mechanisms) != 1 or len(request.tasks) != 2:
         raise UsageError("calibration takes one mechanism and needs authors and topics")
-    size = int(evaluation.facts["size"])
+    size, name = int(evaluation.facts["size"]), request.mechanisms[0]
+    strength = strength_of(name)
 
     def measure(epsilon: float) -> Trial:
-        document, name = bool(request.of_documents), request.mechanisms[0]
-        cells = [
-            Cell(name, None, repeat, epsilon) if document else Cell(name, epsilon, repeat)
-            for repeat in range(request.times)
-        ]
+        cells = [Cell.at(name, strength, epsilon, repeat) for repeat in range(request.times)]
         evaluation.run(cells, workers=workers, progress=progress)
         lines = [line for line in summarize(evaluation.results()) if not line.clean]
-        return _trial(
-            next(line for line in lines if (line.bound if document else line.epsilon) == epsilon), epsilon
-        )
+        return _trial(next(line for line in lines if getattr(line, strength) == epsilon), epsilon)
 
     evaluation.run([Cell("clean", None, 0)], workers=workers, progress=progress)
-    if request.of_documents and request.bounds:
+    if request.bounded and request.bounds:
         trials = tuple(measure(bound) for bound in sorted(set(request.bounds)))
     else:
         trials = search(measure, aim, start=start, precision=precision)
@@ -254,8 +249,7 @@ def to_be_had(found: Sequence[Calibration], aim: Aim) -> str:
 
 
 def _setting(found: Calibration, trial: Trial) -> str:
-    strength = "bound" if found.of_documents else "epsilon"
     return (
-        f"{found.mechanism}, N = {found.size}, {strength} {trial.epsilon:g}, where {trial.author.value:.3f} of the "
-        f"authors and {trial.topic.value:.3f} of the topics were named"
+        f"{found.mechanism}, N = {found.size}, {found.strength} {trial.epsilon:g}, where {trial.author.value:.3f} of "
+        f"the authors and {trial.topic.value:.3f} of the topics were named"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from inspect import signature
 from itertools import product
 from typing import Any, final
 
@@ -26,23 +25,17 @@ from publius.evaluation.attackers.base import AbstractAttacker, best_columns
 from publius.evaluation.attackers.informed import Informed
 from publius.evaluation.attackers.language import LanguageAdversary
 from publius.evaluation.attackers.nearest import EarthMovers
-from publius.evaluation.document_protector import DocumentChoices, DocumentProtector
 from publius.evaluation.encoding import EncodedDataset, EncodedText
 from publius.evaluation.hindsight import blind_to_text, originals_row
 from publius.evaluation.linkage import Linkage, linkage_rows
 from publius.evaluation.neighborhood import MOST_TEXTS
 from publius.evaluation.protection import Protected
-from publius.evaluation.protectors import AbstractProtector, Unprotected, WordProtector
+from publius.evaluation.protectors import AbstractProtector, Protector, Unprotected
+from publius.evaluation.readings import Reading
 from publius.evaluation.retrieval import FEWEST_PUBLIC, PublicSpace, retrieval_rows
 from publius.evaluation.rows import CLEAN, Protection, Row, make_row
 from publius.evaluation.transition import AbstractTransition, transition_of
-from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.registry import (
-    DOCUMENT_MECHANISMS,
-    make_document_mechanism,
-    make_mechanism,
-    parameters_of,
-)
+from publius.mechanisms.registry import class_named, mechanism_on, strength_of
 from publius.noise.randomness import RunKey
 from publius.settings import EvaluationSettings, Task
 from publius.text.bag import Bag
@@ -66,6 +59,11 @@ class Cell:
     repeat: int
     bound: float | None = None
 
+    @classmethod
+    def at(cls, mechanism: str, strength: str, value: float, repeat: int) -> Cell:
+        """The cell at a ``value`` of its ``strength``, epsilon or bound."""
+        return cls(mechanism, **{"epsilon": None, strength: value}, repeat=repeat)
+
     @property
     def name(self) -> str:
         """A file name for its result, and how progress calls it."""
@@ -82,7 +80,7 @@ def shown_cell(mechanism: str, epsilon: float | None, bound: float | None) -> st
     """A mechanism and what it was asked for, for people."""
     if mechanism == CLEAN:
         return "unprotected"
-    if bound is not None and (epsilon is None or mechanism in DOCUMENT_MECHANISMS):
+    if bound is not None and (epsilon is None or strength_of(mechanism) == "bound"):
         return f"{mechanism}, bound {bound:g}"
     return mechanism if epsilon is None else f"{mechanism} {epsilon:,.6g}"
 
@@ -103,7 +101,7 @@ class Setting:
         seed: all noise, and all lots that adversaries draw, come from it: an evaluation is an experiment.
         snippet: the id of the text of which the report may show words; None for none.
         unknown: what becomes of words outside the vocabulary.
-        documents: for document mechanisms; None where none is tried.
+        whole: how texts are read with a reference; None where no mechanism reads so.
         language: a language model of the user's own; None where none is asked.
         written: makes of what was protected what a reader gets instead, a text; None for the bags themselves.
         compared: how many texts of a large corpus are compared with each other.
@@ -120,39 +118,29 @@ class Setting:
     seed: int
     snippet: str | None = None
     unknown: str = EvaluationSettings.unknown
-    documents: DocumentChoices | None = None
+    whole: Reading | None = None
     language: LanguageAdversary | None = None
     written: Callable[[Sequence[Protected]], list[Protected]] | None = None
     compared: int = MOST_TEXTS
 
     def protector(self, cell: Cell) -> AbstractProtector:
         """What protects the texts of ``cell``."""
-        if cell.mechanism in DOCUMENT_MECHANISMS:
-            return self._document_protector(cell)
-        mechanism = self.mechanism(cell)
-        if mechanism is None:
-            return Unprotected()
-        return WordProtector(mechanism, self.data.size, metric=self.metric, unknown=self.unknown)
-
-    def _document_protector(self, cell: Cell) -> AbstractProtector:
-        choices = self.documents
-        if choices is None:
-            raise UsageError(f"the mechanism {cell.mechanism} needs a public reference: give --reference")
-        kind = signature(DOCUMENT_MECHANISMS[cell.mechanism].__init__).parameters
-        further = {name: value for name, value in self.parameters.items() if name in kind}
-        mechanism = make_document_mechanism(
-            cell.mechanism, choices.reference, preserve=choices.preserve, bound=cell.bound, epsilon=cell.epsilon,
-            length=choices.length, **further,
-        )  # fmt: skip
-        return DocumentProtector(mechanism, choices.words)
-
-    def mechanism(self, cell: Cell) -> Kernel | None:
-        """The cell's mechanism on one thread; None for the clean cell."""
         if cell.mechanism == CLEAN:
-            return None
-        given = {"epsilon": cell.epsilon, "metric": self.metric, **self.parameters}
-        taken = {name: given[name] for name in parameters_of(cell.mechanism) & given.keys()}
-        return make_mechanism(cell.mechanism, self.embeddings, threads=1, **taken)
+            return Unprotected()
+        reading = self.reading(cell.mechanism)
+        parameters = {"bound": cell.bound, "epsilon": cell.epsilon, "metric": self.metric, **self.parameters}
+        made = mechanism_on(
+            cell.mechanism, reading.public, reading.length, threads=1, **reading.choices, **parameters
+        )
+        return Protector(made, reading, metric=self.metric)
+
+    def reading(self, mechanism: str) -> Reading:
+        """How texts are read for the mechanism of this name; `UsageError` where what it reads with is missing."""
+        words = Reading(self.embeddings, self.data.size, self.unknown)
+        found = {"embeddings": words, "reference": self.whole}[class_named(mechanism).reads]
+        if found is None:
+            raise UsageError(f"the mechanism {mechanism} needs a public reference: give --reference")
+        return found
 
 
 @final
@@ -171,7 +159,7 @@ class Outcome:
         stated: mechanism, epsilon and bound, as in the rows.
         delta: of the guarantee of one document.
         level: whether "word"s or "document"s are protected, or "none".
-        exponents: nats between the texts for a document mechanism, see `DocumentProtector.exponents`; None otherwise.
+        exponents: nats between the texts for a document mechanism, see `AbstractProtector.exponents`; None otherwise.
         seconds: of processor time that each part took.
 
     """
@@ -202,8 +190,6 @@ class _Run:
         self._cell, self._setting, self._advance = cell, setting, advance
         self._key = RunKey.seeded(setting.seed)
         self._protector = setting.protector(cell)
-        mechanism = getattr(self._protector, "mechanism", None)
-        self._mechanism: Kernel | None = mechanism
         self._distances = EarthMovers(setting.embeddings, setting.metric)
         self._seconds: dict[str, float] = {}
         self._protected: dict[tuple[str, int], list[Bag]] = {}
@@ -227,7 +213,7 @@ class _Run:
         return Outcome(
             tuple(rows), gone, self._nearest(bags), self._snippet(released),
             protector.exact, protector.promised, (cell.mechanism, protector.epsilon, protector.bound), protector.delta,
-            protector.level, self._exponents(), self._seconds,
+            protector.level, protector.exponents(self._setting.data.unknown), self._seconds,
         )  # fmt: skip
 
     def _rows(self, released: Sequence[Protected], bags: Sequence[Bag], protection: Protection) -> list[Row]:
@@ -254,10 +240,8 @@ class _Run:
         if task != "topic" and not self._setting.data.known:
             return False
         if name == INFORMED:
-            if isinstance(self._protector, DocumentProtector):
-                return self._protector.exact
             # Estimating rows for every word of the topic texts would cost more than it tells; see the page.
-            return self._mechanism is not None and (task != "topic" or self._protector.exact)
+            return self._protector.exact or (self._protector.kernel is not None and task != "topic")
         if name.startswith(ADAPTIVE) and self._cell.mechanism == CLEAN:
             return False
         return ("author" if task == "sensitive" else task) in kind_of(name).tasks
@@ -268,7 +252,7 @@ class _Run:
         seed = setting.seed * 1_000_003 + self._cell.repeat
         if LINKAGE in setting.adversaries and not self._cell.repeat and not data.crossed:
             with self._timed("linkage"):
-                trial = Linkage(data.unknown, data.known, self._protector, self._protect, self._price())
+                trial = Linkage(data.unknown, data.known, self._protector, self._protect)
                 rows += linkage_rows(protection, trial, self._key.rng("linkage"))
         if RETRIEVAL in setting.adversaries:
             with self._timed("retrieval"):
@@ -291,22 +275,6 @@ class _Run:
     def _may_be_shown(self) -> bool:
         """Whether what the cell makes of a text was released by a mechanism with a guarantee, all of it."""
         return self._protector.promised and self._setting.unknown != "keep"
-
-    def _exponents(self) -> dict[str, float | None] | None:
-        protector = self._protector
-        return (
-            protector.exponents(self._setting.data.unknown)
-            if isinstance(protector, DocumentProtector)
-            else None
-        )
-
-    def _price(self) -> float | None:
-        """Of one release in the ledger: epsilon times N of a word mechanism, the bound of a document mechanism."""
-        if not self._protector.promised:
-            return None
-        if isinstance(self._protector, WordProtector):
-            return self._protector.mechanism.guarantee.lifted(self._setting.data.size).epsilon_total
-        return self._protector.bound
 
     def _attack(self, name: str, task: Task, bags: Sequence[Bag], protection: Protection) -> Row:
         with self._timed(f"{name} {task}"):
@@ -337,10 +305,9 @@ class _Run:
         """The labels that an adversary knows, and the score of each for each bag, shape (bags, labels)."""
         labels = [text.label(task) for text in texts]
         self._facts = {}
-        if name == INFORMED and isinstance(self._protector, DocumentProtector):
-            found = self._protector.informed(texts, labels, released)
-            if found is not None:
-                return found
+        found = self._protector.informed(texts, labels, released) if name == INFORMED else None
+        if found is not None:
+            return found
         attacker = self._attacker(name, task).fit(X, labels)
         self._facts = attacker.facts_
         return attacker.classes_, attacker.decision_function(bags)
@@ -350,10 +317,10 @@ class _Run:
         return self._setting.seed * 1_000_003 + self._cell.repeat
 
     def _attacker(self, name: str, task: Task) -> AbstractAttacker:
-        if name == INFORMED and self._mechanism is not None:
+        if name == INFORMED and self._protector.kernel is not None:
             if task not in self._transitions:
                 rng = self._key.rng(f"informed/{self._cell.repeat}/{task}")
-                self._transitions[task] = transition_of(self._mechanism, rng)
+                self._transitions[task] = transition_of(self._protector.kernel, rng)
             return Informed(self._transitions[task], self._setting.embeddings, seed=self._seed)
         return kind_of(name).make(task, self._distances, self._seed)
 

@@ -123,14 +123,14 @@ def _blind_by_law(texts: Sequence[EncodedText], naming: Float64Array, names: Seq
 def with_limit(row: Row, record: dict[str, Any], near: Neighborhood | None, size: int) -> Row:
     """The row of the holder of the originals with what the guarantee alone says of him: ``at_most``.
 
-    ``record`` is what its cell found beside the rows; ``size`` is N of a word mechanism.
+    ``record`` is what its cell found beside the rows; ``size`` is N where words are replaced.
     """
     if row.adversary != ORIGINALS:
         return row
     limits = [1.0]
     if row.bound is not None:
         limits.append(row.extra["limit"])
-    if record["promised"] and near is not None and row.epsilon is not None and record["level"] == "word":
+    if record["promised"] and near is not None and row.epsilon is not None and record["exponents"] is None:
         limits.append(near.success_at_most(row.epsilon, size, record["delta"]))
     kept = {name: value for name, value in row.extra.items() if name != "limit"}
     return replace(row, extra={**kept, "at_most": min(limits)})

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from publius.errors import UsageError
 from publius.evaluation.attackers.language import AT_ONCE, TOKENS_A_WORD, LanguageAdversary
 from publius.evaluation.data import Dataset
-from publius.evaluation.document_protector import document_length
 from publius.evaluation.encoding import EncodedDataset
+from publius.evaluation.readings import length_with_reference
 from publius.evaluation.rows import CLEAN
 from publius.releases.writing.chat import PREFIX, ChatModel
 
@@ -78,4 +78,4 @@ def what_is_sent(evaluation: Evaluation) -> str | None:
 
 def _largest(request: Request, data: EncodedDataset) -> int:
     """Words of the largest bag that is asked about."""
-    return max(data.size, document_length(request) if request.of_documents else 0)
+    return max(data.size, length_with_reference(request) if "reference" in request.reads else 0)

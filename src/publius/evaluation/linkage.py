@@ -51,7 +51,6 @@ class Linkage:
         others: further texts of the same authors, protected alike.
         protector: of the cell.
         protect: as `Protect`.
-        price: of one release in the ledger, epsilon times N or the bound; None where nothing is promised.
 
     """
 
@@ -59,7 +58,6 @@ class Linkage:
     others: Sequence[EncodedText]
     protector: AbstractProtector
     protect: Protect
-    price: float | None
 
 
 def linkage_rows(protection: Protection, trial: Linkage, rng: Generator) -> list[Row]:
@@ -129,10 +127,10 @@ def _of_originals(
 
 def _row(protection: Protection, trial: Linkage, hits: Sequence[bool], count: int, kind: str) -> Row:
     """``releases`` come together on one side; ``ledger_total`` is what the ledger holds for all that is seen."""
-    seen = count if kind == "originals" else count + 1
+    price, seen = trial.protector.price, count if kind == "originals" else count + 1
     extra: dict[str, Any] = {
         "releases": count, "linked": kind, "candidates": len(hits),
-        "ledger_total": None if trial.price is None else trial.price * seen,
+        "ledger_total": None if price is None else price * seen,
         "bound_total": None if protection.bound is None else protection.bound * seen,
     }  # fmt: skip
     return make_row(protection, LINKAGE, "link", hits, 1 / len(hits), extra)

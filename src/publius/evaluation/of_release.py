@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from publius.errors import PolicyError, UsageError
-from publius.evaluation.document_protector import DocumentProtector
 from publius.evaluation.experiment import Cell, Setting
-from publius.evaluation.protectors import WordProtector
 from publius.evaluation.runner import Request
 from publius.files import shown
 from publius.releases.signoff import read_manifest_of
@@ -22,6 +20,11 @@ _FLAGS: Final = {
     "bounds": "--bound",
     "parameters": "a parameter of the mechanism",
 }
+_READ: Final = {
+    False: {each: each for each in ("metric", "embeddings", "unknown", "stop_words")},
+    True: {"reference": "reference", "preserve": "preserve", "first": "first", "document_unknown": "unknown"},
+}
+"""How texts are read, without and with a reference: options of an evaluation, and their names in a manifest."""
 _CHECKED_BY_DIGEST: Final = ("embeddings", "reference", "stop_words")
 """What may have another name here than where the release was made."""
 
@@ -48,7 +51,17 @@ def choices_of(release: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 def choices_from(manifest: Mapping[str, Any], what: str = "the plan") -> dict[str, Any]:
     """The same from a manifest: that of ``what``, a release or one that is only planned."""
     _check_kind(manifest, what)
-    return _documents(manifest) if manifest.get("level") == "document" else _words(manifest)
+    bound = manifest.get("bound")
+    strength = {"epsilons": (float(manifest["epsilon"]),)} if bound is None else {"bounds": (float(bound),)}
+    return {
+        "mechanisms": (manifest["mechanism"],),
+        "epsilons": (),
+        "bounds": (),
+        **strength,
+        **{choice: manifest[name] for choice, name in _READ[manifest.get("reference") is not None].items()},
+        "length": manifest["size"],
+        "parameters": dict(manifest["mechanism_parameters"]),
+    }
 
 
 def _agrees(made_with: Any, named: Any) -> bool:
@@ -69,35 +82,6 @@ def _check_kind(manifest: Mapping[str, Any], what: str) -> None:
         )
 
 
-def _words(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    parameters = dict(manifest["mechanism_parameters"])
-    return {
-        "mechanisms": (manifest["mechanism"],),
-        "epsilons": (float(manifest["epsilon"]),),
-        "bounds": (),
-        "metric": manifest["metric"],
-        "embeddings": manifest["embeddings"],
-        "length": manifest["size"],
-        "unknown": manifest["unknown"],
-        "stop_words": manifest["stop_words"],
-        "parameters": parameters,
-    }
-
-
-def _documents(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "mechanisms": (manifest["mechanism"],),
-        "epsilons": (),
-        "bounds": (float(manifest["bound"]),),
-        "reference": manifest["reference"],
-        "preserve": manifest["preserve"],
-        "first": manifest["first"],
-        "document_unknown": manifest["unknown"],
-        "length": manifest["size"],
-        "parameters": dict(manifest["mechanism_parameters"]),
-    }
-
-
 def check_same(release: Path, request: Request, setting: Setting) -> None:
     """That what is evaluated is what the manifest states; `UsageError` where vectors or anything else differ."""
     manifest = read_manifest_of(release)
@@ -112,23 +96,20 @@ def check_same(release: Path, request: Request, setting: Setting) -> None:
 
 def _differing(manifest: Mapping[str, Any], request: Request, setting: Setting, cell: Cell) -> list[str]:
     protector = setting.protector(cell)
-    if isinstance(protector, WordProtector):
-        mechanism = protector.mechanism
-        found = {
-            "vocabulary_sha256": mechanism.embeddings.sha256,
-            "mechanism_parameters": mechanism.parameters,
-            "stop_words_sha256": StopWords.load(request.stop_words).sha256,
-            "size": setting.data.size,
-            "epsilon": mechanism.guarantee.epsilon,
-        }
-    elif isinstance(protector, DocumentProtector) and setting.documents is not None:
-        found = {
-            "mechanism_parameters": protector.document_mechanism.parameters,
-            "reference_sha256": setting.documents.reference.sha256,
-            "bound": protector.bound,
-            "epsilon": protector.epsilon,
-            "size": setting.documents.length,
-        }
+    mechanism, stops = (
+        protector.mechanism,
+        getattr(setting.reading(cell.mechanism).public, "stop_words", None),
+    )
+    if mechanism is None:
+        return []
+    found = {
+        "mechanism_parameters": mechanism.parameters,
+        "vocabulary_sha256": mechanism.vocabulary.sha256,
+        "stop_words_sha256": StopWords.load(stops or request.stop_words).sha256,
+        "size": mechanism.length,
+        "epsilon": mechanism.guarantee.epsilon,
+        "bound": mechanism.guarantee.bound,
+    }
     return [name for name, value in found.items() if not _same(manifest.get(name), value)]
 
 

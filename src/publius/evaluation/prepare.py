@@ -8,10 +8,10 @@ from pathlib import Path
 
 from publius.evaluation.data import check_tasks
 from publius.evaluation.dataset_files import open_dataset
-from publius.evaluation.document_protector import document_choices
 from publius.evaluation.encoding import encode_dataset, without_rejected
 from publius.evaluation.language_choice import language_adversary
 from publius.evaluation.own_data import Columns
+from publius.evaluation.readings import reference_reading
 from publius.evaluation.report import write_report
 from publius.evaluation.runner import Evaluation, Request, Results, facts_of
 from publius.evaluation.same_run import key_of
@@ -36,12 +36,11 @@ def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: 
     request = replace(request, tasks=check_tasks(dataset, request.tasks))
     data = encode_dataset(dataset, vectors, encoding, request.training)
     language = language_adversary(request, dataset, data)
-    documents = document_choices(request, dataset)
-    reference = None if documents is None else documents.reference
+    whole = reference_reading(request, dataset)
     key = key_of(output)
-    facts = facts_of(request, dataset, data, vectors, reference, key=key)
+    facts = facts_of(request, dataset, data, vectors, whole, key=key)
     evaluation = Evaluation(output, request, facts, work.seed, key)
-    evaluation.prepare(data, vectors, documents, language)
+    evaluation.prepare(data, vectors, whole, language)
     return evaluation
 
 

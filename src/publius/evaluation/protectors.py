@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
+from publius.errors import UsageError
 from publius.evaluation.distance_attack import DistanceAttack
 from publius.evaluation.encoding import OUTSIDE, EncodedText
+from publius.evaluation.neighborhood import MOST_TEXTS, nearest_others
 from publius.evaluation.originals import (
     MOST_OUTCOMES,
     bag_laws,
@@ -20,8 +23,10 @@ from publius.evaluation.originals import (
     outcomes_of_bags,
 )
 from publius.evaluation.protection import Protected, displacement, protect_texts
-from publius.evaluation.transition import is_exact, transition_of
-from publius.mechanisms.kernel import Kernel
+from publius.evaluation.readings import Reading
+from publius.evaluation.transition import transition_of
+from publius.mechanisms.kernel import Kernel, is_exact
+from publius.mechanisms.mechanism import Mechanism
 from publius.noise.randomness import Generator, RunKey
 
 if TYPE_CHECKING:
@@ -53,6 +58,9 @@ class AbstractProtector(ABC):
         exact: whether the outcome probabilities of the mechanism are known.
         promised: whether there is a guarantee in the metric of the evaluation.
         level: "word", "document" or "none".
+        mechanism: what protects; None where nothing does.
+        price: of one release in the ledger, None where nothing is promised.
+        kernel: what replaces words one by one; None where nothing does.
 
     """
 
@@ -62,6 +70,9 @@ class AbstractProtector(ABC):
     exact: bool = False
     promised: bool = False
     level: str = "none"
+    mechanism: Mechanism | None = None
+    price: float | None = None
+    kernel: Kernel | None = None
 
     @abstractmethod
     def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[Protected]:
@@ -76,6 +87,22 @@ class AbstractProtector(ABC):
         self, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
     ) -> Originals:
         """What the holder of the originals finds; the candidates are ``texts``."""
+
+    def informed(
+        self, known: Sequence[EncodedText], labels: Sequence[str], released: Sequence[Protected]
+    ) -> tuple[list[str], Float64Array] | None:
+        """The labels, and for each release how likely it is under the known texts of each, shape (releases, labels).
+
+        None where the law over outcomes cannot be written down.
+        """
+        return None
+
+    def exponents(self, texts: Sequence[EncodedText]) -> dict[str, float | None] | None:
+        """Medians over the texts of the nats to the nearest other, the nearest of the topic, the median of the topic.
+
+        None where the distances of the texts say them.
+        """
+        return None
 
 
 @final
@@ -108,54 +135,136 @@ class Unprotected(AbstractProtector):
 
 
 @final
-class WordProtector(AbstractProtector):
-    """A word mechanism on bags of ``size`` words."""
+class Protector(AbstractProtector):
+    """A mechanism on the texts of an evaluation, read as ``reading`` says; ``metric`` is the evaluation's.
 
-    level = "word"
+    What an adversary who knows it can compute follows from what it states of itself: a law over outcomes
+    (`Mechanism.law`), a kernel on each word (`Mechanism.replaces`), or places among features
+    (`Mechanism.positions`).
+    """
 
-    def __init__(self, mechanism: Kernel, size: int, *, metric: str, unknown: str) -> None:
-        self.mechanism, self.size = mechanism, size
+    def __init__(self, mechanism: Mechanism, reading: Reading, *, metric: str) -> None:
+        self.mechanism: Mechanism = mechanism
+        self._reading, self.kernel = reading, mechanism.replaces
         guarantee = mechanism.guarantee
-        self.epsilon = mechanism.epsilon
-        self.exact = is_exact(mechanism)
-        self.promised = guarantee.evidence != "none" and guarantee.metric == metric
-        if self.promised and unknown != "keep":
-            lifted = guarantee.lifted(size)
-            self.delta = lifted.delta
-            self.bound = lifted.privacy_map(mechanism.metric.diameter_bound(mechanism.embeddings.vectors))
+        self.epsilon = guarantee.epsilon if self.kernel is None else self.kernel.epsilon
+        self.level = guarantee.level
+        self.exact = mechanism.law([]) is not None if self.kernel is None else is_exact(self.kernel)
+        known = guarantee.evidence != "none"
+        self.promised = known and (guarantee.bound is not None or guarantee.metric == metric)
+        if self.promised:
+            self.price = guarantee.epsilon_total if guarantee.bound is None else guarantee.bound
+        if self.promised and reading.unknown != "keep":
+            self.bound, self.delta = mechanism.between_any, guarantee.between_any_delta
 
     def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[Protected]:
         """See `AbstractProtector.protect`."""
-        return protect_texts(texts, self.mechanism, key, stream)
+        if self.kernel is not None:
+            return protect_texts(texts, self.kernel, key, stream)
+        generators = [key.rng(f"{stream}/{text.id}") for text in texts]
+        found = self.mechanism.draw(self._reading.places(texts), generators)
+        outside = np.full(self.mechanism.length, OUTSIDE, np.int64)
+        return [
+            Protected(text, outside, tuple(outcome.bag.words()), outcome.bag, outcome.prototype)
+            for text, outcome in zip(texts, found, strict=True)
+        ]
 
     def moved(self, released: Sequence[Protected]) -> tuple[float | None, float | None]:
         """See `AbstractProtector.moved`."""
-        found = displacement(released, self.mechanism)
+        if self.kernel is None:
+            return None, None
+        found = displacement(released, self.kernel)
         return found.changed, found.mean_distance
 
     def originals(
         self, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
     ) -> Originals:
-        """Exact where all bags can be written down; else by the text's own words pushed through, or by distances.
+        """Exact from a law over outcomes, for the words that leave are drawn from the outcome alone.
 
-        What a short text was filled up with he does not know, and draws it anew.
+        Where words are replaced one by one: see `originals_of_words`. A noisy position is not released, so there he
+        compares positions: an attack.
         """
-        vocabulary = self.mechanism.embeddings.size
-        log_rows = getattr(self.mechanism, "log_probabilities", None)
-        passed = any((text.indices == OUTSIDE).any() for text in texts)
-        inside = [text.guessed[text.guessed != OUTSIDE] for text in texts]
-        bags = [item.outputs[item.outputs != OUTSIDE] for item in released]
-        if self.exact:
-            scores = mixture_scores(inside, _counts(bags, vocabulary), transition_of(self.mechanism, rng))
+        if self.kernel is not None:
+            return originals_of_words(self.kernel, self.mechanism.length, texts, released, rng)
+        documents = self._reading.places(texts)
+        law = self.mechanism.law(documents)
+        if law is not None:
+            scores = np.log(law[:, [item.prototype or 0 for item in released]].T)
+            return Originals(exact_success(law, _names(texts)), scores, law)
+        seen = [self.mechanism.indices(item.words) for item in released]
+        return Originals(None, np.asarray(-(self.epsilon or 1.0) * self._gaps(seen, documents)))
+
+    def informed(
+        self, known: Sequence[EncodedText], labels: Sequence[str], released: Sequence[Protected]
+    ) -> tuple[list[str], Float64Array] | None:
+        """See `AbstractProtector.informed`."""
+        law = self.mechanism.law(self._reading.places(known))
+        if law is None:
+            return None
+        names = sorted(set(labels))
+        means = np.array([law[[label == name for label in labels]].mean(axis=0) for name in names])
+        return names, means[:, [item.prototype or 0 for item in released]].T
+
+    def exponents(self, texts: Sequence[EncodedText]) -> dict[str, float | None] | None:
+        """See `AbstractProtector.exponents`; of more than `MOST_TEXTS` texts the first ones are compared.
+
+        Exact from a law over outcomes: the largest logarithm of a ratio of probabilities. For a position what the
+        guarantee states for the distance of the two: epsilon times it, at most the bound.
+        """
+        if self.kernel is not None:
+            return None
+        chosen = texts[:MOST_TEXTS]
+        documents = self._reading.places(chosen)
+        law = self.mechanism.law(documents)
+        if law is not None:
+            logs = np.log(law)
+            table = np.array([np.abs(logs - row).max(axis=1) for row in logs])
         else:
-            scores = DistanceAttack(self.mechanism, inside, rng).scores(bags)
-        if passed:
-            return Originals(None, scores + _passed_agree(texts, released))
-        filled = any(text.padding for text in texts)
-        if log_rows and not filled and outcomes_of_bags(vocabulary, self.size) <= MOST_OUTCOMES:
-            laws = bag_laws([np.exp(log_rows(text.indices)) for text in texts])
-            return Originals(exact_success(laws, _names(texts)), scores, laws)
-        return Originals(None, scores)
+            gaps = self._gaps(documents, documents)
+            table = np.minimum((self.epsilon or np.inf) * gaps, self.bound or np.inf)
+        names = ("nearest", "same_topic", "typical_same_topic")
+        return {
+            name: _median(values) for name, values in zip(names, nearest_others(table, chosen), strict=True)
+        }
+
+    def _gaps(self, one: Sequence[IndexArray], other: Sequence[IndexArray]) -> Float64Array:
+        """How far the documents of ``one`` lie from those of ``other`` among the features."""
+        rows, columns = self.mechanism.positions(one), self.mechanism.positions(other)
+        if rows is None or columns is None:
+            raise UsageError(
+                f"nothing is known of how {self.mechanism.name} reads a document: it cannot be attacked"
+            )
+        return np.asarray(np.sqrt(((rows[:, None] - columns[None]) ** 2).sum(axis=2)))
+
+
+def originals_of_words(
+    kernel: Kernel, size: int, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
+) -> Originals:
+    """Exact where all bags can be written down; else by the text's own words pushed through, or by distances.
+
+    What a short text was filled up with he does not know, and draws it anew.
+    """
+    vocabulary = kernel.embeddings.size
+    log_rows = getattr(kernel, "log_probabilities", None)
+    passed = any((text.indices == OUTSIDE).any() for text in texts)
+    inside = [text.guessed[text.guessed != OUTSIDE] for text in texts]
+    bags = [item.outputs[item.outputs != OUTSIDE] for item in released]
+    if is_exact(kernel):
+        scores = mixture_scores(inside, _counts(bags, vocabulary), transition_of(kernel, rng))
+    else:
+        scores = DistanceAttack(kernel, inside, rng).scores(bags)
+    if passed:
+        return Originals(None, scores + _passed_agree(texts, released))
+    filled = any(text.padding for text in texts)
+    if log_rows and not filled and outcomes_of_bags(vocabulary, size) <= MOST_OUTCOMES:
+        laws = bag_laws([np.exp(log_rows(text.indices)) for text in texts])
+        return Originals(exact_success(laws, _names(texts)), scores, laws)
+    return Originals(None, scores)
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _counts(bags: Sequence[IndexArray], vocabulary: int) -> csr_array:

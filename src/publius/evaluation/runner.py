@@ -22,23 +22,22 @@ from publius.errors import DataError, PubliusError, UsageError
 from publius.evaluation.adversaries import PRESETS, choose_adversaries
 from publius.evaluation.attackers.language import LanguageAdversary
 from publius.evaluation.data import Dataset
-from publius.evaluation.document_protector import DocumentChoices, document_length
 from publius.evaluation.encoding import EncodedDataset
 from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
 from publius.evaluation.hindsight import with_limit
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
+from publius.evaluation.readings import Reading
 from publius.evaluation.rows import CLEAN, Row
 from publius.evaluation.same_run import keep_key, what_is_the_same
 from publius.files import read_bytes_limited, shown, storage_error, write_file
 from publius.files.workers import spawning
-from publius.mechanisms.registry import DOCUMENT_MECHANISMS, parameters_of
+from publius.mechanisms.registry import class_named, parameters_of, strength_of
 from publius.mechanisms.whole import LENGTH
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import entropy
 from publius.releases.engines.worker_pool import end_with_parent
 from publius.settings import EvaluationSettings, MechanismSettings, declared
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.reference import Reference
 
 Progress = Callable[[str, int, int], None]
 """Called with the part that was just done, or "" within one, how many steps are done, and how many there are."""
@@ -57,28 +56,20 @@ class Request(EvaluationSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in self.mechanisms:
-            if name not in DOCUMENT_MECHANISMS:
-                parameters_of(name)
+            parameters_of(name)
         for strength in (*self.epsilons, *self.bounds):
             checked_epsilon(strength)
         if not self.mechanisms:
             raise UsageError("an evaluation needs a mechanism")
-        if self.of_documents and self.reference is None:
-            raise UsageError(
-                f"the mechanism {self.of_documents[0]} needs a public reference: give --reference"
-            )
+        if self.bounded and self.reference is None:
+            raise UsageError(f"the mechanism {self.bounded[0]} needs a public reference: give --reference")
 
     def check_asked(self) -> None:
         """`UsageError` for what would be passed over: a mechanism without a strength, a parameter without a taker."""
-        if self.bounds and not self.epsilons and len(self.of_documents) < len(self.mechanisms):
-            replacing = next(name for name in self.mechanisms if name not in self.of_documents)
+        if self.bounds and not self.epsilons and len(self.bounded) < len(self.mechanisms):
+            replacing = next(name for name in self.mechanisms if name not in self.bounded)
             raise UsageError(f"the mechanism {replacing} replaces words: give --epsilon")
-        takers = [
-            {each.name for each in declared(DOCUMENT_MECHANISMS[name].Parameters)}
-            if name in DOCUMENT_MECHANISMS
-            else parameters_of(name)
-            for name in self.mechanisms
-        ]
+        takers = map(parameters_of, self.mechanisms)
         if self.parts is not None and self.adversary is not None:
             raise UsageError(
                 "a language model learns from all known texts: leave out --parts, or --adversary"
@@ -94,7 +85,7 @@ class Request(EvaluationSettings):
         preset = PRESETS[settings.preset]
         first = "prototype" if settings.bounds and not settings.epsilons else MechanismSettings.mechanism
         mechanisms = settings.mechanisms or (first,)
-        whole = all(name in DOCUMENT_MECHANISMS for name in mechanisms)
+        whole = all(class_named(name).reads == "reference" for name in mechanisms)
         return cls(**{
             **choices,
             "mechanisms": mechanisms,
@@ -104,9 +95,14 @@ class Request(EvaluationSettings):
         })  # fmt: skip
 
     @property
-    def of_documents(self) -> list[str]:
-        """Those of the mechanisms that protect whole documents."""
-        return [name for name in self.mechanisms if name in DOCUMENT_MECHANISMS]
+    def bounded(self) -> list[str]:
+        """Those of the mechanisms whose strength is a bound between any two documents."""
+        return [name for name in self.mechanisms if strength_of(name) == "bound"]
+
+    @property
+    def reads(self) -> set[str]:
+        """The public inputs that its mechanisms read texts with."""
+        return {class_named(name).reads for name in self.mechanisms}
 
     @property
     def times(self) -> int:
@@ -124,14 +120,13 @@ class Request(EvaluationSettings):
 
         Unprotected texts are attacked as often as protected ones: adversaries draw lots, and differ by them.
 
-        A document mechanism is tried at the bounds; where there are none, at the epsilons.
+        A mechanism that takes a bound is tried at the bounds; where there are none, at the epsilons.
         """
         found = [Cell(CLEAN, None, repeat) for repeat in range(self.times)]
         for repeat, mechanism in product(range(self.times), self.mechanisms):
-            if mechanism in self.of_documents and self.bounds:
-                found += [Cell(mechanism, None, repeat, at) for at in sorted(set(self.bounds), reverse=True)]
-            else:
-                found += [Cell(mechanism, at, repeat) for at in sorted(set(self.epsilons), reverse=True)]
+            strength = strength_of(mechanism) if self.bounds else "epsilon"
+            values = {"bound": self.bounds, "epsilon": self.epsilons}[strength]
+            found += [Cell.at(mechanism, strength, at, repeat) for at in sorted(set(values), reverse=True)]
         return found
 
 
@@ -154,7 +149,7 @@ def facts_of(
     dataset: Dataset,
     data: EncodedDataset,
     embeddings: Embeddings,
-    reference: Reference | None = None,
+    whole: Reading | None = None,
     *,
     key: bytes,
 ) -> dict[str, Any]:
@@ -186,8 +181,8 @@ def facts_of(
         "split": dataset.split,
         **what_is_the_same(request.mechanisms, request.stop_words, dataset, key),
         "documents": None
-        if reference is None
-        else {"reference_sha256": reference.sha256, "size": document_length(request)},
+        if whole is None
+        else {"reference_sha256": whole.public.sha256, "size": whole.length},
     }
 
 
@@ -220,14 +215,14 @@ class Evaluation:
         self,
         data: EncodedDataset,
         embeddings: Embeddings,
-        documents: DocumentChoices | None = None,
+        whole: Reading | None = None,
         language: LanguageAdversary | None = None,
     ) -> None:
         """What the cells share."""
         request = self.request
         self._setting = Setting(
             data, embeddings, request.metric, dict(request.parameters), request.adversaries, request.tasks,
-            self.facts["chance"], self.seed, request.snippet, request.unknown, documents, language,
+            self.facts["chance"], self.seed, request.snippet, request.unknown, whole, language,
             compared=PRESETS[request.preset].compared,
         )  # fmt: skip
 

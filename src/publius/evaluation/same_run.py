@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from publius.evaluation.data import Dataset
 from publius.files import os_errors, write_file
-from publius.mechanisms.registry import DOCUMENT_MECHANISMS, mechanism_class
+from publius.mechanisms.registry import class_named
 from publius.noise.randomness import KEY_BYTES, entropy
 from publius.text.tokenizer import StopWords
 
@@ -47,9 +47,8 @@ def _keyed(key: bytes, rows: list[tuple[Any, ...]]) -> str:
 
 def _code(name: str) -> str:
     """A digest of the files in which a mechanism's class and those that it derives from are written."""
-    kind: type = DOCUMENT_MECHANISMS[name] if name in DOCUMENT_MECHANISMS else mechanism_class(name)
     digest = hashlib.sha256()
-    for each in kind.__mro__:
+    for each in class_named(name).__mro__:
         with contextlib.suppress(TypeError, OSError):  # built in, or made where no file is
             digest.update(Path(inspect.getsourcefile(each) or "").read_bytes())
     return digest.hexdigest()

@@ -16,7 +16,7 @@ from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import Finding as FoundByOne
 from publius.evaluation.summary import Line, summarize
 from publius.evaluation.verdict import judge, read_limits
-from publius.mechanisms.registry import DOCUMENT_MECHANISMS, mechanism_class, parameters_of
+from publius.mechanisms.registry import class_named, parameters_of
 from publius.privacy.guarantee import total_exponent
 from publius.privacy.promise import rounded_up
 from publius.releases.digests import file_digests
@@ -31,9 +31,8 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     Raises `UsageError` where it measured another setting, `DataError` where there is no evaluation.
     """
     results = read_results(folder)
-    document = manifest.get("level") == "document"
-    matching(manifest, _stated(results, document=document))
-    _check_choices(manifest, results, document=document)
+    matching(manifest, _stated(results, manifest))
+    _check_choices(manifest, results)
     lines = summarize(results)
     line = _line(manifest, lines)
     clean = next((each for each in lines if each.clean), None)
@@ -92,16 +91,16 @@ def _documents(count: int) -> str:
     return "1 document" if count == 1 else f"{count:,} documents"
 
 
-def _check_choices(manifest: Mapping[str, Any], results: Results, *, document: bool) -> None:
+def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:
     """`UsageError` for what was asked otherwise than the release was made, by the names of the options."""
     request = results.facts["request"]
     made = dict(manifest.get("mechanism_parameters") or {})
     asked = request.get("parameters") or {}
     pairs = {name: (asked[name], made[name]) for name in asked.keys() & made.keys()}
-    if document:
-        pairs["first"] = (request.get("first"), manifest.get("first"))
+    if "first" in manifest:
+        pairs["first"] = (request.get("first"), manifest["first"])
         pairs["length"] = (results.facts.get("size"), manifest["size"])
-    elif "metric" in parameters_of(manifest["mechanism"]):
+    if "metric" in parameters_of(manifest["mechanism"]):
         pairs["metric"] = (request.get("metric"), manifest["metric"])
     pairs |= {
         name: (value, made[name])
@@ -122,9 +121,7 @@ def _check_choices(manifest: Mapping[str, Any], results: Results, *, document: b
 
 def _defaults(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """What the release's mechanism takes where nothing is said; without those that follow from the rest."""
-    name = manifest["mechanism"]
-    kind = DOCUMENT_MECHANISMS[name] if name in DOCUMENT_MECHANISMS else mechanism_class(name)
-    values = {each.name: each.default for each in declared(kind.Parameters)}
+    values = {each.name: each.default for each in declared(class_named(manifest["mechanism"]).Parameters)}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -134,10 +131,10 @@ def _alike(found: Any, wanted: Any) -> bool:
     return bool(found == wanted)
 
 
-def _stated(results: Results, *, document: bool) -> dict[str, Any]:
+def _stated(results: Results, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """The facts under the names that a manifest has for them: of the vocabulary, or of the reference."""
     request = results.facts["request"]
-    if document:
+    if manifest.get("reference") is not None:
         read = results.facts.get("documents") or {}
         return {
             **read,
@@ -165,15 +162,12 @@ def _line(manifest: Mapping[str, Any], lines: list[Line]) -> Line:
 
 
 def _same(line: Line, manifest: Mapping[str, Any]) -> bool:
-    if manifest.get("level") != "document":
-        return _near(line.epsilon, manifest["epsilon"])
-    return _near(line.bound, manifest.get("bound")) and (
-        line.epsilon == manifest["epsilon"] or _near(line.epsilon, manifest["epsilon"])
-    )
+    bound = manifest.get("bound")
+    return _near(line.epsilon, manifest["epsilon"]) and (bound is None or _near(line.bound, bound))
 
 
 def _near(one: float | None, other: float | None) -> bool:
-    return one is not None and other is not None and math.isclose(one, other, rel_tol=1e-9)
+    return one == other or (one is not None and other is not None and math.isclose(one, other, rel_tol=1e-9))
 
 
 def _setting(line: Line) -> str:

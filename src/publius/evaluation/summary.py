@@ -154,8 +154,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _exponent(results: Results, epsilon: float | None, which: str, found: dict[str, Any]) -> float | None:
-    """Median nats of a kind; those of a document mechanism were computed with its cell."""
-    if found["level"] == "document":
+    """Median nats of a kind: those of its cell, or what the distances of the texts say."""
+    if found["exponents"] is not None:
         stated: float | None = found["exponents"][which]
         return stated
     near = results.neighborhood

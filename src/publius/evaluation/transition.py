@@ -106,8 +106,3 @@ def transition_of(mechanism: Kernel, rng: Generator) -> AbstractTransition:
     if log_rows := getattr(mechanism, "log_probabilities", None):
         return ExactTransition(log_rows, size)
     return EstimatedTransition(mechanism, rng)
-
-
-def is_exact(mechanism: Kernel) -> bool:
-    """Whether the informed adversary knows the mechanism's probabilities exactly."""
-    return hasattr(mechanism, "pushed") or hasattr(mechanism, "log_probabilities")

@@ -20,7 +20,7 @@ from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
 from publius.privacy.guarantee import Bound, Evidence, Guarantee
-from publius.settings import EUCLIDEAN, Settings, declared
+from publius.settings import EUCLIDEAN, Reads, Settings, declared
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
 
@@ -38,6 +38,12 @@ class Kernel(ABC):
     the metric (unless it has one of its own) and what `Parameters` declares. A mechanism whose guarantee has the
     evidence "none" is refused by a release.
 
+    >>> import publius
+    >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+    >>> kernel = publius.make_mechanism("exponential", toy, epsilon=2.0)
+    >>> isinstance(kernel, publius.Kernel), kernel.guarantee.map(0.5)
+    (True, 1.0)
+
     Attributes:
         name: as given on the command line and written in the manifest.
         Parameters: what it takes beyond epsilon and metric, declared with `publius.settings.option`.
@@ -45,6 +51,7 @@ class Kernel(ABC):
         evidence: what its guarantee rests on.
         preparation: what is computed over the vocabulary before a first draw.
         range_of: name of a mechanism that is of use at about the same epsilons; None where that is to be found out.
+        reads: the public input that documents are read with.
         batch_words: words that are best searched together; it never changes a result.
         embeddings: the public vocabulary with its vectors.
         metric: d, in which the guarantee is stated.
@@ -59,6 +66,7 @@ class Kernel(ABC):
     evidence: ClassVar[Evidence] = "proven"
     preparation: ClassVar[Preparation] = "none"
     range_of: ClassVar[str | None] = None
+    reads: ClassVar[Reads] = "embeddings"
     batch_words: ClassVar[int] = 4096  # enough for BLAS, 10 MB of noise at 300 dimensions
     embeddings: Embeddings
     metric: AbstractMetric
@@ -222,6 +230,11 @@ class AbstractExact(Kernel):
             words = np.arange(start, min(start + _ROWS, self.embeddings.size))
             result += given[:, words] @ np.exp(self.log_probabilities(words))
         return result.reshape(np.shape(distributions))
+
+
+def is_exact(kernel: Kernel | type[Kernel]) -> bool:
+    """Whether the probabilities of its output words can be computed: whoever knows the mechanism knows them."""
+    return hasattr(kernel, "pushed") or hasattr(kernel, "log_probabilities")
 
 
 _ROWS = 64

@@ -59,25 +59,21 @@ class Lifted(Mechanism):
 
         >>> import publius
         >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
-        >>> Lifted(publius.Laplace(toy, epsilon=2.0), length=10).guarantee.map(0.1)
-        2.0
+        >>> Lifted(publius.Laplace(toy, epsilon=2.0), length=10).guarantee.map(0.5)
+        10.0
         """
         if type(length) is not int or length < 1:
             raise UsageError(
                 "a release needs a public length N: give a number, or take the shortest document's"
             )
-        self._kernel, self.length, self.ordered = kernel, length, ordered
+        self.replaces, self.length, self.ordered = kernel, length, ordered
+        self._kernel = kernel
         self.name = kernel.name
 
     def __repr__(self) -> str:
         """The kernel and N, for a notebook."""
         order = "" if self.ordered is None else f", ordered={self.ordered!r}"
         return f"Lifted({self._kernel!r}, length={self.length}{order})"
-
-    @property
-    def kernel(self) -> Kernel:
-        """The word mechanism that is lifted."""
-        return self._kernel
 
     @property
     def implementation(self) -> type:
@@ -94,6 +90,11 @@ class Lifted(Mechanism):
         """The kernel's guarantee times N, for bags; for ordered text the sum over places."""
         lifted = known_guarantee(self._kernel).lifted(self.length)
         return lifted if self.ordered is None else lifted.in_order(self.ordered.keep)
+
+    @property
+    def between_any(self) -> float:
+        """See `Mechanism.between_any`: at the diameter of the vocabulary."""
+        return self.guarantee.map(self._kernel.metric.diameter_bound(self.vocabulary.vectors))
 
     @property
     def parameters(self) -> dict[str, Any]:

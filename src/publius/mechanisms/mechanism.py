@@ -23,6 +23,7 @@ from publius.text.drawn_bags import DrawnBags
 if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
     from publius.vectors.embeddings import Embeddings
+    from publius.vectors.learning.prototypes import Prototypes
     from publius.vectors.learning.reference import Reference
 
 
@@ -164,17 +165,27 @@ class OrderedText:
 
 
 class Mechanism(ABC):
-    """A randomized map from documents to bags of public words.
+    """A randomized map from documents to bags of public words: `Lifted`, `Prototype`, `Position`.
+
+    >>> import publius
+    >>> toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+    >>> mechanism = publius.Lifted(publius.Laplace(toy, epsilon=2.0), length=3)
+    >>> isinstance(mechanism, publius.Mechanism), mechanism.guarantee.map(0.5)
+    (True, 3.0)
+    >>> publius.release("north, north", mechanism).bag.size
+    3
 
     Attributes:
         name: as given on the command line and written in the manifest.
         Parameters: what it takes beyond epsilon, bound and length, declared with `publius.settings.option`.
+        fields: what an outcome says beside its bag, by the names that files have for it.
         length: N, the public number of words of a released bag.
         preserve: what a release keeps: "words", "topic" or "meaning".
         ordered: what is kept of the order of a text; None for bags.
         reads_texts: whether documents are texts, whose words are looked up in the vocabulary.
         releases_bags: whether a bag of words leaves beside the label.
         names_prototypes: whether an outcome says which public prototype it is.
+        replaces: the kernel on each word; None where words are not replaced one by one.
         unknown_words: policies for unknown words that its guarantee covers or an experiment may have.
         opposite: what a caller who wants something else of it is told.
     """
@@ -187,6 +198,7 @@ class Mechanism(ABC):
     length: int
     preserve: str
     ordered: OrderedText | None = None
+    replaces: Kernel | None = None
 
     @property
     @abstractmethod
@@ -270,10 +282,18 @@ class Mechanism(ABC):
     def indices(self, words: Sequence[str]) -> IndexArray:
         """Places in the vocabulary; the unknown token has its ``unknown_index``. `DataError` for other words."""
 
+    @final
     @property
     def kernel(self) -> Kernel:
         """The word mechanism that is lifted; `UsageError` where the whole document is protected at once."""
-        raise UsageError(f"this works on words: it has no use for a plan that keeps the {self.preserve}")
+        if self.replaces is None:
+            raise UsageError(f"this works on words: it has no use for a plan that keeps the {self.preserve}")
+        return self.replaces
+
+    @property
+    def between_any(self) -> float:
+        """Nats between any two documents whatever: the bound, or what is stated at the largest distance there is."""
+        return self.guarantee.map()
 
     @property
     def reference(self) -> Reference:
@@ -310,6 +330,18 @@ class Mechanism(ABC):
         Private: never to be released.
         """
         return None
+
+    def positions(self, documents: Sequence[IndexArray]) -> Float64Array | None:
+        """Where documents lie among public features, shape (n, m); None where they are not placed as a whole.
+
+        Private: never to be released.
+        """
+        return None
+
+    @property
+    def landmarks(self) -> Prototypes:
+        """Public points among a reference's features: those that are chosen among, or a few to find one's way by."""
+        return self.reference.aspect(self.preserve).sets[0]
 
     @property
     def probability_kept(self) -> float | None:

@@ -39,6 +39,11 @@ class Position(WholeDocument):
     """Each document's place among public features gets Laplace noise, and words are drawn for the noisy place.
 
     The place is clipped first; see the module.
+
+    >>> import publius
+    >>> mechanism = publius.Position(publius.Reference.load("themes"), bound=7)
+    >>> mechanism.guarantee.map(), mechanism.guarantee.map(0.0)
+    (7.0, 0.0)
     """
 
     name = "position"

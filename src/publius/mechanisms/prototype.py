@@ -85,6 +85,13 @@ class Prototype(WholeDocument):
     """Each document becomes one of the reference's public prototypes, most often its own.
 
     Randomized response over public prototypes, sharp or by margin scores; see the module.
+
+    >>> import publius
+    >>> mechanism = publius.Prototype(publius.Reference.load("themes"), bound=7)
+    >>> mechanism.guarantee.map()
+    7.0
+    >>> publius.release("The judge crossed the bridge.", mechanism).bag.size
+    40
     """
 
     name = PROTOTYPE
@@ -200,6 +207,11 @@ class Prototype(WholeDocument):
     def kept_is_a_limit(self) -> bool:
         """See `Mechanism.kept_is_a_limit`."""
         return self.gamma > 0
+
+    @property
+    def landmarks(self) -> Prototypes:
+        """See `Mechanism.landmarks`."""
+        return self.prototypes
 
     @property
     def noise_bytes(self) -> int:

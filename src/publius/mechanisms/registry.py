@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from publius.errors import PubliusError, UsageError
 from publius.files.user_code import PYTHON
@@ -22,13 +22,13 @@ from publius.mechanisms.kernels.projected import ProjectedExponential, Projected
 from publius.mechanisms.kernels.tight import RepairedTight, Tight
 from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.mechanisms.kernels.vickrey import Vickrey
-from publius.mechanisms.lifted import as_mechanism
+from publius.mechanisms.lifted import Lifted, as_mechanism
 from publius.mechanisms.mechanism import Mechanism, OrderedText, without
 from publius.mechanisms.position import Position
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.whole import WholeDocument
-from publius.settings import Declared, MechanismSettings, ReleaseSettings, declared
+from publius.settings import Declared, MechanismSettings, ReleaseSettings, WordRelease, declared
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
@@ -56,6 +56,20 @@ DOCUMENT_MECHANISMS: Final[dict[str, Any]] = {
 def available() -> dict[str, type[Kernel]]:
     """Publius's mechanisms and those of installed packages (entry points of `outside.GROUP`), by name."""
     return {**MECHANISMS, **outside.installed(MECHANISMS).classes}
+
+
+def class_named(name: str) -> type[Kernel] | type[WholeDocument]:
+    """The class of the mechanism called ``name``, of a kernel or of a mechanism on whole documents.
+
+    `UsageError` when there is none, `PolicyError` with the reason when it cannot be used.
+    """
+    whole: type[WholeDocument] | None = DOCUMENT_MECHANISMS.get(name)
+    return whole or mechanism_class(name)
+
+
+def strength_of(name: str) -> Literal["bound", "epsilon"]:
+    """What says how strongly the mechanism called ``name`` protects: a bound where it takes one, else epsilon."""
+    return "bound" if "bound" in parameters_of(name) else "epsilon"
 
 
 def mechanism_class(name: str) -> type[Kernel]:
@@ -121,10 +135,27 @@ def _together(takers: list[tuple[str, Declared]]) -> Declared:
 
 def parameters_of(name: str) -> frozenset[str]:
     """The keyword parameters that the mechanism called ``name`` takes; `UsageError` when there is none."""
+    if name in DOCUMENT_MECHANISMS:
+        return document_parameters_of(name)
     kind = mechanism_class(name)
     own = {each.name for each in declared(kind.Parameters)}
     metric = {"metric"} if kind.metrics else set()
     return frozenset({"epsilon"} | own | metric | ({"scale"} if issubclass(kind, AbstractFinite) else set()))
+
+
+def mechanism_on(
+    name: str, public: Embeddings | Reference, length: int, *, threads: int | None = None, **parameters: Any
+) -> Mechanism:
+    """The mechanism on documents called ``name``, for bags of ``length`` words, on the ``public`` input that it reads.
+
+    It gets those of ``parameters`` that it takes; a kernel is lifted. Raises as `make_mechanism` and
+    `make_document_mechanism` do.
+    """
+    taken = {key: parameters[key] for key in parameters_of(name) & parameters.keys()}
+    if isinstance(public, Reference):
+        kept = {"preserve": parameters["preserve"]} if "preserve" in parameters else {}
+        return make_document_mechanism(name, public, **kept, **taken, length=length)
+    return Lifted(make_mechanism(name, public, threads=threads, **taken), length)
 
 
 def make_mechanism(
@@ -151,7 +182,7 @@ def make_mechanism(
 
 def mechanism_of(settings: MechanismSettings, embeddings: Embeddings | None = None) -> Kernel:
     """The mechanism that ``settings`` name, on the ``embeddings`` given or the ones that they name."""
-    parameters_of(settings.mechanism)
+    mechanism_class(settings.mechanism)
     if settings.epsilon is None and "scale" not in settings.parameters:
         raise UsageError("no epsilon is given: give the privacy parameter per unit of word distance")
     return make_mechanism(
@@ -187,21 +218,16 @@ def document_parameters_of(name: str) -> frozenset[str]:
     return frozenset(taken) - {"self", "reference", "preserve"}
 
 
-def protects_documents(name: str | None) -> bool:
-    """Whether the mechanism called ``name`` works on a property of the whole document, from a public reference."""
-    return name in DOCUMENT_MECHANISMS
-
-
 def mechanism_for(
     settings: ReleaseSettings,
     found: Kernel | Mechanism | None = None,
     *,
-    reference: Reference | None = None,
+    public: Embeddings | Reference | None = None,
 ) -> Mechanism:
     """The mechanism on documents that ``settings`` ask for: one that is ``found`` already, or the one they name.
 
-    A kernel is lifted to their length; the place of the shortest document's is 1, until it is known. A ``reference``
-    that is open already is used. `UsageError` for settings that do not belong together.
+    A kernel is lifted to their length; the place of the shortest document's is 1, until it is known. A ``public``
+    input that is open already is used. `UsageError` for settings that do not belong together.
     """
     if settings.keep_between is not None and not settings.order:
         raise UsageError("--keep-between says what stands between ordered words: give --order too")
@@ -211,11 +237,13 @@ def mechanism_for(
     if found is None and settings.field is not None:
         return _declared(settings, settings.field)
     without(settings, dict.fromkeys(("values", "other"), "belongs to --preserve field:NAME"))
-    if found is not None or settings.preserve == ReleaseSettings.preserve:
+    chosen = settings.chosen
+    if found is not None or isinstance(chosen, WordRelease):
         belongs = "belongs to --preserve topic or meaning: name one, or leave out --"
         without(settings, {name: belongs + name for name in ("reference", "bound", "first")})
-        chosen = settings.resolved()
-        return as_mechanism(found or mechanism_of(chosen), 1 if chosen.size is None else chosen.size, ordered)
+        words = chosen if isinstance(chosen, WordRelease) else WordRelease()
+        vectors = public if isinstance(public, Embeddings) else None
+        return as_mechanism(found or mechanism_of(words, vectors), words.size or 1, ordered)
     without(
         settings,
         {
@@ -223,15 +251,27 @@ def mechanism_for(
             "order": "belongs to --preserve words: a topic or meaning has no order",
         },
     )
-    chosen = settings.resolved()
     if chosen.size is None:
         raise UsageError("--length shortest belongs to --preserve words: give the words of a released bag")
-    if chosen.reference is None:
+    if chosen.mechanism in MECHANISMS:
+        raise UsageError(
+            f"the mechanism {chosen.mechanism} replaces words: with --preserve {chosen.preserve} choose one of "
+            f"{', '.join(DOCUMENT_MECHANISMS)}"
+        )
+    if public is None and chosen.reference is None:
         raise UsageError(
             f"--preserve {chosen.preserve} needs a public reference: --reference themes is made from the "
             "packaged vectors, and 'publius reference fit' makes one of your own public texts"
         )
-    return document_mechanism_of(settings, reference or Reference.load(chosen.reference))
+    return make_document_mechanism(
+        chosen.mechanism,
+        public if isinstance(public, Reference) else Reference.load(chosen.reference or ""),
+        preserve=chosen.preserve,
+        epsilon=chosen.epsilon,
+        bound=chosen.bound,
+        length=chosen.size,
+        **chosen.parameters,
+    )
 
 
 def _declared(settings: ReleaseSettings, field: str) -> RandomizedResponse:
@@ -263,22 +303,3 @@ def remade(
     metric = manifest["metric"] if "metric" in parameters_of(name) else None
     vectors = Embeddings.load(embeddings or manifest["embeddings"])
     return make_mechanism(name, vectors, epsilon=manifest["epsilon"], metric=metric, **taken)
-
-
-def document_mechanism_of(settings: ReleaseSettings, reference: Reference) -> WholeDocument:
-    """The document mechanism that ``settings`` name, on a public ``reference``."""
-    chosen = settings.resolved()
-    if chosen.mechanism in MECHANISMS:
-        raise UsageError(
-            f"the mechanism {chosen.mechanism} replaces words: with --preserve {chosen.preserve} choose one of "
-            f"{', '.join(DOCUMENT_MECHANISMS)}"
-        )
-    return make_document_mechanism(
-        chosen.mechanism or "",
-        reference,
-        preserve=chosen.preserve,
-        epsilon=chosen.epsilon,
-        bound=chosen.bound,
-        length=chosen.size,
-        **chosen.parameters,
-    )

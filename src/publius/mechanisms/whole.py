@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from publius.errors import DataError, UsageError
 from publius.mechanisms.mechanism import Comparison, Drawn, Mechanism, Outcome, without
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Evidence, Guarantee
-from publius.settings import DOCUMENT_LENGTH, ReleaseSettings, TextSettings
+from publius.settings import DOCUMENT_LENGTH, Reads, ReleaseSettings, TextSettings
 from publius.text.bag import UNKNOWN, Encoded, Encoding, places_of_all
 from publius.text.drawn_bags import Alphabet
 from publius.vectors.learning.prototypes import Aspect
@@ -84,10 +84,12 @@ class WholeDocument(Mechanism):
     length and what `Parameters` declares.
 
     Attributes:
+        reads: the public input that documents are read with.
         aspect: of the reference, the one that is preserved.
         length: N, the public number of words of a released bag.
     """
 
+    reads: ClassVar[Reads] = "reference"
     aspect: Aspect
 
     def _take(self, reference: Reference, preserve: str, length: int) -> None:
@@ -126,7 +128,7 @@ class WholeDocument(Mechanism):
     ) -> Guarantee:
         """The guarantee with these constants, per unit of distance and between any two documents."""
         return Guarantee(
-            epsilon, "reference", evidence, delta, self.length, bound=bound, bound_delta=bound_delta,
+            epsilon, "reference", evidence, delta, self.length, bound=float(bound), bound_delta=bound_delta,
             preserve=self.preserve,
         )  # fmt: skip
 

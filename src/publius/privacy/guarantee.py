@@ -7,11 +7,11 @@ Epsilon is taken as the decimal number it is written as, 0.1 as one tenth, exact
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from html import escape
-from typing import Final, Literal, final
+from typing import Any, Final, Literal, final
 
 from publius.distances.earth_mover import TransportPlan
 from publius.errors import PolicyError, UsageError
@@ -45,7 +45,7 @@ def strength_of(bound: float | None) -> Strength:
 @final
 @dataclass(frozen=True)
 class Guarantee:
-    """What a mechanism promises: at most exp(`map`(E)) times as probable under one document as under another.
+    """What a mechanism promises: at most exp(map(E)) times as probable under one document as under another.
 
     The exponent grows with the distance, at most to the bound. A kernel states it for one word, ``epsilon * d``; the
     lifting theorem makes that ``epsilon * N * E_d`` for a bag of ``size`` words (docs/theory.md section 2); a
@@ -108,6 +108,16 @@ class Guarantee:
         if self.epsilon is not None:
             exact_epsilon(self.epsilon)
 
+    @classmethod
+    def of_manifest(cls, manifest: Mapping[str, Any]) -> Guarantee:
+        """What a release's manifest states; `KeyError` or `TypeError` where it lacks something."""
+        bound = manifest.get("bound")
+        return cls(
+            manifest["epsilon"], manifest["metric"], manifest["evidence"], manifest["delta"], manifest["size"],
+            ordered=manifest["ordered"], kept=manifest.get("kept_between", "none"), bound=bound,
+            bound_delta=0.0 if bound is None else manifest["bound_delta"], preserve=manifest.get("preserve", "words"),
+        )  # fmt: skip
+
     @property
     def unit(self) -> Literal["word", "document"]:
         """Whom it protects: a single word, or a document with all of its words."""
@@ -132,6 +142,11 @@ class Guarantee:
     def strength(self) -> Strength:
         """The word for the bound between any two documents: strong, moderate, weak or empty."""
         return strength_of(self.bound)
+
+    @property
+    def between_any_delta(self) -> float:
+        """The probability by which what is stated between any two documents can be exceeded."""
+        return self.delta if self.bound is None else self.bound_delta
 
     def lifted(self, size: int) -> Guarantee:
         """The guarantee of a bag of ``size`` independent words: (epsilon*N)*E_d (the lifting theorem)."""
@@ -220,7 +235,8 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
     parts = list(guarantees)
     if not parts:
         raise UsageError("there is nothing to compose: give at least one guarantee")
-    if len({(part.metric, part.size, part.ordered, part.kept, part.preserve) for part in parts}) > 1:
+    units = {(part.metric, part.size, part.ordered, part.kept, part.preserve) for part in parts}
+    if len(units) > 1:
         raise PolicyError(
             "guarantees in different metrics, sizes or orders have no common epsilon: add exponents"
         )

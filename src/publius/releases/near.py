@@ -67,15 +67,16 @@ def emptiness_of(manifest: Mapping[str, Any]) -> str | None:
     """The same of a finished release: as its manifest says, or from its vectors where they are at hand."""
     if manifest.get("empty"):
         return str(manifest["empty"])
-    if manifest.get("level") == "document":
-        return emptiness(float(manifest.get("bound_delta") or 0.0), None)
-    return emptiness(float(manifest.get("delta") or 0.0), _near_of(manifest))
+    delta = manifest.get("delta") if manifest.get("bound") is None else manifest.get("bound_delta")
+    return emptiness(float(delta or 0.0), _near_of(manifest))
 
 
 def _near_of(manifest: Mapping[str, Any]) -> float | None:
     from publius.distances.metrics import metric_named
     from publius.vectors.embeddings import Embeddings
 
+    if manifest.get("embeddings") is None:  # made without word vectors
+        return None
     try:
         embeddings = Embeddings.load(manifest["embeddings"])
         metric = metric_named(manifest["metric"])

@@ -106,18 +106,18 @@ class Plan:
         *,
         labels: Sequence[str] = (),
         shortest: Callable[[Encoding, Embeddings], int] | None = None,
-        reference: Reference | None = None,
+        public: Embeddings | Reference | None = None,
     ) -> Plan:
         """The plan that ``settings`` ask for, with a ``mechanism`` that is made already or the one they name.
 
         A kernel is lifted to their length. ``shortest`` finds the length of the shortest document, where that is to
-        be N; ``reference`` is one that is open already.
+        be N; ``public`` are the vectors or the reference, where they are open already.
         """
         if settings.seed is not None and not settings.experiment:
             raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
         experiment = Experiment(settings.seed) if settings.experiment else None
-        made = mechanism_for(settings, mechanism, reference=reference)
-        from_documents = made.needs_length and settings.size is None
+        made = mechanism_for(settings, mechanism, public=public)
+        from_documents = made.needs_length and settings.chosen.size is None
         if from_documents and shortest is None:
             raise UsageError(
                 "a release needs a public length N: give a number, or take the shortest document's"
@@ -145,11 +145,6 @@ class Plan:
     def vocabulary(self) -> Embeddings | Reference:
         """The public words that documents are read with and bags are made of."""
         return self.mechanism.vocabulary
-
-    @property
-    def names_prototypes(self) -> bool:
-        """Whether a release says which public prototype stands for a document."""
-        return self.mechanism.names_prototypes
 
     @property
     def size(self) -> int:

@@ -16,7 +16,7 @@ from publius.documents.languages import READ, language_of
 from publius.errors import DocumentError, MissingExtraError, PolicyError
 from publius.releases.plan import Plan
 from publius.settings import TextSettings
-from publius.text.bag import words_of
+from publius.text.bag import Encoded, words_of
 from publius.text.segmentation import is_unspaced
 from publius.text.tokenizer import profile_named
 
@@ -156,7 +156,6 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     """What ``plan`` makes of the first ``count`` documents that can be read."""
     encoding = plan.encoding
     whole = replace(encoding, length=None, unknown=TextSettings.unknown)
-    size = plan.size if plan.level == "word" else None
     documents = words = padding = left_out = cut = bad = 0
     foreign: dict[int, str] = {}
     others: list[str] = []
@@ -173,10 +172,10 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
             continue
         documents += 1
         words += taken
-        padding += max(0, (size or 0) - taken)
+        padding += max(0, encoding.missing(taken))
         left_out += max(0, taken - (encoding.length or taken))
         cut += taken > (encoding.length or taken)
-        if found.seen and found.unknown >= FOREIGN[plan.level] * found.seen:
+        if is_foreign(found, plan):
             foreign[item.position] = item.text[:READ]
         elif len(others) < _COMPARED:
             others.append(item.text[:READ])
@@ -185,7 +184,7 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     elsewhere = _elsewhere(foreign, others) if foreign else {}
     return Preflight(
         documents,
-        size,
+        plan.size if encoding.padded else None,
         words,
         padding,
         left_out,
@@ -197,6 +196,12 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
         tuple(unspaced),
         0 if documents + bad < count else len(corpus.left),
     )
+
+
+def is_foreign(found: Encoded, plan: Plan) -> bool:
+    """Whether hardly a word of a document is known."""
+    share = FOREIGN[plan.level]
+    return bool(found.seen) and found.unknown >= share * found.seen
 
 
 def _elsewhere(foreign: Mapping[int, str], others: Sequence[str]) -> dict[int, str]:

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import DataError, PolicyError, UnknownWordError, UsageError
 from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.lifted import as_mechanism
 from publius.mechanisms.mechanism import Drawn, Mechanism, OrderedText, Outcome, Outcomes
 from publius.noise.randomness import RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Experiment, Plan
 from publius.releases.release import Release, ReleasedTogether, Tally
-from publius.settings import SHORTEST, ReleaseSettings, TextSettings, UnknownPolicy
+from publius.settings import ReleaseSettings, TextSettings, UnknownPolicy
 from publius.text.bag import Bag
 
 
@@ -88,10 +89,12 @@ def release(
     ``subject``, before anything is drawn. Raises `PolicyError` where the promise would break, `BudgetError` when
     the budget is spent, `UsageError` for a text without length, `DataError` for unknown words under "reject".
     """
+    size = document.size if length is None and isinstance(document, Bag) else length
+    made = as_mechanism(mechanism, size, ordered)
     if isinstance(document, Bag):
-        length = _size_of(document, mechanism, length, ordered)
+        _check_bag(document, made)
     settings = ReleaseSettings(
-        length=SHORTEST if length is None and not isinstance(mechanism, Mechanism) else length,
+        length=length,
         unknown=unknown,
         stop_words=stop_words,
         experiment=experiment is not None,
@@ -99,7 +102,7 @@ def release(
         order=ordered is not None,
         keep_between=ordered.keep if ordered else None,
     )
-    plan = Plan.of(settings, mechanism)
+    plan = Plan.of(settings, made)
     key = plan.run_key()
     rng = key.rng(id)
     if ledger is not None:
@@ -115,14 +118,11 @@ def release(
     return results[0]
 
 
-def _size_of(
-    bag: Bag, mechanism: Kernel | Mechanism, length: int | None, ordered: OrderedText | None
-) -> int | None:
-    """N for a bag: its own size, where that is not the mechanism's to say."""
-    if ordered is not None:
+def _check_bag(bag: Bag, mechanism: Mechanism) -> None:
+    """Refuse a bag of which the mechanism's guarantee does not speak."""
+    if mechanism.ordered is not None:
         raise UsageError("a bag has no order to keep: give the text")
-    if isinstance(mechanism, Mechanism):
-        return length
-    if length not in (None, bag.size):
-        raise UsageError(f"the bag has {bag.size} words, not {length}: a bag is released at its own size")
-    return bag.size
+    if mechanism.needs_length and mechanism.length != bag.size:
+        raise UsageError(
+            f"the bag has {bag.size} words, not {mechanism.length}: a bag is released at its own size"
+        )

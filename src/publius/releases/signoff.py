@@ -16,7 +16,7 @@ from typing import Any, Final, Self, final
 
 from publius.errors import DataError, PolicyError, UsageError, extra
 from publius.files import read_bytes_limited, read_lines, shown
-from publius.privacy.guarantee import STRENGTHS, strength_of
+from publius.privacy.guarantee import STRENGTHS, Guarantee, strength_of
 from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases.contents import FILES, MANIFEST, SUMMARY, check_contents
@@ -138,11 +138,13 @@ class Budget:
     @classmethod
     def of(cls, ledger: Ledger, manifest: Mapping[str, Any]) -> Self:
         """Those of the ledger that a release was charged to; `UsageError` where it counts something else."""
-        if (ledger.unit == "bound") != (manifest.get("level") == "document"):
+        try:
+            ledger.price(Guarantee.of_manifest(manifest))
+        except (PolicyError, KeyError, TypeError):
             raise UsageError(
                 f"{shown(ledger.path)} counts {ledger.unit}, in which this release cannot have been charged: name the "
                 "ledger that it was charged to"
-            )
+            ) from None
         documents = [account for account in ledger.accounts() if account.kind == "document"]
         return cls(
             ledger.unit,
@@ -318,9 +320,12 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
     yield "made by", f"Publius {manifest.get('publius_version', 'of unknown version')}"
 
 
+_LEVELS: Final = {"word": "word by word", "document": "whole documents"}
+
+
 def _mechanism(manifest: Mapping[str, Any]) -> str:
     kept = manifest.get("preserve")
-    level = "whole documents" if manifest.get("level") == "document" else "word by word"
+    level = _LEVELS.get(str(manifest.get("level")), "word by word")
     return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
 
 
@@ -352,7 +357,7 @@ def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         )
     if manifest["epsilon"] is None:
         yield "epsilon", "none", "nothing is stated per unit of distance"
-    elif manifest.get("level") == "document":
+    elif bound is not None:
         yield (
             "epsilon",
             f"{rounded_up(manifest['epsilon'], 6)} nats",
@@ -363,7 +368,7 @@ def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "epsilon", f"{rounded_up(manifest['epsilon'], 6)} nats", "per word and unit of word distance"
         yield "epsilon times N", f"{rounded_up(total, 6)} nats", "per unit of distance between two documents"
     if manifest.get("delta"):
-        part = "what is stated per unit" if manifest.get("level") == "document" else "the promise"
+        part = "the promise" if bound is None else "what is stated per unit"
         yield "delta", rounded_up(manifest["delta"], 2), f"probability with which {part} can fail"
     yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
 

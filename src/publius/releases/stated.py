@@ -82,7 +82,7 @@ def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases
     if manifest["kind"] == SUMMARY:
         return _of_summary(manifest, distance, releases)
     try:
-        guarantee = _guarantee(manifest)
+        guarantee = Guarantee.of_manifest(manifest)
     except (KeyError, TypeError):
         raise DataError("the manifest is damaged, or of another version: make the release anew") from None
     facts = {**_constants(guarantee), "mechanism": manifest["mechanism"], "promise": manifest["promise"]}
@@ -101,15 +101,6 @@ def _of_summary(manifest: Mapping[str, Any], distance: float | None, releases: i
     facts = {name: manifest[name] for name in (*names, "documents_per_author", "promise")}
     more = {"level": "author", "bound": manifest["epsilon"], "size": None}
     return {**facts, **more, "releases": releases, **_exponent(manifest["epsilon"], releases)}
-
-
-def _guarantee(manifest: Mapping[str, Any]) -> Guarantee:
-    bound = manifest.get("bound")
-    return Guarantee(
-        manifest["epsilon"], manifest["metric"], manifest["evidence"], manifest["delta"], manifest["size"],
-        ordered=manifest["ordered"], kept=manifest.get("kept_between", "none"), bound=bound,
-        bound_delta=0.0 if bound is None else manifest["bound_delta"], preserve=manifest.get("preserve", "words"),
-    )  # fmt: skip
 
 
 def _constants(guarantee: Guarantee) -> dict[str, Any]:

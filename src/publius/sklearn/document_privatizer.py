@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Self, final
+from typing import Any, final
 
-import numpy as np
-
-from publius.documents.corpus import BadDocument, Document
-from publius.errors import DataError, UsageError, extra
-from publius.mechanisms.registry import document_mechanism_of
-from publius.privacy.promise import promise
-from publius.releases.plan import Plan
-from publius.releases.protect import protect
+from publius.errors import DataError, UsageError
 from publius.settings import Preserve, ReleaseSettings
+from publius.sklearn.base import Privatizer
 from publius.vectors.learning.reference import Reference
-
-with extra("sklearn", "scikit-learn"):
-    from scipy.sparse import csr_matrix
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils.validation import check_is_fitted
-
-from publius.sklearn.inputs import texts_or_counts
 
 
 @final
-class DocumentPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class DocumentPrivatizer(Privatizer):
     """Texts become protected bags that keep their topic or meaning, with a bound between any two of them.
 
     Input is an iterable of texts of any lengths. Output is a CSR matrix of counts, one column for each word of the
@@ -59,18 +45,8 @@ class DocumentPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.reference, self.bound, self.preserve, self.length = reference, bound, preserve, length
         self.epsilon, self.mechanism, self.parameters = epsilon, mechanism, parameters
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the parameters; nothing is learned from the texts.
-
-        Raises `UsageError` for parameters that do not fit or exist.
-        """
-        if self.reference is None:
-            raise UsageError(
-                "a public reference is needed: give one, or the name of a stored one, or 'themes'"
-            )
-        given = self.reference
-        reference = given if isinstance(given, Reference) else Reference.load(given)
-        settings = ReleaseSettings(
+    def _settings(self) -> ReleaseSettings:
+        return ReleaseSettings(
             preserve=self.preserve,
             bound=self.bound,
             epsilon=self.epsilon,
@@ -78,51 +54,23 @@ class DocumentPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             mechanism=self.mechanism,
             parameters=self.parameters or {},
         )
-        self.plan_ = Plan.of(settings, document_mechanism_of(settings, reference))
-        self.guarantee_ = self.plan_.guarantee
-        self.promise_ = promise(self.guarantee_, private=True)
-        self._texts(X, reset=True)
-        return self
 
-    def transform(self, X: Any) -> Any:
-        """Protect texts with fresh noise: CSR of shape (documents, V). Each call is a release and costs anew.
+    def _public(self) -> Reference:
+        if self.reference is None:
+            raise UsageError(
+                "a public reference is needed: give one, or the name of a stored one, or 'themes'"
+            )
+        return self.reference if isinstance(self.reference, Reference) else Reference.load(self.reference)
 
-        Raises `DataError` for what is no text.
-        """
-        check_is_fitted(self)
-        texts, index = self._texts(X, reset=False), self.plan_.vocabulary.index
-        counts = [each.bag.counts for each in self._released(texts)]
-        columns = np.array([index(word) for bag in counts for word in bag], np.int64)
-        data = np.array([count for bag in counts for count in bag.values()], np.int64)
-        starts = np.cumsum([0, *map(len, counts)])
-        found = csr_matrix((data, columns, starts), shape=(len(counts), self.plan_.vocabulary.size))
-        found.sort_indices()
-        return found
-
-    def _released(self, texts: Sequence[str]) -> Iterator[Any]:
-        key, step = self.plan_.run_key(), self.plan_.mechanism.batch_size()
-        for start in range(0, len(texts), step):
-            part = enumerate(texts[start : start + step], start + 1)
-            documents = [Document(str(position), text, {}, position) for position, text in part]
-            for result in protect(documents, self.plan_, key)[0]:
-                if isinstance(result, BadDocument):
-                    raise DataError(result.reason)
-                yield result
-
-    def _texts(self, X: Any, *, reset: bool) -> Sequence[str]:
-        texts, _ = texts_or_counts(self, X, reset=reset)
-        if texts is None:
+    def _columns_of(self, counts: Any) -> None:
+        if counts is not None:
             raise DataError("a matrix of counts was given where texts are expected: give a list of texts")
-        return texts
 
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The words of the output's columns: the reference's."""
-        check_is_fitted(self)
-        return np.asarray(self.plan_.vocabulary.vocabulary, dtype=object)
+    def _of_counts(self, counts: Any) -> Any:
+        self._columns_of(counts)
 
     def __sklearn_tags__(self) -> Any:
-        """Text in; the output is random by design."""
+        """Text in."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array, tags.non_deterministic = True, False, True
-        tags.requires_fit, tags.transformer_tags.preserves_dtype = True, []
+        tags.input_tags.two_d_array, tags.requires_fit = False, True
         return tags

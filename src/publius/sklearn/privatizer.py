@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Final, Self, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from publius.arrays import IndexArray
 from publius.errors import UnknownWordError, UsageError, extra
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.registry import mechanism_of
 from publius.noise.randomness import entropy, system_rng
-from publius.privacy.promise import promise
-from publius.releases.plan import Plan
 from publius.settings import (
     EPSILON_TO_TRY,
     MechanismSettings,
@@ -23,23 +20,21 @@ from publius.settings import (
     TextSettings,
     UnknownPolicy,
 )
-from publius.sklearn.inputs import column_names, texts_or_counts, vectors_of
-from publius.text.bag import words_of
+from publius.sklearn.base import Privatizer
+from publius.sklearn.inputs import column_names, vectors_of
 from publius.text.pads import BYTES, drawn_pads
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
 
 with extra("sklearn", "scikit-learn"):
     from scipy.sparse import csr_matrix
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils.validation import check_is_fitted
 
 _OUTSIDE: Final = -1
 _STOP_WORD: Final = -2
 
 
 @final
-class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BagPrivatizer(Privatizer):
     """Documents become protected bags of exactly ``length`` words: the release path as a transformer.
 
     Input is an iterable of texts, encoded as in a release (the first N words count), or a matrix of counts, dense or
@@ -87,13 +82,8 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         self.metric, self.parameters, self.unknown = metric, parameters, unknown
         self.stop_words, self.feature_names = stop_words, feature_names
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the parameters and note what the columns are; nothing is learned from the documents.
-
-        Raises `UsageError` for parameters or names that do not fit, `PolicyError` where the promise would break.
-        """
-        vectors = vectors_of(self.embeddings)
-        settings = ReleaseSettings(
+    def _settings(self) -> ReleaseSettings:
+        return ReleaseSettings(
             mechanism=self.mechanism,
             epsilon=self.epsilon,
             metric=self.metric,
@@ -102,44 +92,16 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
             unknown=self.unknown,
             stop_words=self.stop_words,
         )
-        self.plan_ = Plan.of(settings, mechanism_of(settings, vectors))
-        self.guarantee_ = self.plan_.guarantee
-        self.promise_ = promise(self.guarantee_, private=True)
-        texts, counts = texts_or_counts(self, X, reset=True)
+
+    def _public(self) -> Embeddings:
+        return vectors_of(self.embeddings)
+
+    def _columns_of(self, counts: Any) -> None:
+        self.columns_: IndexArray | None = None
         if counts is not None:
+            vectors = self.plan_.mechanism.kernel.embeddings
             names = column_names(self, counts.shape[1], vectors)
-            self.columns_: IndexArray | None = _columns(names, vectors, self.plan_.encoding.stop_words)
-        elif texts is not None:
-            self.columns_ = None
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Protect ``X`` with fresh noise: CSR of shape (documents, V). Each call is a release and costs anew.
-
-        Raises `DataError` for what is neither text nor counts, `UnknownWordError` under "reject".
-        """
-        check_is_fitted(self)
-        texts, counts = texts_or_counts(self, X, reset=False)
-        rows = self._of_texts(texts) if counts is None else self._of_counts(counts)
-        return _as_counts(
-            _randomized(rows, self.plan_.mechanism.kernel, self.plan_.size), self.plan_.mechanism.kernel
-        )
-
-    def get_feature_names_out(self, input_features: Any = None) -> Any:
-        """The words of the output's columns: the vocabulary."""
-        check_is_fitted(self)
-        return np.asarray(self.plan_.mechanism.kernel.embeddings.vocabulary, dtype=object)
-
-    def _of_texts(self, texts: Sequence[str] | None) -> list[IndexArray]:
-        mechanism, rows = self.plan_.mechanism.kernel, []
-        for position, text in enumerate(texts or (), start=1):
-            try:
-                encoded = words_of(text, mechanism.embeddings, self.plan_.encoding)
-            except UnknownWordError as error:
-                raise UnknownWordError(f"document {position}: {error}") from None
-            words = list(encoded.words)[: len(encoded.words) - encoded.padding]
-            rows.append(self._filled(mechanism.indices(words)))
-        return rows
+            self.columns_ = _columns(names, vectors, self.plan_.encoding.stop_words)
 
     def _filled(self, places: IndexArray) -> IndexArray:
         """Exactly N: a short document is filled up with public words that are drawn for it."""
@@ -147,7 +109,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         pads = drawn_pads(vectors, encoding.stop_words, entropy(BYTES * (self.plan_.size - len(places))))
         return np.concatenate([places, pads])
 
-    def _of_counts(self, counts: Any) -> list[IndexArray]:
+    def _of_counts(self, counts: Any) -> Any:
         if self.columns_ is None:
             raise UsageError(
                 "fitted on texts, and a matrix has columns: fit on a matrix with the same columns"
@@ -158,19 +120,19 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
                 f"{unknown:,} words are outside the vocabulary: choose the policy unk or drop, or embeddings that "
                 "hold them"
             )
-        ranks = _public_ranks(self.columns_, self.plan_.mechanism.kernel.embeddings)
-        stand_in = None if self.unknown == "drop" else self.plan_.mechanism.kernel.embeddings.unknown_index
-        return [
+        kernel = self.plan_.mechanism.kernel
+        ranks = _public_ranks(self.columns_, kernel.embeddings)
+        stand_in = None if self.unknown == "drop" else kernel.embeddings.unknown_index
+        rows = [
             self._filled(_first_words(counts, row, self.columns_, ranks, self.plan_.size, stand_in))
             for row in range(counts.shape[0])
         ]
+        return _as_counts(_randomized(rows, kernel, self.plan_.size), kernel)
 
     def __sklearn_tags__(self) -> Any:
-        """Text or counts in; the output is random by design."""
+        """Text or counts in."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.sparse = tags.input_tags.positive_only = True
-        tags.non_deterministic = True
-        tags.transformer_tags.preserves_dtype = []
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
         return tags
 
 

@@ -132,7 +132,7 @@ class _Service:
         if view is document.tokens:
             return self._quick  # a text is read without any mechanism
         if isinstance(asked, requests.Chosen) and not self._state.is_ready(asked):
-            return self._long if asked.settings.level == "word" else self._opening
+            return {"embeddings": self._long, "reference": self._opening}[asked.settings.chosen.reads]
         if view in _ON_FILES:
             return self._files
         if view is public.mechanisms:

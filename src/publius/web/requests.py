@@ -121,10 +121,10 @@ class Chosen(Strict):
 
     @property
     def settings(self) -> ReleaseSettings:
-        """The same as settings, with the defaults of what is kept; words are tried at `EPSILON_TO_TRY`."""
-        found = ReleaseSettings.among({**dict(self), "parameters": self.own}).resolved()
-        words = found.level == "word" and found.epsilon is None
-        return replace(found, epsilon=EPSILON_TO_TRY) if words else found
+        """The same as settings; words are tried at `EPSILON_TO_TRY`."""
+        found = ReleaseSettings.among({**dict(self), "parameters": self.own})
+        tried = {"embeddings": EPSILON_TO_TRY}.get(found.chosen.reads)
+        return replace(found, epsilon=tried if found.epsilon is None else found.epsilon)
 
     @property
     def own(self) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
 from publius.errors import UnknownWordError
 from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.registry import document_mechanism_of
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
-from publius.settings import TextSettings
+from publius.settings import MechanismSettings, Reads
 from publius.text.bag import Bag, Encoded, Encoding, TokenizedVocabulary, words_of
 from publius.vectors.embeddings import Embeddings
 from publius.web.mechanism_cache import Kept, Mechanisms
@@ -59,37 +58,41 @@ class State:
 
     def mechanism(self, asked: Chosen) -> Kernel:
         """The mechanism on words that a request names."""
-        chosen = asked.settings
-        return self.mechanisms.get(
-            chosen.mechanism or "", chosen.epsilon or 0.0, chosen.metric, **chosen.parameters
-        )
+        return self.mechanisms.get(*self._named(asked), **asked.settings.parameters)
+
+    def _named(self, asked: Chosen) -> tuple[str, float, str]:
+        """Name, epsilon and metric of the mechanism on words that a request names."""
+        settings = asked.settings
+        return settings.mechanism or MechanismSettings.mechanism, settings.epsilon or 0.0, settings.metric
 
     def plan(self, asked: Choice) -> Plan:
         """The plan of a release that a request asks for."""
         chosen = asked.settings
-        if chosen.level == "word":
-            return Plan.of(chosen, self.mechanism(asked))
-        if chosen.reference is None:
-            return Plan.of(chosen)  # which says that one is needed
-        return Plan.of(chosen, document_mechanism_of(chosen, self.references.get(chosen.reference)))
+        made: dict[Reads, Callable[[], Plan]] = {
+            "embeddings": lambda: Plan.of(chosen, self.mechanism(asked)),
+            "reference": lambda: Plan.of(
+                chosen, public=None if chosen.reference is None else self.references.get(chosen.reference)
+            ),
+        }
+        return made[chosen.chosen.reads]()
 
     def is_ready(self, asked: Chosen) -> bool:
         """Whether what a request asks for is made in a moment: nothing has to be certified or opened first."""
         chosen = asked.settings
-        if chosen.level == "document":
-            return chosen.reference is None or self.references.is_ready(chosen.reference)
-        return self.mechanisms.is_ready(
-            chosen.mechanism or "", chosen.epsilon or 0.0, chosen.metric, **chosen.parameters
-        )
+        ready: dict[Reads, Callable[[], bool]] = {
+            "embeddings": lambda: self.mechanisms.is_ready(*self._named(asked), **chosen.parameters),
+            "reference": lambda: chosen.reference is None or self.references.is_ready(chosen.reference),
+        }
+        return ready[chosen.chosen.reads]()
 
     def encoding(self, asked: WordChoice) -> Encoding:
         """How a request wants a text to become N words."""
-        chosen = asked.settings
+        chosen = asked.settings.chosen
         return Encoding.of(
             self.embeddings.tokenizer,
             length=chosen.size,
-            unknown=chosen.unknown or TextSettings.unknown,
-            stop_words=chosen.stop_words,
+            unknown=chosen.unknown,
+            stop_words=asked.settings.stop_words,
         )
 
     def encoded(self, text: str, asked: WordChoice, which: str = "") -> Encoded:

@@ -310,9 +310,7 @@ class Ledger:
 
     def _overspent(self, kind: Kind, name: str, spent: Fraction, amount: Fraction) -> BudgetError:
         most = self._most(kind)
-        less = (
-            "bound" if self.unit == "bound" else "epsilon" if self.unit == "epsilon" else "epsilon or length"
-        )
+        less = {"bound": "bound", "epsilon": "epsilon"}.get(self.unit, "epsilon or length")
         way_out = (
             f"choose a smaller {less}, or leave it out"
             if most > spent

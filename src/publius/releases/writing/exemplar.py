@@ -19,7 +19,7 @@ from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DocumentError, UsageError
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.writer import AbstractTextWriter, Seen, Written
-from publius.vectors.learning.prototypes import Aspect, nearest_by
+from publius.vectors.learning.prototypes import nearest_by
 
 PASSAGE: Final = 120
 """Words of a passage, at most, where sentences are no longer."""
@@ -123,9 +123,9 @@ class Exemplar(AbstractTextWriter):
         """The passages at each prototype of the release, with their weights; nothing where it names none."""
         reference, manifest = self.seen.reference, self.seen.manifest
         size = dict(manifest.get("mechanism_parameters") or {}).get("prototypes")
-        if reference is None or size is None or manifest.get("preserve") not in reference.aspects:
+        aspect = None if reference is None else reference.aspects.get(str(manifest.get("preserve")))
+        if reference is None or aspect is None or size is None:
             return {}
-        aspect: Aspect = reference.aspect(str(manifest["preserve"]))
         prototypes = aspect.prototypes(int(size))
         words = list(self._places_of)
         place = np.array([-1 if (at := reference.index(word)) is None else at for word in words])

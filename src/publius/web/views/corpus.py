@@ -13,15 +13,13 @@ from publius.documents.corpus import BadDocument, Document
 from publius.documents.languages import language_of
 from publius.errors import MissingExtraError, UsageError
 from publius.evaluation.steps.walk import RELEASE, Walk
-from publius.mechanisms.prototype import Prototype
-from publius.mechanisms.whole import WholeDocument
 from publius.releases.document_outcomes import outcomes_at, places_of
 from publius.releases.plan import Plan
-from publius.releases.preflight import FOREIGN
+from publius.releases.preflight import is_foreign
 from publius.releases.protect import protect
 from publius.releases.release import Release
 from publius.settings import TextSettings
-from publius.text.bag import words_of
+from publius.text.bag import Encoded, words_of
 from publius.web import requests
 from publius.web import start_answers as answers
 from publius.web.state import State
@@ -54,15 +52,16 @@ def corpus_map(state: State, asked: requests.Start) -> answers.Map:
     """Where the first thousand texts lie among the public prototypes, and which each most likely becomes."""
     walk = walk_of(state.workplace, asked)
     plan = plan_of(state.workplace, walk)
-    mechanism = plan.mechanism
-    if not isinstance(mechanism, Prototype):
-        raise UsageError("texts lie among prototypes where their topic or meaning is kept")
+    mechanism, aspect = plan.mechanism, plan.mechanism.reference.aspect(plan.mechanism.preserve)
     good = [item for item in islice(walk.corpus, _ON_MAP) if isinstance(item, Document)]
     read = [places_of(item.text, plan)[1] for item in good]
-    axes = axes_of(mechanism.prototypes.points)
-    likeliest = mechanism.law(read).argmax(axis=1).tolist()
-    places = flat(mechanism.positions(read), axes)
-    labels, points = mechanism.prototypes.labels, flat(mechanism.prototypes.points, axes)
+    law, shown = mechanism.law(read), mechanism.landmarks
+    if law is None:
+        raise UsageError(f"the mechanism {mechanism.name} names no prototypes that texts could lie among")
+    axes = axes_of(shown.points)
+    likeliest = law.argmax(axis=1).tolist()
+    places = flat(aspect.positions(read), axes)
+    labels, points = shown.labels, flat(shown.points, axes)
     return answers.Map(
         rows=walk.found.rows,
         prototypes=[answers.PrototypeAt(label=label, **at) for label, at in zip(labels, points, strict=True)],
@@ -70,7 +69,7 @@ def corpus_map(state: State, asked: requests.Start) -> answers.Map:
             answers.TextAt(number=item.position, prototype=found, **at)
             for item, found, at in zip(good, likeliest, places, strict=True)
         ],
-        dimension=mechanism.aspect.dimension,
+        dimension=aspect.dimension,
     )
 
 
@@ -80,10 +79,9 @@ def _one(item: Document | BadDocument, plan: Plan, after: dict[str, answers.Afte
     whole = replace(plan.encoding, length=None, unknown=TextSettings.unknown)
     found = words_of(item.text, plan.vocabulary, whole)
     words = found.seen - found.unknown if plan.encoding.unknown == "drop" else found.seen
-    size = plan.size if plan.level == "word" else words
-    padding, longer = max(0, size - words), max(0, words - size)
+    padding, longer = max(0, plan.encoding.missing(words)), max(0, words - (plan.encoding.length or words))
     outcomes: list[answers.Likely] = []
-    if isinstance(plan.mechanism, WholeDocument) and plan.names_prototypes:
+    if plan.mechanism.outcomes:
         likely = outcomes_at(places_of(item.text, plan)[1], plan)["outcomes"][:_OUTCOMES]
         outcomes = [answers.Likely(label=each["label"], probability=each["probability"]) for each in likely]
     return answers.OneText(
@@ -95,21 +93,21 @@ def _one(item: Document | BadDocument, plan: Plan, after: dict[str, answers.Afte
         padding=padding,
         beyond=longer,
         language=_language(item.text),
-        warnings=list(_warnings(found.seen, found.unknown, padding, longer, plan)),
+        warnings=list(_warnings(found, padding, longer, plan)),
         after=after.get(item.id),
         outcomes=outcomes,
     )
 
 
-def _warnings(seen: int, unknown: int, padding: int, longer: int, plan: Plan) -> Iterator[str]:
-    if not seen:
+def _warnings(found: Encoded, padding: int, longer: int, plan: Plan) -> Iterator[str]:
+    if not found.seen:
         yield "empty: nothing of it is kept"
-    elif unknown >= FOREIGN[plan.level] * seen:
+    elif is_foreign(found, plan):
         yield "hardly any of its words is known: it is in another language, or not like the public texts"
     if padding:
         yield f"{padding:,} of the {plan.size:,} words released are padding"
     if longer:
-        yield f"{longer:,} words stand after the first {plan.size:,} and are left out"
+        yield f"{longer:,} words stand after the first {plan.encoding.length:,} and are left out"
 
 
 def _language(text: str) -> str | None:

@@ -7,8 +7,7 @@ from typing import Any
 from publius.arrays import IndexArray
 from publius.distances import transport_plan
 from publius.mechanisms import curves
-from publius.mechanisms.finite.base import AbstractFinite
-from publius.mechanisms.kernel import word_indices
+from publius.mechanisms.kernel import is_exact, word_indices
 from publius.mechanisms.registry import mechanism_class
 from publius.web import answers, requests
 from publius.web.state import State
@@ -32,7 +31,7 @@ def curve(state: State, asked: requests.Curve) -> answers.Curves:
 
 def _curve(state: State, name: str, metric: str, indices: IndexArray) -> dict[str, Any]:
     if reason := state.mechanisms.unsuitable(name):
-        exact = issubclass(mechanism_class(name), AbstractFinite)
+        exact = is_exact(mechanism_class(name))
         return {"mechanism": name, "exact": exact, "points": [], "reason": reason}
     return curves.curve(state.mechanisms, name, metric, indices)
 

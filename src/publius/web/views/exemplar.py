@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from publius.errors import UsageError
-from publius.mechanisms.prototype import Prototype
-from publius.mechanisms.whole import WholeDocument
 from publius.releases.plan import Plan
 from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.exemplar import Exemplar
@@ -21,12 +19,9 @@ from publius.web.state import State
 def exemplar(state: State, asked: requests.Exemplar) -> answers.Exemplar:
     """The passage of the reference's own public texts that is nearest to a bag, quoted with its place."""
     plan = state.plan(asked)
-    mechanism = plan.mechanism
-    if not isinstance(mechanism, WholeDocument):
-        raise UsageError("texts are quoted where a reference is: give preserve")
-    size = mechanism.prototypes.size if isinstance(mechanism, Prototype) else None
-    key = (mechanism.reference.sha256, mechanism.preserve, size)
-    writer = state.exemplars.get(key, lambda: _made(plan, mechanism.reference))
+    mechanism, reference = plan.mechanism, plan.mechanism.reference
+    key = (reference.sha256, mechanism.preserve, mechanism.parameters.get("prototypes"))
+    writer = state.exemplars.get(key, lambda: _made(plan, reference))
     found = writer.write(ReleasedBag("", Bag.from_counts(asked.bag), prototype=asked.prototype))
     place = found.source
     return answers.Exemplar(

@@ -7,9 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.errors import UsageError
-from publius.mechanisms.prototype import Prototype
-from publius.mechanisms.whole import WholeDocument
+from publius.mechanisms.mechanism import Mechanism
 from publius.noise.randomness import system_rng
 from publius.privacy.promise import promise
 from publius.releases.document_outcomes import outcomes_at, places_of
@@ -39,14 +37,13 @@ def outcomes(state: State, asked: requests.Outcomes) -> answers.Outcomes:
     """
     plan = state.plan(asked)
     mechanism = plan.mechanism
-    if not isinstance(mechanism, WholeDocument):
-        raise UsageError(
-            "what a document may become is known where its topic or meaning is kept: give preserve"
-        )
+    reference = mechanism.reference
     encoded, places = places_of(asked.text, plan)
-    known = int(np.count_nonzero(places != mechanism.reference.unknown_index))
+    known = int(np.count_nonzero(places != reference.unknown_index))
     drawn = mechanism.draw([places], [system_rng()])[0]
-    found = outcomes_at(places, plan) if plan.names_prototypes else {"outcomes": [], **_constants(mechanism)}
+    found = {"outcomes": [], **_constants(mechanism)}
+    if mechanism.outcomes:
+        found = outcomes_at(places, plan)
     promised = mechanism.guarantee
     return answers.Outcomes.of(
         warning=WARNING,
@@ -66,7 +63,7 @@ def outcomes(state: State, asked: requests.Outcomes) -> answers.Outcomes:
     )
 
 
-def _constants(mechanism: WholeDocument) -> dict[str, Any]:
+def _constants(mechanism: Mechanism) -> dict[str, Any]:
     promised = mechanism.guarantee
     return {
         "bound": promised.bound,
@@ -76,12 +73,11 @@ def _constants(mechanism: WholeDocument) -> dict[str, Any]:
     }
 
 
-def _picture(mechanism: WholeDocument, document: IndexArray) -> answers.Picture:
+def _picture(mechanism: Mechanism, document: IndexArray) -> answers.Picture:
     """The document, public prototypes and the box a position is clipped to, in two of the reference's coordinates."""
-    aspect = mechanism.aspect
-    shown = mechanism.prototypes if isinstance(mechanism, Prototype) else aspect.sets[0]
+    aspect, shown = mechanism.reference.aspect(mechanism.preserve), mechanism.landmarks
     axes = axes_of(shown.points)
-    place = mechanism.positions([document])
+    place = aspect.positions([document])
     return answers.Picture.of(
         dimension=aspect.dimension,
         coordinates=[axis + 1 for axis in axes],

@@ -7,11 +7,11 @@ from typing import Any
 
 from publius.errors import PubliusError, UsageError
 from publius.mechanisms import outside
-from publius.mechanisms.kernel import AbstractExact, Kernel
+from publius.mechanisms.kernel import Kernel, is_exact
 from publius.mechanisms.registry import available, mechanism_class, summary
 from publius.privacy.guarantee import STATED, Bound, factor, log10_factor, posterior_at_most
 from publius.privacy.promise import promise, statement
-from publius.releases.plan import publius_version
+from publius.releases.plan import Plan, publius_version
 from publius.releases.stated import named
 from publius.settings import EUCLIDEAN
 from publius.vectors.catalogue import PACKAGED, package_installed, stored_folder, stored_names
@@ -44,7 +44,7 @@ def _mechanism(state: State, name: str) -> answers.Mechanism:
         name=name,
         summary=summary(kind),
         evidence=STATED if outside.is_outside(kind) else kind.evidence,
-        exact=issubclass(kind, AbstractExact),
+        exact=is_exact(kind),
         quick=state.mechanisms.is_quick(name),
         releasable=reason is None,
         available=reason is None,
@@ -132,17 +132,15 @@ def _ledger(state: State) -> dict[str, Any] | None:
     }
 
 
-def guarantee(
-    state: State, asked: requests.Guarantee
-) -> answers.Guarantee | document_answers.DocumentGuarantee:
+def guarantee(state: State, asked: requests.Guarantee) -> document_answers.AnyGuarantee:
     """What ``publius guarantee --json`` prints, and the promise in words; without a distance, no exponent.
 
     Where a topic or meaning is kept there always is one: that between any two documents, if no distance is given.
     """
-    if asked.settings.preserve != "words":
-        return _of_documents(state, asked)
-    size = asked.settings.size or 0
-    mechanism = state.mechanism(asked)
+    plan = state.plan(asked)
+    if plan.guarantee.bound is not None:
+        return _of_documents(plan, asked)
+    size, mechanism = plan.size, plan.mechanism.kernel
     promised = outside.known_guarantee(mechanism).lifted(size)
     facts: dict[str, Any] = {
         "mechanism": mechanism.name,
@@ -163,9 +161,8 @@ def guarantee(
     return answers.Guarantee.of(**facts, promise=promise(promised, private=True))
 
 
-def _of_documents(state: State, asked: requests.Guarantee) -> document_answers.DocumentGuarantee:
+def _of_documents(plan: Plan, asked: requests.Guarantee) -> document_answers.DocumentGuarantee:
     """The guarantee of whole documents: its constants, and the exponent at a distance or between any two."""
-    plan = state.plan(asked)
     promised = plan.guarantee
     exponent = promised.map(asked.distance)
     delta = promised.delta if exponent < promised.map() else promised.bound_delta

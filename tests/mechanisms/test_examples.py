@@ -1,0 +1,21 @@
+"""The examples in the docstrings of the units: they run, and say what comes out."""
+
+import doctest
+
+import pytest
+
+import publius
+
+
+@pytest.mark.parametrize("name", ["Guarantee", "Kernel", "Lifted", "Mechanism", "Position", "Prototype"])
+def test_the_example_of_a_public_class_runs(name, capsys):
+    tests = [
+        test
+        for test in doctest.DocTestFinder(exclude_empty=True).find(getattr(publius, name), name)
+        if test.examples
+    ]
+    assert tests, f"{name} has no example"
+    runner = doctest.DocTestRunner()
+    for test in tests:
+        runner.run(test)
+    assert runner.failures == 0, capsys.readouterr().out
