@@ -3,11 +3,13 @@
 import csv
 import json
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from publius.collections.tables import NoisyTable
 from publius.errors import BudgetError, DataError, PolicyError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
@@ -15,7 +17,7 @@ from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.summaries.run import summarize
 from publius.releases.summaries.said import BAG_WORDS, Said
-from publius.releases.summaries.summary import Summary, exact_number
+from publius.releases.summaries.summary import Summary, Told, exact_number
 
 BY = ["product=card,loan"]
 STRATA = ["card", "loan", "other"]
@@ -284,6 +286,20 @@ def test_a_summary_is_signed_for_and_verified(released, publius, tmp_path):
     assert publius("verify", folder, page)[0] == 65
     (folder / "notes.txt").write_text("more")
     assert "no part of a summary" in publius("signoff", folder, "--output", tmp_path / "other.html")[2]
+
+
+def test_typical_words_are_those_that_stand_out(reference):
+    """A word of every theme, a little more frequent in one, is not typical of it: one that only this theme has is."""
+    summary = Summary(reference, 1, by=BY, shares="themes=1")
+    themes = summary.spaces.themes
+    holding = np.zeros_like(themes.holding)
+    holding[:, 0], holding[0, 0] = 0.85, 0.9
+    holding[0, 1:11] = 0.04
+    rows = np.zeros((3, themes.cells), np.int64)
+    rows[0, 0] = rows[1, 1] = rows[2, 2] = 10**6
+    summary.spaces = replace(summary.spaces, themes=replace(themes, holding=holding))
+    told = Told(summary, None, NoisyTable(rows, summary.noise("themes")), None)
+    assert Said(told).typical_words[0] == themes.vocabulary[1:11]
 
 
 def test_rows_teach_what_the_table_says(released):

@@ -26,6 +26,7 @@ _OF_SIZE: Final = 0.99
 BAG_WORDS: Final = 150
 """About so many words has a bag."""
 TYPICAL_WORDS: Final = 10
+_RARE_SHARE: Final = 0.001
 _DEALT_AT_ONCE: Final = 4096
 
 
@@ -199,18 +200,18 @@ class Said:
 
     @functools.cached_property
     def typical_words(self) -> list[tuple[str, ...]]:
-        """Ten words of each stratum: those whose share of documents differs most from that of all documents.
+        """Ten words of each stratum: by its share of documents with the word, times the log-ratio to that of all.
 
-        A stratum's share of documents with a word is estimated from its themes, as the public documents of each theme
-        hold the word.
+        Both shares are estimated from themes, as the public documents of each theme hold the word. One document in a
+        thousand is added to either, so that a word which hardly any document holds has no large ratio.
         """
         themes = self.told.by.spaces.themes
         if self.counts is None or self.told.themes is None:
             return []
         drawn = self.counts.contributed[:, : themes.size].astype(np.float64)
-        whole = drawn.sum(axis=0)
-        mixed = drawn / np.maximum(drawn.sum(axis=1, keepdims=True), 1) - whole / max(whole.sum(), 1)
-        scores = mixed @ themes.holding
+        share = _shares(drawn) @ themes.holding
+        everywhere = _shares(drawn.sum(axis=0, keepdims=True)) @ themes.holding
+        scores = share * np.log((share + _RARE_SHARE) / (everywhere + _RARE_SHARE))
         return [
             tuple(themes.vocabulary[place] for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS])
             for row in scores
@@ -245,6 +246,10 @@ class Said:
                     deck = np.repeat(places, (np.rint(expected) - before).astype(np.int64))
                     for bag in np.array_split(rng.permutation(deck), some):
                         yield stratum, theme, bag
+
+
+def _shares(counts: Float64Array) -> Float64Array:
+    return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
 
 
 def _size(table: NoisyTable) -> tuple[int, int]:
