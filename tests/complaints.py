@@ -14,7 +14,7 @@ COMMON = (
     "nobody answered letter called manager office waited weeks wrote again promised told problem service angry money "
     "people time day money help customer family evening telephone"
 ).split()
-AUTHORS = ("ada", "ben", "cyd", "dot")
+AUTHORS = ("ada", "ben", "cyd", "dot", "eve")
 FRENCH = "le colis est arrivé abîmé et personne ne répond à mes messages depuis la semaine dernière".split()
 GERMAN = (
     "das paket kam beschädigt an und niemand antwortet seit letzter woche auf meine vielen briefe".split()

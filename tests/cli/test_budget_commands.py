@@ -336,7 +336,7 @@ def test_runs_a_ledger_cannot_cover(more, code, message, authors, ledger, tmp_pa
 def test_the_debit_comes_before_the_release(authors, ledger, tmp_path, monkeypatch):
     """When the folder cannot take its name after all, the budget is gone and nothing was released."""
 
-    def fail(*arguments):
+    def fail(*arguments, **options):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("publius.files.folders._put_in_place", fail)

@@ -307,7 +307,7 @@ def test_no_word_of_a_text_without_being_asked(folder):
     canary = rows()[1]["text"].split()[:3]
     for path in folder.rglob("*"):
         if path.is_file():
-            assert " ".join(canary) not in path.read_text()
+            assert " ".join(canary).encode() not in path.read_bytes()
 
 
 def test_single_topic_names_the_way_out(tmp_path, options):
