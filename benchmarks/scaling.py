@@ -25,7 +25,6 @@ import numpy as np
 from benchmarks.search import synthetic_embeddings
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import PubliusError, UsageError
-from publius.files.workers import spawning
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import LocalRunner, default_batch_size, protect_corpus
 from publius.releases.engines.worker_pool import end_with_parent
@@ -113,7 +112,9 @@ def settings_of(
 
 
 def _measured(setting: Setting) -> dict[str, float]:
-    context = spawning()
+    context = multiprocessing.get_context(
+        "spawn"
+    )  # it imports this checkout, as no worker of the product may
     ours, theirs = context.Pipe()
     run = context.Process(target=_run, args=(setting, theirs))
     run.start()

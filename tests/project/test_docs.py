@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from benchmarks.commands import group as benchmarks
 from publius.cli import app, main
 from publius.vectors.catalogue import package_installed
 
@@ -114,6 +115,8 @@ def test_every_command_exists(block, command):
     elif words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert re.search(rf"^{re.escape(words[1])}:", makefile, re.MULTILINE), command
+    elif words[:3] == ["python", "-m", "benchmarks"]:
+        assert words[3] in get_command(benchmarks).commands, command
     elif words[:2] == ["pip", "install"]:
         project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
         for extra in re.search(r"\[(.+)\]", words[2])[1].split(","):
@@ -179,16 +182,17 @@ def stage(folder):
     from publius.documents.samples import federalist_papers
     from toy import WORDS
 
-    papers = sorted(federalist_papers().glob("*.txt"))[:4]
-    for paper in papers:
+    papers = sorted(federalist_papers().glob("*.txt"))[:16]  # a word becomes public where five use it
+    for paper in papers[:4]:
         shutil.copy(paper, folder)
-    texts = [paper.read_text(encoding="utf-8") for paper in papers]
     rows = [
-        {"id": f"r{number}", "text": text, "author": "ab"[number % 2], "topic": "xy"[number // 2]}
-        for number, text in enumerate(texts)
-    ]
-    for name in ("reports.jsonl", "complaints.jsonl", "public.jsonl"):
-        Path(folder, name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        {"id": f"r{number}", "text": paper.read_text(encoding="utf-8"), "author": "ab"[number % 2],
+         "topic": "xy"[number // 2 % 2]}
+        for number, paper in enumerate(papers)
+    ]  # fmt: skip
+    for name, count in (("reports.jsonl", 4), ("complaints.jsonl", 4), ("public.jsonl", 16)):
+        lines = "".join(json.dumps(row) + "\n" for row in rows[:count])
+        Path(folder, name).write_text(lines, encoding="utf-8")
     lines = [f"{word} {number % 7} {number % 11} {number}" for number, word in enumerate(WORDS)]
     Path(folder, "my-vectors.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
@@ -211,6 +215,9 @@ def run_python(block, names, capsys):
 
 
 def output_of(words, monkeypatch, capsys):
+    if words[:3] == ["python", "-m", "benchmarks"]:  # of a checkout, whatever folder the page is in
+        command = [sys.executable, *words[1:]]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     if words[0] != "publius":
         done = subprocess.run(" ".join(words), shell=True, capture_output=True, text=True, check=True)
         return done.stdout

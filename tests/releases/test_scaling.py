@@ -1,16 +1,32 @@
 """``python -m benchmarks scaling``: what it measures has the shape that was promised."""
 
 import json
+import sys
 
 import pytest
 
+from benchmarks import commands
 from benchmarks.scaling import bench_scaling, settings_of
 from publius.errors import PubliusError, UsageError
 
 
-def test_documents_grow(publius):
-    code, out, err = publius(
-        "bench", "scaling", "--documents", 40, "--documents", 80, "--words", 50, "--dimension", 4,
+@pytest.fixture
+def benchmark(monkeypatch, capsys):
+    """Run ``python -m benchmarks``: (exit code, standard output, standard error)."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["benchmarks", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            commands.main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return run
+
+
+def test_documents_grow(benchmark):
+    code, out, err = benchmark(
+        "scaling", "--documents", 40, "--documents", 80, "--words", 50, "--dimension", 4,
         "--workers", 1, "--json",
     )  # fmt: skip
     report = json.loads(out)
@@ -50,12 +66,12 @@ def test_documents_are_cut_from_real_text(tmp_path):
     assert all(text in "river mountain castle garden" and len(text.split()) == 2 for text in texts)
 
 
-def test_cost_is_words_over_speed_plus_reading(publius):
-    code, out, _ = publius(
-        "bench", "cost", "--documents", 7.2e6, "--length", 10, "--words-per-second", 10_000, "--machines", 2,
+def test_cost_is_words_over_speed_plus_reading(benchmark):
+    code, out, _ = benchmark(
+        "cost", "--documents", 7.2e6, "--length", 10, "--words-per-second", 10_000, "--machines", 2,
         "--share", 0.5, "--documents-read", 1_000, "--json",
     )  # fmt: skip
     assert code == 0
     assert json.loads(out)["hours"] == 2 + 1
     assert json.loads(out)["computed"] is True
-    assert publius("bench", "cost", "--words-per-second", -1, "--documents-read", 1)[0] == 2
+    assert benchmark("cost", "--words-per-second", -1, "--documents-read", 1)[0] == 2

@@ -283,4 +283,4 @@ def test_a_signal_ends_it_in_order(stored, inbox, tmp_path, ledger):
     assert told.startswith("file 1: ")
     assert running.returncode == 0
     assert "Files: 1 released" in out
-    assert "goes on" in err
+    assert "rerun to resume" in err
