@@ -120,7 +120,7 @@ def _a_digest(was: Any, now: Any, _: Any) -> bool:
 
 
 def _a_little_more(was: Any, now: Any, _: Any) -> bool:
-    return bool(was < now < was * (1 + 1e-8))
+    return isinstance(was, float) and isinstance(now, float) and was < now < was * (1 + 1e-8)
 
 
 def _each_word_counted(was: Any, now: Any, _: Any) -> bool:
@@ -163,7 +163,25 @@ RECEIVERS: Final = "those who receive a release read in it what it is"
 ROWS: Final = "a row leads with what is released and how far it can be believed"
 NUMBERS: Final = "numbers are given in a secret random order, so that none tells a line of the input"
 
+EVIDENCE: Final = (
+    "bound", "budget", "constants", "crowd", "delta", "epsilon", "files", "kept_fields", "kind", "links",
+    "measurements", "not_tried", "probability_kept", "promise", "publius_version", "references", "released",
+    "sample_row", "sha256", "texts", "trust", "unit", "verdict",
+)  # fmt: skip
+
 CHANGES: tuple[Change, ...] = (
+    *(
+        Change(
+            "reading/signoff of *", f"json/{name}", lambda was, now, _: was is ABSENT, "the page's evidence"
+        )
+        for name in EVIDENCE
+    ),
+    *(
+        Change(
+            "commands/guarantee of a position", f"json/{name}", words, "unknown words are counted and said"
+        )
+        for name, words in (("unknown_a", 15), ("unknown_b", 13))
+    ),
     Change(
         "seeded/*", "manifest/reference_words", lambda was, now, _: now in (None, COUNTED_BY_TEXTS), WORDS
     ),

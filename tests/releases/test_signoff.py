@@ -25,7 +25,7 @@ from publius.releases.signoff import (
 )
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
-from released import toy_release
+from released import command, toy_release
 
 pytest.importorskip("jinja2")
 
@@ -349,3 +349,18 @@ def test_the_command_refuses_a_foreign_file_and_writes_no_page(tmp_path, publius
     code, out, err = publius("signoff", release, "--output", tmp_path / "page.html")
     assert (code, out, (tmp_path / "page.html").exists()) == (65, "", False)
     assert "'.DS_Store'" in err
+
+
+def test_the_evidence_is_printed_for_machines_without_a_page(tmp_path):
+    release = toy_release(tmp_path / "release", keep=("year",))
+    code, said, error = command("signoff", str(release), "--json")
+    assert code == 0, error
+    facts = json.loads(said)
+    manifest = json.loads((release / "manifest.json").read_text())
+    assert facts["output"] is None
+    assert (facts["promise"], facts["epsilon"]) == (manifest["promise"], manifest["epsilon"])
+    assert (facts["unit"], facts["kept_fields"], facts["measured"]) == ("document", ["year"], False)
+    first = (release / "bags.jsonl").read_text().splitlines()[0]
+    assert facts["sample_row"] == json.loads(first)
+    assert facts["files"].keys() == {path.name for path in release.iterdir()}
+    assert command("signoff", str(release))[0] == 2

@@ -22,7 +22,10 @@ def register(app: typer.Typer) -> None:
 
 def signoff(
     release: Release,
-    output: Annotated[Path, typer.Option(help="The page, FILE.html; outside the release's folder.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(help="The page, FILE.html; outside the release's folder. Optional with --json."),
+    ] = None,
     evaluation: Annotated[
         Path | None, typer.Option(help="Folder of the evaluation that measured this setting.")
     ] = None,
@@ -34,15 +37,17 @@ def signoff(
 ) -> None:
     """Write the page to sign, bound to exactly these files.
 
-    It states what was released, promised and measured.
+    It states what was released, promised and measured; --json prints the same for machines.
     """
     from publius.files import write_file
     from publius.privacy.ledger import Ledger
-    from publius.releases.signoff import Budget, read_manifest_of, read_texts, sign_off
+    from publius.releases.signoff import Budget, evidence, read_manifest_of, read_texts, sign_off
 
+    if output is None and not json:
+        raise UsageError("name the page with --output FILE.html, or print the evidence alone with --json")
     manifest = read_manifest_of(release)
     for folder in filter(None, (release, evaluation)):
-        if output.resolve().is_relative_to(folder.resolve()):
+        if output is not None and output.resolve().is_relative_to(folder.resolve()):
             raise UsageError(
                 f"the page cannot lie in {str(folder)!r}, whose files it binds: name another place"
             )
@@ -53,13 +58,13 @@ def signoff(
         measured = measured_for(manifest, evaluation)
     written = None if texts is None else read_texts(texts, release)
     budget = None if ledger is None else Budget.of(Ledger(ledger), manifest)
-    page = sign_off(release, measured, budget, written)
-    with write_file(output) as file:
-        file.write(page)
+    if output is not None:
+        page = sign_off(release, measured, budget, written)
+        with write_file(output) as file:
+            file.write(page)
     if json:
-        print_json(
-            {"output": str(output), "documents": manifest.get("documents"), "measured": measured is not None}
-        )
+        place = None if output is None else str(output)
+        print_json({"output": place, **evidence(release, measured, budget, written)})
         return
     if measured is not None and (measured.verdict or "").startswith("FAIL"):
         typer.echo(f"Written to {output}: the verdict is FAIL, and the page has no place for a signature.")

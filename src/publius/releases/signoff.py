@@ -180,14 +180,7 @@ def sign_off(
     Raises `PolicyError` for an experiment, `DataError` for a folder that is no release or holds anything else than its
     manifest states (`publius.releases.contents`), `MissingExtraError` without jinja2.
     """
-    manifest = read_manifest_of(release)
-    if manifest["private"] is not True:
-        raise PolicyError(
-            f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
-        )
-    files = check_contents(release, manifest)
-    if manifest["kind"] != SUMMARY:  # a summary promises the same whatever lies near what
-        check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
+    manifest, files = _signable(release)
     record = {
         "publius_version": publius_version(),
         "release": files,
@@ -208,6 +201,69 @@ def sign_off(
         "zeros": "0" * 64,
     }  # fmt: skip
     return sealed(_environment().get_template("signoff.html").render(content))
+
+
+def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The manifest of a release that somebody may sign for, and the digest of each of its files."""
+    manifest = read_manifest_of(release)
+    if manifest["private"] is not True:
+        raise PolicyError(
+            f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
+        )
+    files = check_contents(release, manifest)
+    if manifest["kind"] != SUMMARY:  # a summary promises the same whatever lies near what
+        check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
+    return manifest, files
+
+
+def evidence(
+    release: Path, measured: Measured | None = None, budget: Budget | None = None, texts: Texts | None = None
+) -> dict[str, Any]:
+    """What the page says, for machines: one object, from the sources of the page itself. Raises as `sign_off` does.
+
+    ``unit`` is whom the promise protects; people who are mentioned in texts are never it. ``measurements`` is None
+    without an evaluation, ``crowd`` where rows can be told apart.
+    """
+    manifest, files = _signable(release)
+    return {
+        "publius_version": publius_version(),
+        "documents": manifest.get("documents"),
+        "kind": manifest["kind"],
+        "released": dict(_released(manifest, release)),
+        "sample_row": _sample_row(release),
+        "unit": manifest.get("unit", "document"),
+        "promise": manifest["promise"],
+        "constants": {
+            name: {"value": value, "meaning": meaning} for name, value, meaning in _constants(manifest)
+        },
+        "epsilon": manifest["epsilon"],
+        "bound": manifest.get("bound"),
+        "delta": manifest.get("delta"),
+        "crowd": manifest.get("crowd"),
+        "probability_kept": manifest.get("probability_kept"),
+        "trust": "central: the curator holds the documents",
+        "kept_fields": list(manifest.get("labels", ())),
+        "links": list(_links(manifest, release)),
+        "measured": measured is not None,
+        "measurements": None if measured is None else asdict(measured),
+        "verdict": None if measured is None else measured.verdict,
+        "budget": None if budget is None else asdict(budget),
+        "texts": None if texts is None else asdict(texts),
+        "not_tried": [*NOT_TRIED, *(measured.not_tried if measured else ())],
+        "references": _references(manifest),
+        "files": files,
+        "sha256": digest_of(files),
+    }
+
+
+def _sample_row(release: Path) -> dict[str, Any] | None:
+    """The first row of a release in JSON lines: it leaves with the release, so it may stand on the page."""
+    path = release / "bags.jsonl"
+    if not path.is_file():
+        return None
+    _, line = next(read_lines(path))
+    row: dict[str, Any] = json.loads(line)
+    return row
 
 
 def _environment() -> Any:
