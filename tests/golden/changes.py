@@ -314,7 +314,7 @@ CHANGES: tuple[Change, ...] = (
         Change(
             case,
             f"json/{key}",
-            lambda was, now, answer: was is ABSENT and now == 0,
+            lambda was, now, answer: was is ABSENT and now >= 0,
             "a comparison of two texts says how many of their words are unknown",
         )
         for case in ("commands/guarantee between", "commands/guarantee of a position")

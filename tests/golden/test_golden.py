@@ -114,8 +114,9 @@ def test_as_0_2(case):
 def test_every_case_is_run_and_no_other():
     assert set(today()) - {"packaged"} == {*CASES}
     assert {*GOLDEN["seeded"]} == {*cases.releases()}
-    fitted = [cases.COMMANDS["reference fit"]]  # whose words are compared with those of general text
-    assert today()["packaged"] == fitted, "a case took the packaged vectors: name --embeddings toy"
+    # A fit compares its words with those of general text, and finds the subjects of summaries among them.
+    for command in today()["packaged"]:
+        assert command.startswith("reference fit"), "a case took the packaged vectors: name --embeddings toy"
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: f"{change.answers} {change.key}")
