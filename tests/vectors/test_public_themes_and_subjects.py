@@ -60,6 +60,34 @@ def test_the_same_texts_give_the_same_themes(themes):
     assert themes.words.sum(axis=1) == pytest.approx(1)
 
 
+def test_a_theme_is_not_what_one_long_document_repeats():
+    """A document that says a word a thousand times says it little louder than one that says it once."""
+    once = fit_themes(BAGS, themes=3, dimension=10)
+    loud = [Counter(bag) for bag in BAGS]
+    word = next(iter(loud[0]))
+    loud[0][word] = 1000
+    place, theme = once.vocabulary.index(word), once.cells_of(BAGS[:1])[0]
+    found = fit_themes(loud, themes=3, dimension=10)
+    assert found.words[found.cells_of(BAGS[:1])[0], place] < 1.5 * once.words[theme, place]
+
+
+def test_a_theme_learns_from_documents_that_are_like_it():
+    """Of words that no document of a theme has, those of like documents are likelier than those of unlike ones."""
+    bags = []
+    for topic in "abcdef":
+        first = [f"{topic}{number}" for number in range(6)]
+        shared = [f"shared{number}" if topic in "ab" else f"{topic}shared{number}" for number in range(8)]
+        bags += [
+            Counter([*np.roll(first, turn)[:3].tolist(), *np.roll(shared, turn)[:6].tolist()])
+            for turn in range(24)
+        ]
+    found = fit_themes(bags, themes=6, dimension=12)
+    own, place = found.cells_of(bags[:1])[0], {word: place for place, word in enumerate(found.vocabulary)}
+    like, unlike = place["b0"], place["c0"]
+    assert found.holding[own, [like, unlike]].tolist() == [0, 0]
+    assert found.words[own, like] > 1.001 * found.words[own, unlike]
+
+
 def test_stop_words_and_rare_words_do_not_count():
     found = fit_themes([*BAGS, Counter(["unique", "meadow"])], themes=3, left_out=frozenset({"river"}))
     assert "unique" not in found.vocabulary

@@ -197,9 +197,9 @@ def _files(said: Said) -> Iterator[str]:
             "words.csv: ten public words that are typical of each stratum.",
             f"synthetic.jsonl: one row for each counted document, made up: its stratum, its theme and a bag of about "
             f"{BAG_WORDS} public words of that theme, dealt out at random. Rows can be counted, searched and trained "
-            "on; none is anybody's document. To train: multinomial naive Bayes on the bags. When you label real "
-            "documents with it, count a document as 20 words at most (divide its counts where it has more): long "
-            "documents make it too sure.",
+            "on; none is anybody's document. To train: multinomial naive Bayes on the bags, with a smoothing of "
+            "1 or less. When you label real documents with it, count a document as 20 words at most (divide its "
+            "counts where it has more): long documents make it too sure.",
         ]
     found.append("manifest.json: what was promised and drawn, exactly, and the digest of every file.")
     yield "\n".join(found)

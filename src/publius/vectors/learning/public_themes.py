@@ -5,6 +5,10 @@ ln((1 + n) / (1 + documents with the word)) + 1; the directions are the leading 
 documents' weights (latent semantic analysis, Deerwester et al. 1990), where a document lies by its direction; themes
 are clusters by cosine. A document with no public word is of none, and neither is one that lies further from all themes
 than 99 of 100 public documents that the themes were not made of: what is new need not be forced into what is known.
+
+What a theme says of words is learned from more than its own public documents, which are few: each public document
+speaks for each theme in proportion to exp(15 cosine). A word counts 1 + ln count in a document, and a long document as
+60 words at most: words come in bursts, and a theme is not what one long document repeats.
 """
 
 from __future__ import annotations
@@ -29,6 +33,8 @@ _MOST_SHARE: Final = 0.3
 _HELD_OUT: Final = 5
 _FARTHEST: Final = 0.01
 _BACKGROUND: Final = 0.2
+_LONGEST: Final = 60
+_SHARPNESS: Final = 15
 
 
 @final
@@ -121,17 +127,30 @@ def fit_themes(
     held_out = (_positions(counts[~known], rarity, axes) @ centres.T).max(axis=1)
     nearest = float(np.quantile(held_out, _FARTHEST))
     rarity, axes, centres = _space(counts, themes, dimension)
-    own = (_positions(counts, rarity, axes) @ centres.T).argmax(axis=1)
-    sums = np.vstack([np.asarray(counts[own == theme].sum(axis=0)).ravel() for theme in range(themes)]) + 1e-9
-    everywhere = sums.sum(axis=0) / sums.sum()
+    likeness = _positions(counts, rarity, axes) @ centres.T
+    own = likeness.argmax(axis=1)
     held = np.vstack(
         [np.asarray((counts[own == theme] > 0).sum(axis=0)).ravel() for theme in range(themes)]
     ) / np.bincount(own, minlength=themes).reshape(-1, 1).clip(1)
-    words = (1 - _BACKGROUND) * sums / sums.sum(axis=1, keepdims=True) + _BACKGROUND * everywhere
+    words = _words(counts, likeness)
     cells = _cells(counted(bags, vocabulary), rarity, axes, centres, nearest)
     return PublicThemes(
         vocabulary, rarity, axes, centres, nearest, words, held, np.bincount(cells, minlength=themes + 2)
     )  # fmt: skip
+
+
+def _words(counts: Any, likeness: Float64Array) -> Float64Array:
+    """How likely each word is in each theme, from all public documents by how like each theme they are."""
+    said = counts.copy().astype(np.float64)
+    lengths = np.asarray(counts.sum(axis=1)).ravel()
+    said.data = (1 + np.log(said.data)) * np.repeat(
+        np.minimum(1, _LONGEST / np.maximum(lengths, 1)), np.diff(said.indptr)
+    )
+    speaks = np.exp(_SHARPNESS * (likeness - likeness.max(axis=1, keepdims=True)))
+    sums = np.asarray((said.T @ (speaks / speaks.sum(axis=1, keepdims=True))).T) + 1e-9
+    everywhere = np.asarray(said.sum(axis=0)).ravel()
+    everywhere = everywhere / everywhere.sum()
+    return np.asarray((1 - _BACKGROUND) * sums / sums.sum(axis=1, keepdims=True) + _BACKGROUND * everywhere)
 
 
 def _space(counts: Any, themes: int, dimension: int) -> tuple[Float64Array, Float64Array, Float64Array]:
