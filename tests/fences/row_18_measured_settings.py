@@ -13,9 +13,7 @@ from publius.settings import DOCUMENT_LENGTH, EvaluationSettings
 
 def _of(manifest: dict[str, object], size: int, **asked: object) -> None:
     request = {"parameters": {}, "first": None, "metric": "euclidean", **asked}
-    signed._check_choices(
-        manifest, Results({"request": request, "size": size}, (), (), None), document="bound" in manifest
-    )
+    signed._check_choices(manifest, Results({"request": request, "size": size}, (), (), None))
 
 
 def _check(folder: Path) -> None:

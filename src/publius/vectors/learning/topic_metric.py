@@ -19,6 +19,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, UsageError
+from publius.files.paths import os_errors
 from publius.settings import TextSettings
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.admissible import word_fault
@@ -173,10 +174,10 @@ def clipped(vectors: Float64Array, longest: float | None) -> Float64Array:
 
 
 def files_sha256(paths: Iterable[str]) -> str:
-    """SHA-256 over the public files, one after the other."""
+    """SHA-256 over the public files, one after the other; `StorageError` where one cannot be read."""
     state = hashlib.sha256()
     for path in paths:
-        with open(path, "rb") as stream:
+        with os_errors("read", path), open(path, "rb") as stream:
             for block in iter(lambda: stream.read(2**20), b""):
                 state.update(block)
     return state.hexdigest()
