@@ -36,7 +36,7 @@ def stored(path, rows):
 
 
 WORLDS = {
-    "adds nothing": ("PASS", 0, 1_600, 6, True),
+    "adds nothing": ("PASS", 0, 1_600, 20, True),
     "adds much": ("FAIL", 1, 320, 20, False),
     "too little data": ("NO EVIDENCE", 3, 60, 6, True),
 }
