@@ -74,9 +74,14 @@ def log_p_pearson(counts: Float64Array, expected: Float64Array) -> float:
 
 
 def ratio_lower_bounds(
-    counts: Float64Array, trials: Float64Array, other: Float64Array, other_trials: Float64Array, alpha: float
+    counts: Float64Array,
+    trials: Float64Array,
+    other: Float64Array,
+    other_trials: Float64Array,
+    alpha: float,
+    delta: float = 0.0,
 ) -> Float64Array:
-    """Lower confidence bounds on ln(p/q), each wrong with probability at most ``alpha``.
+    """Lower confidence bounds on ln((p - delta)/q), each wrong with probability at most ``alpha``.
 
     Clopper and Pearson's: a lower bound on p of ``counts`` in ``trials`` and an upper bound on q of ``other`` in
     ``other_trials``, each at alpha/2. Arrays of one shape.
@@ -87,4 +92,4 @@ def ratio_lower_bounds(
         lower = np.where(counts > 0, betaincinv(np.maximum(counts, 1), trials - counts + 1, alpha / 2), 0.0)
         left = np.maximum(other_trials - other, 1)
         upper = np.where(other < other_trials, betaincinv(other + 1, left, 1 - alpha / 2), 1.0)
-        return np.asarray(np.log(lower) - np.log(upper))
+        return np.asarray(np.log(np.maximum(lower - delta, 0.0)) - np.log(upper))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from publius.audit.runs import Audit
 
 _FAILED = 70
+_REFUTED = 1
 
 
 def register(app: typer.Typer) -> None:
@@ -39,12 +40,25 @@ def audit(
         ),
     ] = None,
     page: Annotated[Path | None, typer.Option(help="Write the results as a page (Markdown) too.")] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="Audit python:MODULE:CALLABLE instead, from PYTHONPATH or the working folder."),
+    ] = None,
+    claim: Annotated[Path | None, typer.Option(help="With --target: what it claims (TOML).")] = None,
+    draws: Annotated[int, typer.Option(min=1000, help="With --target: about how many draws.")] = 100_000,
+    replay: Annotated[
+        Path | None, typer.Option(help="Try a case again that refuted a target; imports the target it names.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Check the implementation against its guarantee.
 
-    Exits 70 if a check fails.
+    Exits 70 if a check fails. With --target and --claim: the claim of a mechanism of anybody's, with the verdict
+    exact, not-refuted or refuted; exits 1 if it is refuted.
     """
+    if target is not None or claim is not None or replay is not None:
+        _judge(target, claim, replay, draws, _fresh_seed() if seed is None else seed, output, json=json)
+        return
     from publius.audit.levels import level_named
     from publius.audit.report import write_page
     from publius.audit.runs import Request, run_audit
@@ -61,6 +75,52 @@ def audit(
     _show(found, folder, json)
     if not found.passed:
         raise typer.Exit(_FAILED)
+
+
+def _judge(
+    target: str | None,
+    claim: Path | None,
+    case: Path | None,
+    draws: int,
+    seed: int,
+    output: Path | None,
+    *,
+    json: bool,
+) -> None:
+    """The verdict on somebody's mechanism; a refutation is stored as a case."""
+    from publius.audit.judge import Case, judge, replay, write_case
+    from publius.audit.target import Claim, Target
+    from publius.errors import UsageError
+    from publius.files.folders import make_parents
+
+    if case is not None:
+        if target is not None or claim is not None:
+            raise UsageError("--replay takes no --target and no --claim: the case names them")
+        found, place = replay(Case.read(case)), case
+    elif target is None or claim is None:
+        raise UsageError("--target and --claim go together")
+    else:
+        found = judge(Target(target), Claim.read(claim), draws, seed)
+        place = (output or _default_folder("target", seed)) / "case.json"
+        if found.case is not None:
+            make_parents(place.parent)
+            write_case(found.case, place)
+    if found.refused:
+        typer.echo(f"inputs that the target refused: {found.refused:,}", err=True)
+    stored = None if found.case is None else str(place)
+    keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
+    if json:
+        print_json({**{key: getattr(found, key) for key in keys}, "case": stored})
+    else:
+        claimed = "nothing of these inputs" if found.claimed is None else f"{found.claimed:.6g} nats"
+        typer.echo(
+            f"{found.verdict}: at least {found.lower_bound:.6g} nats, claimed {claimed}; "
+            f"confidence {found.confidence:g}, {found.draws:,} draws"
+        )
+        if found.case is not None:
+            typer.echo(f"fault: {found.case.kind}; try it again: publius audit --replay {stored}")
+    if found.verdict == "refuted":
+        raise typer.Exit(_REFUTED)
 
 
 def _fresh_seed() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -13,14 +14,14 @@ from publius.files.child import searched
 PYTHON: Final = "python:"
 
 
-def object_at(name: str) -> Any:
+def object_at(name: str, *, working_folder: bool = False) -> Any:
     """What stands at ``python:package.module:Name``; `UsageError` where nothing does.
 
-    What is not installed is looked for in the folders of ``PYTHONPATH``; the one that has it is searched from then on,
-    by this process and its workers, after all others.
+    What is not installed is looked for in the folders of ``PYTHONPATH``, then in the ``working_folder`` if wished; the
+    one that has it is searched from then on, by this process and its workers, after all others.
     """
     module, _, attribute = name.removeprefix(PYTHON).partition(":")
-    search_for(module)
+    search_for(module, working_folder=working_folder)
     try:
         return getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError):
@@ -29,12 +30,12 @@ def object_at(name: str) -> Any:
         ) from None
 
 
-def search_for(module: str) -> None:
+def search_for(module: str, *, working_folder: bool = False) -> None:
     """Let this process import a module that the user has named from the folder of ``PYTHONPATH`` that has it."""
     top = module.partition(".")[0]
     if not top or top in sys.modules or PathFinder.find_spec(top) is not None:
         return
-    for folder in searched():
+    for folder in [*searched(), *([os.getcwd()] if working_folder else [])]:
         if PathFinder.find_spec(top, [folder]) is not None:
             sys.path.append(folder)
             return

@@ -1,0 +1,103 @@
+"""Mechanisms on four words, as a user would bring them: sound ones of ours and of other making, and broken ones."""
+
+import math
+import random
+
+import publius
+from publius.mechanisms.kernel import word_indices
+from publius.noise.randomness import seeded_rng
+
+WORDS = ["north", "east", "south", "west"]
+VECTORS = [[0.0], [0.5], [1.0], [3.0]]
+EPSILON = 2.0
+TOY = publius.Embeddings.from_arrays(WORDS, VECTORS, name="toy")
+_system = random.SystemRandom()
+_fixed = random.Random(1)
+
+
+class Ours:
+    """A kernel of Publius through the door; its probabilities where it can compute them."""
+
+    def __init__(self, name):
+        self.kernel = publius.make_mechanism(name, TOY, epsilon=EPSILON)
+        if name == "exponential":
+            self.probabilities = self._probabilities
+
+    def __call__(self, word, seed):
+        drawn = self.kernel.draw([word_indices([word], TOY)], [seeded_rng(seed)], threads=1)
+        return WORDS[drawn[0][0]]
+
+    def _probabilities(self, word):
+        row = self.kernel.log_probabilities(word_indices([word], TOY))[0]
+        return dict(zip(WORDS, (math.exp(each) for each in row), strict=True))
+
+
+laplace = Ours("laplace")
+exponential = Ours("exponential")
+
+
+def our_bag(words, seed):
+    return [laplace(word, 2**32 * place + seed) for place, word in enumerate(words)]
+
+
+def _row(word, epsilon=EPSILON, stays=0.0):
+    """The exponential mechanism with epsilon/2, made here; the input passes with a further probability."""
+    place = VECTORS[WORDS.index(word)][0]
+    weights = [math.exp(-epsilon / 2 * abs(place - other[0])) for other in VECTORS]
+    row = [(1 - stays) * weight / sum(weights) for weight in weights]
+    row[WORDS.index(word)] += stays
+    return row
+
+
+def sound(word):
+    return _system.choices(WORDS, _row(word))[0]
+
+
+def seeded(word, seed):
+    return random.Random(seed).choices(WORDS, _row(word))[0]
+
+
+def scale_off_by_three(word):
+    return _system.choices(WORDS, _row(word, 3 * EPSILON))[0]
+
+
+def unknown_words_pass(word):
+    return sound(word) if word in WORDS else word
+
+
+def input_passes_more_often(word):
+    return _system.choices(WORDS, _row(word, stays=0.6))[0]
+
+
+def support_fault(word):
+    """One word in ten is marked, of one input only."""
+    return "marked" if word == "north" and _system.random() < 0.1 else sound(word)
+
+
+def fixed_seed(word):
+    return _fixed.choices(WORDS, _row(word))[0]
+
+
+def bag_that_keeps_a_word(words):
+    return [words[0], *(sound(word) for word in words[1:])]
+
+
+def refuses(word):
+    raise KeyError(word)
+
+
+class _States:
+    """Probabilities of one law, draws of another."""
+
+    def __init__(self, stated, drawn):
+        self.stated, self.drawn = stated, drawn
+
+    def __call__(self, word):
+        return _system.choices(WORDS, _row(word, self.drawn))[0]
+
+    def probabilities(self, word):
+        return dict(zip(WORDS, _row(word, self.stated), strict=True))
+
+
+states_too_much = _States(3 * EPSILON, 3 * EPSILON)
+states_another_law = _States(EPSILON, EPSILON / 4)
