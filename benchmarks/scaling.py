@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import multiprocessing.connection
 import os
+import sys
 import tempfile
 import threading
 import time
@@ -36,6 +37,8 @@ from publius.vectors.embeddings import Embeddings
 _SAMPLE: Final = 0.1
 _WARM_UP: Final = 2  # batches for every worker
 _PIECE: Final = 1000  # documents
+
+_CHECKOUT: Final = str(Path(__file__).resolve().parent.parent)
 
 
 @final
@@ -112,9 +115,10 @@ def settings_of(
 
 
 def _measured(setting: Setting) -> dict[str, float]:
-    context = multiprocessing.get_context(
-        "spawn"
-    )  # it imports this checkout, as no worker of the product may
+    # The child takes the parent's path, and imports this checkout, as no worker of the product may.
+    if _CHECKOUT not in sys.path:
+        sys.path.insert(0, _CHECKOUT)
+    context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     run = context.Process(target=_run, args=(setting, theirs))
     run.start()
