@@ -737,6 +737,10 @@ class PublicWordSettings(Settings):
         "none", help="Rare words to leave out: none, names (names and what general text does not know), all, or words "
         "separated by commas."
     )  # fmt: skip
+    quotable: bool = option(
+        False,
+        help="Whole sentences of these texts may be quoted: those of public words alone become public, too.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -158,3 +158,23 @@ def test_a_reference_of_an_earlier_version_opens_and_says_what_it_lacks(home):
     assert (entry["counted_by"], entry["authors"]) == (None, None)
     assert "by an earlier version" in entry["words"]
     assert "by an earlier version" in run("info", "toy").output
+
+
+def test_sentences_are_kept_only_where_the_texts_may_be_quoted(home):
+    """They are part of what the digest binds, shown to whoever fits, and there again when it is opened."""
+    rows = [(" ".join(words).capitalize() + ".", topic) for words, topic in public_documents()]
+    documents = [([text], topic) for text, topic in rows]
+    path = corpus(home, [([text[:200].rsplit(" ", 1)[0] + "."], topic) for [text], topic in documents])
+    arguments = ("fit", path, "--label", "topic", "--features", "log-odds", "--json")
+    plain = json.loads(run(*arguments, "--name", "plain").stdout)
+    quoted = json.loads(run(*arguments, "--name", "quoted", "--quotable").stdout)
+    assert "passages" not in plain
+    assert quoted["passages"]
+    assert plain["sha256"] != quoted["sha256"]
+    stored = reference_store.Reference.load("quoted")
+    stored.verify()
+    assert [list(each) for each in stored.counted.passages] == quoted["passages"]
+    texts = path.read_text()
+    assert all(sentence in texts for each in quoted["passages"] for sentence in each)
+    shown = run("info", "quoted")
+    assert "sentences that may be quoted" in shown.output

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publius.collections.accuracy import accuracy, epsilon_for, themes_that_pay
+from publius.collections.accuracy import accuracy, epsilon_for, sums_say_something, themes_that_pay
 from publius.collections.tables import (
     NoisyTable,
     Shares,
@@ -153,6 +153,15 @@ def test_accuracy_of_public_numbers():
         accuracy(2000, 400, Fraction(1), documents_per_author=3).count_95
         == DiscreteLaplace(Fraction(6)).half_width()
     )
+
+
+def test_sums_can_be_told_apart_where_no_cell_can():
+    """4,571 authors, 21 strata, 52 themes: strata have some 200 documents each, cells 4."""
+    epsilon = Fraction(7, 10)
+    assert accuracy(4571, 21 * 52, epsilon).says_nothing
+    assert sums_say_something(4571, (21, 52), epsilon)
+    assert not sums_say_something(100, (21, 52), epsilon)
+    assert not sums_say_something(10, (1, 1), epsilon)
 
 
 @pytest.mark.parametrize("width", [1, 6, 50, 12345])

@@ -206,6 +206,7 @@ def _facts(reference: Reference) -> dict[str, Any]:
         }
         for aspect in reference.aspects.values()
     }
+    passages = () if reference.counted is None else reference.counted.passages
     return {
         "name": reference.name,
         "sha256": reference.sha256,
@@ -215,6 +216,7 @@ def _facts(reference: Reference) -> dict[str, Any]:
         "tokenizer": reference.tokenizer,
         "stop_words": reference.stop_words,
         "words": stated(reference.source),
+        **({"passages": [list(each) for each in passages]} if passages else {}),
         "source": dict(reference.source),
         "folder": None if reference.folder is None else str(reference.folder),
     }
@@ -228,7 +230,10 @@ def _show(facts: dict[str, Any], json: bool) -> None:
     choices, topics = source.pop("choices", {}), source.pop("topics", None)
     rare, counted = source.pop("rare_words", None), source.pop("public_words", {})
     source.pop("corpus_sha256", None)  # for machines: whether texts are those that it was learned from
+    passages = sum(map(len, facts.pop("passages", ())))
     rows = [(key.replace("_", " "), value) for key, value in facts.items() if value is not None]
+    if passages:
+        rows.append(("sentences that may be quoted", f"{passages:,}; --json shows them"))
     for name, aspect in aspects.items():
         told = f"{aspect['features']}, {aspect['dimension']} dimensions, {aspect['rule']} of {aspect['prototypes']}"
         rows.append((f"keeps {name} by", told))

@@ -111,7 +111,8 @@ def _tell_curator(finished: Finished) -> None:
         (seen.undeclared, "documents have a value that was not declared: they count as other"),
         (finished.left_out, "authors have not enough budget left and were left out"),
         (finished.in_public, "authors wrote public texts of the reference, too: those texts are public, and nothing "
-         "protects what stands in them"),
+         "protects what stands in them" + (", nor do passages that are quoted from there: they can be theirs"
+         if "passages" in finished.manifest else "")),
     ):  # fmt: skip
         if count:
             say(f"{count:,} {what}")

@@ -67,6 +67,23 @@ def accuracy(authors: int, cells: int, epsilon: Fraction, *, documents_per_autho
     )  # fmt: skip
 
 
+def sums_say_something(
+    authors: int, shape: tuple[int, int], epsilon: Fraction, *, documents_per_author: int = 1
+) -> bool:
+    """Whether a row or a column of ten times the average sum could be told from an empty one.
+
+    Sums of many cells can be told apart where no single cell can. A table of one row (or column) has nothing to tell
+    it from.
+    """
+    noise = DiscreteLaplace.protecting(2 * documents_per_author, epsilon)
+    documents = authors * documents_per_author
+    return any(
+        sums > 1
+        and documents * min(1.0, LARGE / sums) >= 2 * noise.half_width_of_sum(terms, LEVEL, cells=sums) + 1
+        for sums, terms in (shape, shape[::-1])
+    )
+
+
 def epsilon_for(half_width: int, *, cells: int = 1, documents_per_author: int = 1) -> Fraction:
     """The smallest epsilon, to three digits, at which ``cells`` cells together are within ``half_width`` at 95 %.
 

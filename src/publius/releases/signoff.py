@@ -350,6 +350,8 @@ def _released_summary(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             f"{table['cells']:,} counts, epsilon {table['epsilon']}, {table['noise']} of scale {table['scale']}",
         )
     yield "public reference", str(manifest["reference"])
+    if "passages" in manifest:
+        yield "quoted passages", str(manifest["passages"])
     yield "files", str(len(manifest[FILES]) + 1)
     yield "made by", f"Publius {manifest['publius_version']}"
 

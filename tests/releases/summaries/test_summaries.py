@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import complaints
 from publius.collections.tables import NoisyTable
 from publius.errors import BudgetError, DataError, PolicyError, UsageError
 from publius.noise.randomness import seeded_rng
@@ -16,7 +17,7 @@ from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.summaries.run import summarize
-from publius.releases.summaries.said import BAG_WORDS, Said
+from publius.releases.summaries.said import BAG_WORDS, SOURCE, Said
 from publius.releases.summaries.summary import Summary, Told, exact_number
 
 BY = ["product=card,loan"]
@@ -345,3 +346,57 @@ def test_the_command_writes_a_summary(publius, file, reference, tmp_path):
     assert "author 7" not in (tmp_path / "out" / "READ-ME.txt").read_text().casefold()
     assert publius(*arguments, "--by", "product=card,loan", "--output", tmp_path / "out")[0] == 2
     assert publius(*arguments[:2], "--output", tmp_path / "other")[0] == 2
+
+
+# Quoted
+
+
+@pytest.fixture(scope="module")
+def quotable(reference, tmp_path_factory):
+    """The same reference, of texts that may be quoted: two sentences of each theme's most typical words."""
+    themes = reference.counted.themes
+    passages = tuple(
+        tuple(f"{' '.join(themes.typical(theme, 10)[first::2])}.".capitalize() for first in (0, 1))
+        for theme in range(themes.size)
+    )
+    counted = replace(reference.counted, passages=passages)
+    stored = replace(reference, name="quotable", counted=counted, folder=None, _known_sha256=None)
+    return stored.save(tmp_path_factory.mktemp("references") / "quotable")
+
+
+def test_passages_are_public_sentences_and_say_so_on_every_row(quotable, file, publius, tmp_path):
+    summary = Summary(quotable, 4, by=BY)
+    finished = summarize(summary.corpus(file), summary, tmp_path / "out")
+    rows = [json.loads(line) for line in (tmp_path / "out" / "passages.jsonl").read_text().splitlines()]
+    assert {row["source"] for row in rows} == {SOURCE}
+    assert SOURCE == "from the public texts, written by nobody in this collection"
+    public = {sentence for some in quotable.counted.passages for sentence in some}
+    assert {row["passage"] for row in rows} <= public
+    for topic in STRATA[:2]:
+        some = [row["passage"] for row in rows if row.get("product") == topic]
+        words = [word for passage in some for word in passage.lower().rstrip(".").split()]
+        assert sum(word in complaints.TOPICS[topic] for word in words) > len(words) / 2
+    assert {row["theme"] for row in rows if "theme" in row} == {*finished.said.theme_labels[:6]}
+    assert SOURCE in (tmp_path / "out" / "report.html").read_text()
+    assert SOURCE in " ".join((tmp_path / "out" / "READ-ME.txt").read_text().split())
+    assert publius("signoff", tmp_path / "out", "--output", tmp_path / "page.html")[0] == 0
+    assert SOURCE in (tmp_path / "page.html").read_text()
+
+
+def test_nothing_is_quoted_where_the_texts_may_not_be(released):
+    folder, finished = released
+    assert not (folder / "passages.jsonl").exists()
+    assert "passages" not in finished.manifest
+    assert "passages.jsonl" not in (folder / "READ-ME.txt").read_text()
+
+
+def test_passages_depend_on_noisy_counts_and_public_texts_alone(quotable, rows):
+    """Of another collection with the same noisy tables they are the same; a stratum without counts has none."""
+    summary = Summary(quotable, 4, by=BY, shares="themes=1")
+    table = NoisyTable(np.zeros((3, 8), np.int64), summary.noise("themes"))
+    table.values[0, 0], table.values[1, 1] = 90, 90
+    found = Said(Told(summary, None, table, None)).passages
+    assert found.strata[2] == ()
+    for stratum in (0, 1):
+        assert set(found.strata[stratum]) & set(quotable.counted.passages[stratum])
+    assert found.themes == quotable.counted.passages

@@ -15,7 +15,8 @@ from publius.settings import PublicTextSettings, PublicWordSettings
 from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import ReferenceSettings
-from publius.vectors.learning.fit_reference import fit_reference
+from publius.vectors.learning.fit_reference import NOTICE, fit_reference
+from publius.vectors.learning.passages import sentences, typical_passages
 from publius.vectors.learning.public_counts import fit_counts
 from publius.vectors.learning.public_words import (
     CountedBy,
@@ -97,7 +98,7 @@ def learn(
     elif not public.exists():
         raise name_taken(name)
     vectors = _vectors(embeddings, settings.features)
-    documents, facts = _documents(public, label, text_field, words.author_field, settings)
+    documents, facts = _documents(public, label, text_field, words, settings)
     folder, before = _place(name, facts)
     texts = list(documents)
     vocabulary = PublicVocabulary.of(texts, words.authors_at_least)
@@ -110,7 +111,7 @@ def learn(
         progress=lambda done, total: progress("learning the reference", done, total),
     )  # fmt: skip
     progress("learning what summaries need", 0, 1)
-    found = _with_counts(found, texts, vectors)
+    found = _with_counts(found, texts, vectors, words)
     if before is not None:
         if before.sha256 != found.sha256:
             raise name_taken(name)
@@ -127,20 +128,28 @@ def _place(name: str, facts: Mapping[str, Any]) -> tuple[Path, Reference | None]
     folder = references_root() / name
     source = read_reference_record(folder)["source"]
     if any(
-        source.get(each) != facts[each] for each in ("corpus_sha256", "label", "author_field", "stop_words")
+        source.get(each) != facts.get(each)
+        for each in ("corpus_sha256", "label", "author_field", "stop_words", "quotable")
     ):
         raise name_taken(name)
     return folder, Reference.load(name)
 
 
-def _with_counts(reference: Reference, texts: Sequence[PublicText], vectors: Embeddings | None) -> Reference:
+def _with_counts(
+    reference: Reference, texts: Sequence[PublicText], vectors: Embeddings | None, words: PublicWordSettings
+) -> Reference:
     """With what summaries need, where there are enough texts for that; where not, its record says so."""
-    words = [text.words for text in texts]
     try:
-        counted = fit_counts(words, reference.places, vectors, reference.stop_words)
+        counted = fit_counts([text.words for text in texts], reference.places, vectors, reference.stop_words)
     except DataError as error:
         source = MappingProxyType({**reference.source, "summaries": str(error)})
         return replace(reference, source=source)
+    if words.quotable:
+        stops = StopWords.load(reference.stop_words)
+        passages = typical_passages(
+            texts, counted.themes, reference, stops, words.authors_at_least, reference.tokenizer
+        )
+        counted = replace(counted, passages=passages)
     return replace(reference, counted=counted)
 
 
@@ -165,10 +174,11 @@ def _general() -> Embeddings | None:
 
 
 def _documents(
-    public: Path, label: str | None, text_field: str, author_field: str | None, settings: ReferenceSettings
+    public: Path, label: str | None, text_field: str, words: PublicWordSettings, settings: ReferenceSettings
 ) -> tuple[Iterator[PublicText], dict[str, Any]]:
     stops = StopWords.load(settings.stop_words)
     profile = profile_named(settings.tokenizer).name
+    author_field = words.author_field
     kept = tuple(dict.fromkeys(field for field in (label, author_field) if field is not None))
     corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, encoding=None)
     facts = {
@@ -177,6 +187,7 @@ def _documents(
         "label": label,
         "author_field": author_field,
         "stop_words": settings.stop_words,
+        **({"quotable": True, "notice": f"{NOTICE}, and so are sentences of them"} if words.quotable else {}),
     }
 
     def documents() -> Iterator[PublicText]:
@@ -185,6 +196,7 @@ def _documents(
                 raise DocumentError(f"{document.error()}; every public document needs a text and its label")
             topic = None if label is None else document.labels[label]
             author = None if author_field is None else document.labels[author_field]
-            yield PublicText.of(document.text, profile, stops, topic, author)
+            quoted = tuple(sentences(document.text)) if words.quotable else ()
+            yield PublicText.of(document.text, profile, stops, topic, author, quoted)
 
     return documents(), facts

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from publius.collections.strata import Strata
 from publius.files import write_file
 from publius.noise.randomness import Generator, system_rng
 from publius.releases.contents import (
@@ -28,7 +29,7 @@ from publius.releases.contents import (
 from publius.releases.digests import file_digests
 from publius.releases.plan import MANIFEST_VERSION, publius_version
 from publius.releases.read_me import READ_ME
-from publius.releases.summaries.said import Ranked, Said
+from publius.releases.summaries.said import SOURCE, Passages, Ranked, Said
 from publius.releases.summaries.summary import Summary
 
 UNIT: Final = "contributed documents"
@@ -73,6 +74,7 @@ def manifest_of(summary: Summary, compared_with: str | None = None) -> dict[str,
         "reference": spaces.reference.name,
         "vocabulary_sha256": spaces.themes_sha256,
         "subjects_sha256": spaces.subjects_sha256,
+        **({"passages": SOURCE} if spaces.passages and summary.has("themes") else {}),
         "compared_with": compared_with,
         "tokenizer": spaces.tokenizer,
         "stop_words": spaces.encoding.stop_words.name,
@@ -86,9 +88,7 @@ def _number(value: Any) -> float | int:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def fill_folder(
-    folder: Path, said: Said, page: bytes, read_me: str, passages: Iterable[str] | None = None
-) -> None:
+def fill_folder(folder: Path, said: Said, page: bytes, read_me: str) -> None:
     """Write every file of a summary but the manifest; see `finish`."""
     tables: list[tuple[str, Sequence[str], Iterable[Sequence[object]]]] = []
     if said.counts is not None:
@@ -103,8 +103,8 @@ def fill_folder(
         _write(folder / name, [_csv(header, rows)])
     if said.told.themes is not None:
         _write(folder / ROWS, _rows(said, system_rng()))
-    if passages is not None:
-        _write(folder / PASSAGES, (line.encode() for line in passages))
+    if said.passages is not None:
+        _write(folder / PASSAGES, _passages(said, said.passages))
     _write(folder / REPORT, [page])
     _write(folder / READ_ME, [read_me.encode()])
 
@@ -168,17 +168,27 @@ def _short(value: float) -> str:
     return f"{value:.6g}"
 
 
+def _head(strata: Strata, place: int) -> str:
+    """The fields of a stratum, as a row begins with them."""
+    values = zip(strata.fields, strata.labels(place), strict=True)
+    return "".join(f"{_JSON.encode(field.name)}: {_JSON.encode(value)}, " for field, value in values)
+
+
+def _passages(said: Said, passages: Passages) -> Iterator[bytes]:
+    """A line for each quoted sentence: of which stratum or theme it is typical, and that nobody here wrote it."""
+    strata = said.told.by.strata
+    heads = [_head(strata, place) for place in range(strata.size)]
+    labels = [f'"theme": {_JSON.encode(name)}, ' for name in said.theme_labels]
+    for begins, quoted in ((heads, passages.strata), (labels, passages.themes)):
+        for head, some in zip(begins, quoted, strict=False):  # what is of no theme has no passages
+            for passage in some:
+                yield f'{{{head}"passage": {_JSON.encode(passage)}, "source": {_JSON.encode(SOURCE)}}}\n'.encode()
+
+
 def _rows(said: Said, rng: Generator) -> Iterator[bytes]:
     """A line for each counted document: the values it counts under, its theme, and a bag of words drawn for that."""
     strata, themes = said.told.by.strata, said.told.by.spaces.themes
-    names = [field.name for field in strata.fields]
-    heads = [
-        "".join(
-            f"{_JSON.encode(name)}: {_JSON.encode(value)}, "
-            for name, value in zip(names, values, strict=True)
-        )
-        for values in (strata.labels(place) for place in range(strata.size))
-    ]
+    heads = [_head(strata, place) for place in range(strata.size)]
     labels = [_JSON.encode(name) for name in said.theme_labels]
     words = [_JSON.encode(word) for word in themes.vocabulary]
     for stratum, theme, places in said.rows(rng):

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from publius.errors import extra
+from publius.releases.contents import PASSAGES as PASSAGES_FILE
 from publius.releases.drawing import pyplot
 from publius.releases.summaries import pictures
-from publius.releases.summaries.said import BAG_WORDS, Ranked, Said
+from publius.releases.summaries.said import BAG_WORDS, SOURCE, Ranked, Said
 
 _SHOWN: Final = 15
 _MONTH: Final = re.compile(r"\d{4}-\d{2}")
@@ -47,10 +48,11 @@ def render(said: Said, manifest: Mapping[str, Any]) -> bytes:
         else f"{said.told.by.documents_per_author} documents",
         "size": said.size,
         "strata": list(_strata(said)),
-        "themes": _table(said.themes),
+        "themes": _table(said.themes, () if said.passages is None else said.passages.themes),
         "subjects": _table(said.subjects),
         "compared": _compared(said),
         "rows": said.told.themes is not None,
+        "quoted": None if said.passages is None else SOURCE,
         "figures": [Markup(figure) for figure in _figures(said)],  # noqa: S704  # made by us
         "chance": float(np.exp(float(said.told.by.epsilon)) / (1 + np.exp(float(said.told.by.epsilon)))),
     }  # fmt: skip
@@ -79,10 +81,11 @@ def _strata(said: Said) -> Iterator[dict[str, Any]]:
             "low": int(totals.low[place]),
             "high": int(totals.high[place]),
             "words": ", ".join(typical[place]),
+            "passages": () if said.passages is None else said.passages.strata[place],
         }
 
 
-def _table(ranked: Ranked | None) -> dict[str, Any] | None:
+def _table(ranked: Ranked | None, passages: Sequence[Sequence[str]] = ()) -> dict[str, Any] | None:
     if ranked is None:
         return None
 
@@ -91,6 +94,7 @@ def _table(ranked: Ranked | None) -> dict[str, Any] | None:
             "words": ranked.words[cell], "contributed": int(ranked.counts.contributed[cell]),
             "low": int(ranked.counts.low[cell]), "high": int(ranked.counts.high[cell]),
             "share": float(ranked.shares[cell]), "new": cell in ranked.new,
+            "passages": passages[cell] if passages else (),
         }  # fmt: skip
         if ranked.compared is not None and ranked.before is not None:
             compared = ranked.compared
@@ -165,8 +169,7 @@ def read_me(said: Said, manifest: Mapping[str, Any]) -> str:
         "QUESTIONS",
         "How many authors wrote about something? Add the rows that you mean in counts.csv, or read the table of the "
         "report, and give the limits with the number. Say 'contributed documents'.\n"
-        "May I say that a sentence was written by somebody? No. No sentence of anybody is here. Words are public words "
-        "of public texts, drawn at random for a theme.\n"
+        f"May I say that a sentence was written by somebody? No. {_whose_sentences(said)}\n"
         "Is Ms X in the data? Nobody can tell from this folder, and you must not say so either way: it would look "
         "nearly the same without anything that she wrote.\n"
         "Is this subject new? Only where the column 'new' says true. It compares shares with public texts or an "
@@ -179,6 +182,15 @@ def read_me(said: Said, manifest: Mapping[str, Any]) -> str:
     ]
     lines = ["\n".join(textwrap.fill(line, _WIDTH) for line in part.split("\n")) for part in parts]
     return "\n\n".join(lines) + "\n"
+
+
+def _whose_sentences(said: Said) -> str:
+    if said.passages is None:
+        return "No sentence of anybody is here. Words are public words of public texts, drawn at random for a theme."
+    return (
+        f"Every sentence in {PASSAGES_FILE} and in the report is {SOURCE}: it shows how one may write about a theme, "
+        "and nothing says that anybody here wrote so. All other words are public words, drawn at random for a theme."
+    )
 
 
 def _files(said: Said) -> Iterator[str]:
@@ -201,5 +213,10 @@ def _files(said: Said) -> Iterator[str]:
             "1 or less. When you label real documents with it, count a document as 20 words at most (divide its "
             "counts where it has more): long documents make it too sure.",
         ]
+    if said.passages is not None:
+        found.append(
+            f"{PASSAGES_FILE}: sentences that are typical of a stratum or of a theme, each {SOURCE}. For reading, not "
+            "for counting."
+        )
     found.append("manifest.json: what was promised and drawn, exactly, and the digest of every file.")
     yield "\n".join(found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.collections.accuracy import Accuracy, accuracy
+from publius.collections.accuracy import Accuracy, accuracy, sums_say_something
 from publius.collections.authors import author_key, near_duplicates
 from publius.collections.contributions import Contributions
 from publius.documents.corpus import Corpus, open_corpus
@@ -149,8 +149,13 @@ def expected(summary: Summary, authors: int) -> dict[str, Accuracy]:
 
 
 def check_says_something(summary: Summary, authors: int) -> None:
-    """`PolicyError` where not even a cell of ten times the average count could be told from an empty one, anywhere."""
+    """`PolicyError` where no cell, stratum or theme of ten times the average count could be told from an empty one."""
     found = expected(summary, authors)
+    c, (strata, themes, _) = summary.documents_per_author, summary.counting.shape
+    if summary.has("themes") and sums_say_something(
+        authors, (strata, themes), summary.epsilon_of("themes"), documents_per_author=c
+    ):
+        return
     if all(each.says_nothing for each in found.values()):
         best = min(found.values(), key=lambda each: each.smallest_95)
         raise PolicyError(

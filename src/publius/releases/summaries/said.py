@@ -19,6 +19,8 @@ from publius.collections.tables import NoisyTable, estimated_totals, reconciled
 from publius.noise.discrete_laplace import LaplaceSum
 from publius.noise.randomness import Generator
 from publius.releases.summaries.summary import Told, stratum_name
+from publius.text.tokenizer import tokenize
+from publius.vectors.learning.public_themes import counted
 
 LEVEL: Final = 0.95
 _OF_SIZE: Final = 0.99
@@ -26,6 +28,10 @@ _OF_SIZE: Final = 0.99
 BAG_WORDS: Final = 150
 """About so many words has a bag."""
 TYPICAL_WORDS: Final = 10
+PASSAGES: Final = 3
+"""Of each theme and each stratum."""
+SOURCE: Final = "from the public texts, written by nobody in this collection"
+"""What stands beside every quoted passage."""
 _RARE_SHARE: Final = 0.001
 _DEALT_AT_ONCE: Final = 4096
 
@@ -82,6 +88,15 @@ class Ranked:
         if self.compared is None:
             return []
         return [cell for cell in self.cells[::-1].tolist() if self.compared.high[cell] < 1]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Passages:
+    """Sentences of public texts, the most typical first: of each theme and of each stratum, by number."""
+
+    themes: tuple[tuple[str, ...], ...]
+    strata: tuple[tuple[str, ...], ...]
 
 
 @final
@@ -200,22 +215,51 @@ class Said:
 
     @functools.cached_property
     def typical_words(self) -> list[tuple[str, ...]]:
-        """Ten words of each stratum: by its share of documents with the word, times the log-ratio to that of all.
+        """Ten words of each stratum: those that are most typical of it."""
+        vocabulary = self.told.by.spaces.themes.vocabulary
+        return [
+            tuple(vocabulary[place] for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS])
+            for row in self._how_typical()
+        ]
+
+    def _how_typical(self) -> Iterator[Float64Array]:
+        """How typical each word is of each stratum: its share of documents with it, times the log-ratio to that of all.
 
         Both shares are estimated from themes, as the public documents of each theme hold the word. One document in a
         thousand is added to either, so that a word which hardly any document holds has no large ratio.
         """
         themes = self.told.by.spaces.themes
         if self.counts is None or self.told.themes is None:
-            return []
+            return
         drawn = self.counts.contributed[:, : themes.size].astype(np.float64)
-        share = _shares(drawn) @ themes.holding
-        everywhere = _shares(drawn.sum(axis=0, keepdims=True)) @ themes.holding
-        scores = share * np.log((share + _RARE_SHARE) / (everywhere + _RARE_SHARE))
-        return [
-            tuple(themes.vocabulary[place] for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS])
-            for row in scores
-        ]
+        everywhere = (_shares(drawn.sum(axis=0, keepdims=True)) @ themes.holding)[0]
+        for row in _shares(drawn):
+            share = row @ themes.holding
+            yield share * np.log((share + _RARE_SHARE) / (everywhere + _RARE_SHARE))
+
+    # Which sentences ----------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def passages(self) -> Passages | None:
+        """Typical sentences of the public texts; None where none may be quoted.
+
+        Those of a theme are chosen from public texts alone; those of a stratum by noisy counts: whose words are most
+        typical of it on average, of sentences whose words are typical at all, and none where nothing was counted.
+        """
+        quotable, themes = self.told.by.spaces.passages, self.told.by.spaces.themes
+        if not quotable or self.counts is None or self.told.themes is None:
+            return None
+        sentences = list(dict.fromkeys(sentence for each in quotable for sentence in each))
+        bags = [tokenize(sentence, self.told.by.spaces.encoding.profile) for sentence in sentences]
+        holds = counted([dict.fromkeys(words, 1) for words in bags], themes.vocabulary)
+        sizes = np.maximum(np.diff(holds.indptr), 1)
+        chosen = []
+        totals = self.counts.contributed[:, : themes.size].sum(axis=1)
+        for total, typical in zip(totals.tolist(), self._how_typical(), strict=True):
+            scores = holds @ typical / sizes
+            best = np.argsort(-scores, kind="stable")[:PASSAGES].tolist() if total else []
+            chosen.append(tuple(sentences[place] for place in best if scores[place] > 0))
+        return Passages(tuple(each[:PASSAGES] for each in quotable), tuple(chosen))
 
     # Rows ---------------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,11 @@ class Spaces:
     encoding: Encoding
     lacking: str = ""
 
+    @property
+    def passages(self) -> tuple[tuple[str, ...], ...]:
+        """For each theme, sentences of the public texts that may be quoted; empty where none may."""
+        return () if self.reference.counted is None else self.reference.counted.passages
+
     @classmethod
     def of(cls, reference: Reference | str | None, embeddings: str | None = None) -> Spaces:
         """Of a reference, by name or open; without one of the packaged themes."""

@@ -33,7 +33,7 @@ from publius.settings import SummarySettings
 from publius.vectors.learning.reference import Reference
 
 _AT_ONCE: Final = 512
-OWN_KEYS: Final = ("theme", "bag", "passage", "stratum")
+OWN_KEYS: Final = ("theme", "bag", "passage", "source", "stratum")
 """Fields of a summary's own rows, which no field that is counted by may be called."""
 
 

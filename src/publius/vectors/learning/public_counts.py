@@ -34,17 +34,20 @@ class PublicCounts:
             word vectors are installed.
         holding: how many documents are of each subject, and without a word of any.
         documents: how many there are.
+        passages: for each theme, sentences of the documents that may be quoted; empty where none may.
     """
 
     themes: PublicThemes
     subjects: PublicSubjects | None
     holding: IndexArray
     documents: int
+    passages: tuple[tuple[str, ...], ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """What is no array."""
         subjects = None if self.subjects is None else self.subjects.size
-        return {"nearest": self.themes.nearest, "documents": self.documents, "subjects": subjects}
+        quoted = {"passages": [list(each) for each in self.passages]} if self.passages else {}
+        return {"nearest": self.themes.nearest, "documents": self.documents, "subjects": subjects, **quoted}
 
     def arrays(self, places: Mapping[str, int]) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
         """Every array by the name it is stored under; words of the themes are ``places`` in the vocabulary."""
@@ -83,11 +86,11 @@ class PublicCounts:
             subjects = PublicSubjects(tuple(words), members, weights, size)
             fits &= members.shape == weights.shape == (len(words),)
             fits &= arrays["counted.subjects"].shape == (size + 1,)
-        if not fits:
+        passages = tuple(tuple(map(str, each)) for each in facts.get("passages", ()))
+        if not fits or (passages and len(passages) != k):
             raise DataError("what it has for summaries does not fit together")
-        return cls(
-            themes, subjects, arrays.get("counted.subjects", np.zeros(0, np.int64)), int(facts["documents"])
-        )
+        holding = arrays.get("counted.subjects", np.zeros(0, np.int64))
+        return cls(themes, subjects, holding, int(facts["documents"]), passages)
 
 
 def fit_counts(

@@ -88,6 +88,10 @@ class PublicThemes:
         """The cell of each document, given as how often each of its words occurs; shape (n,). Private."""
         return self.cells_of_counts(counted(bags, self.vocabulary))
 
+    def likeness(self, counts: Any) -> Float64Array:
+        """The cosine of each row of a sparse matrix of counts with each theme, shape (n, K)."""
+        return np.asarray(_positions(counts, self.rarity, self.axes) @ self.centres.T)
+
     def cells_of_counts(self, counts: Any) -> IndexArray:
         """The same of a sparse matrix of how often each word of the vocabulary occurs, shape (n, V)."""
         return _cells(counts, self.rarity, self.axes, self.centres, self.nearest)

@@ -42,22 +42,25 @@ class PublicText:
         label: its topic; None where there are no labels.
         author: who wrote it; None where nobody knows.
         names: those of ``words`` that stand with a capital inside a sentence.
+        sentences: its sentences, where they may be quoted.
     """
 
     words: Sequence[str] = field(repr=False)
     label: str | None = None
     author: str | None = None
     names: Sequence[str] = field(default=(), repr=False)
+    sentences: Sequence[str] = field(default=(), repr=False)
 
     @classmethod
     def of(
-        cls, text: str, profile: str, stops: StopWords, label: str | None = None, author: str | None = None
-    ) -> PublicText:
+        cls, text: str, profile: str, stops: StopWords, label: str | None = None, author: str | None = None,
+        sentences: Sequence[str] = (),
+    ) -> PublicText:  # fmt: skip
         """A text cut into words, without what points at somebody."""
         plain = without_identifiers(text)
         words = [word for word in tokenize(plain, profile) if word not in stops]
         names = [word for found in _CAPITAL.findall(plain) for word in tokenize(found, profile)]
-        return cls(words, label, author, [word for word in names if word not in stops])
+        return cls(words, label, author, [word for word in names if word not in stops], sentences)
 
 
 @final
@@ -86,7 +89,7 @@ class WordCount:
         uses: Counter[str] = Counter()
         capitals: Counter[str] = Counter()
         for place, text in enumerate(texts):
-            holder = _folded(text.author) if known else str(place)
+            holder = author_name(text.author) if known else str(place)
             by_author.setdefault(holder, set()).update(text.words)
             uses.update(text.words)
             capitals.update(text.names)
@@ -123,7 +126,7 @@ class WordCount:
         )
 
 
-def _folded(author: str | None) -> str:
+def author_name(author: str | None) -> str:
     """An author's name, so that one who is written in two ways counts once."""
     return " ".join((author or "").split()).casefold()
 
