@@ -863,3 +863,8 @@ class StartSettings(Settings):
         False,
         help="Go on where there is no evidence: no text says who wrote it, or words are kept and nothing was shown.",
     )
+
+    @property
+    def learns_topics(self) -> bool:
+        """Whether the public texts have to teach topics."""
+        return self.preserve == "topic" and self.reference is None

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from publius.errors import DataError, PolicyError, UsageError
-from publius.mechanisms.prototype import TOTAL
+from publius.mechanisms.mechanism import TOTAL
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Experiment, Plan

@@ -10,13 +10,14 @@ import sys
 import tempfile
 from fractions import Fraction
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from publius.errors import BudgetError, DataError, EntropyError, PolicyError, StorageError, UsageError
-from publius.privacy.guarantee import Guarantee
+from publius.privacy.guarantee import Guarantee, Unit
 from publius.privacy.ledger import Charge, Ledger, exact_amount, price
 from publius.privacy.ledger.amounts import from_text, to_text
 
@@ -109,6 +110,32 @@ def test_a_priced_release_costs_the_decimal_that_is_written(path):
     cost = ledger.price(Guarantee(0.1, "euclidean", "proven", size=40))
     ledger.spend([Charge("a", cost)] * 10)
     assert ledger.document("a").remaining == 0
+
+
+@pytest.mark.parametrize(
+    ("promised", "costs"),
+    [
+        (
+            Guarantee(0.5, "euclidean", "proven", size=40),
+            {"epsilon-n": 20, "epsilon": 0.5, "epsilon-n-ordered": 20},
+        ),
+        (Guarantee(0.5, "euclidean", "proven", size=40).in_order(), {"epsilon-n-ordered": 20}),
+        (Guarantee(2.0, "reference", "certified", size=40, bound=7.0), {"bound": 7}),
+        (Guarantee(0.5, "euclidean", "none", size=40), {}),
+        (Guarantee(0.5, "euclidean", "proven"), {}),
+    ],
+    ids=("bag", "in order", "bound", "no evidence", "one word"),
+)
+def test_a_release_is_charged_in_the_units_that_cover_it_and_refused_in_the_others(promised, costs):
+    assert promised.prices == costs
+    for unit in get_args(Unit):
+        if unit in costs:
+            assert price(promised, unit) == costs[unit]
+            continue
+        with pytest.raises(
+            PolicyError, match="make a ledger with --unit" if costs else "no budget covers it"
+        ):
+            price(promised, unit)
 
 
 def test_prices():

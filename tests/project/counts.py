@@ -8,9 +8,9 @@ held, in one of these forms:
 
 - ``isinstance``, ``issubclass`` or ``type`` with a class of mechanisms or of guarantees;
 - a comparison with a ``level`` or a ``preserve``, as attribute, name or key, or with ``unit`` and "bound" (that
-  nothing was chosen, ``is None``, is no such question);
+  nothing was chosen, ``is None``, is no such question, nor is that a level of confidence is between two numbers);
 - a lookup in one of the two registries by name, ``in MECHANISMS`` or ``in DOCUMENT_MECHANISMS``;
-- ``word_mechanism`` and ``names_prototypes``, which exist to ask or to refuse.
+- ``word_mechanism``, ``names_prototypes`` and ``keeps_words``, which exist to ask or to refuse.
 
 Several in one line count once. Annotations of both kinds (``A | B``) are counted apart.
 """
@@ -36,7 +36,7 @@ KINDS = re.compile(
 )
 ASKED = {"level", "preserve", "unit"}
 REGISTRIES = {"MECHANISMS", "DOCUMENT_MECHANISMS"}
-ACCESSORS = {"word_mechanism", "names_prototypes"}
+ACCESSORS = {"word_mechanism", "names_prototypes", "keeps_words"}
 OPTIONS = """
 import json, typer
 from publius.cli import app
@@ -68,7 +68,9 @@ def asks_of_kind(node: ast.AST) -> bool:
             return any(KINDS.fullmatch(name) for name in _names(asked))
         case ast.Attribute(attr=name, ctx=ast.Load()) if name in ACCESSORS:
             return True
-        case ast.Compare(left=left, comparators=others):
+        case ast.Compare(left=left, ops=operators, comparators=others):
+            if any(isinstance(each, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for each in operators):
+                return False
             sides = [left, *others]
             if any(isinstance(side, ast.Constant) and side.value is None for side in sides):
                 return False

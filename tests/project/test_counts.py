@@ -12,7 +12,7 @@ from project import counts
     ["isinstance(plan.mechanism, Mechanism)", "issubclass(kind, Laplace)",
      "type(each) is DocumentGuarantee", 'plan.level == "word"', 'manifest.get("level") != "document"',
      'facts["level"] == level', "preserve in kept", "name in DOCUMENT_MECHANISMS", "held.word_mechanism",
-     "plan.names_prototypes and x", 'ledger.unit == "bound"'],
+     "plan.names_prototypes and x", "walk.keeps_words and x", 'ledger.unit == "bound"'],
 )  # fmt: skip
 def test_a_question_of_kind_is_found(line):
     assert counts.questions(ast.parse(line)) == {1}
@@ -20,8 +20,8 @@ def test_a_question_of_kind_is_found(line):
 
 @pytest.mark.parametrize(
     "line",
-    ["isinstance(x, Bag)", "choices.preserve is None", "plan.level", 'unit == "epsilon"', "plan.mechanism.draw(x)",
-     "def f(x: Kernel): ...", 'print("level")'],
+    ["isinstance(x, Bag)", "0 < level < 1", "choices.preserve is None", "plan.level", 'unit == "epsilon"',
+     "plan.mechanism.draw(x)", "def f(x: Kernel): ...", 'print("level")'],
 )  # fmt: skip
 def test_what_asks_nothing_is_not(line):
     assert counts.questions(ast.parse(line)) == set()

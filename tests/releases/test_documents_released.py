@@ -247,7 +247,7 @@ def test_a_batch_drawn_together_is_a_sequence_of_its_releases(reference):
     assert pickle.loads(pickle.dumps(together)) == every
     with pytest.raises(IndexError):
         together[len(every)]
-    other = Layout(plan.vocabulary, labels=("topic",), prototypes=plan.mechanism.names_prototypes)
+    other = Layout(plan.vocabulary, labels=("topic",), prototypes=True)
     with pytest.raises(UsageError, match="other labels"):
         other.json_lines(together)
 

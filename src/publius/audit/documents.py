@@ -22,10 +22,9 @@ from publius.audit.tests_of_fit import log_p_pearson
 from publius.audit.toy_references import DocumentWorld, document_worlds
 from publius.distances.earth_mover import vector_transport
 from publius.errors import PolicyError, PubliusError
-from publius.mechanisms.mechanism import Outcome
+from publius.mechanisms.mechanism import TOTAL, Mechanism, Outcome
 from publius.mechanisms.position import Position
-from publius.mechanisms.prototype import TOTAL, Prototype
-from publius.mechanisms.whole import WholeDocument
+from publius.mechanisms.prototype import Prototype
 from publius.noise.randomness import RunKey
 from publius.text.bag import Bag
 
@@ -76,10 +75,11 @@ def check_documents(
     return Findings(checks, figures)
 
 
-def _weights(mechanism: WholeDocument, documents: Sequence[IndexArray]) -> IndexArray:
-    if not isinstance(mechanism, Prototype):
-        raise PubliusError("the audit of laws needs the mechanism prototype")
-    return mechanism.weights(documents)
+def _weights(mechanism: Mechanism, documents: Sequence[IndexArray]) -> IndexArray:
+    weights = mechanism.weights(documents)
+    if weights is None:
+        raise PubliusError("the audit of laws needs a mechanism whose law is written in whole numbers")
+    return weights
 
 
 def _losses(weights: IndexArray) -> Float64Array:
@@ -162,7 +162,7 @@ def check_document_draws(subject: Subject, samples: int, key: RunKey) -> Finding
         keyed, others = ids[::2], ids[1::2]  # as a run draws, and with generators
         drawn = list(mechanism.draw_keyed([document] * len(keyed), keyed, key))
         drawn += mechanism.draw([document] * len(others), [key.rng(name) for name in others])
-        law = genuine.law([document])[0]
+        law = _weights(genuine, [document])[0] / TOTAL
         counts = np.bincount([found.prototype or 0 for found in drawn], minlength=size)
         worst = min(worst, log_p_pearson(counts.astype(np.float64), law * each))
         seen, expected = _words_drawn(drawn, genuine, counts, words)

@@ -12,6 +12,7 @@ import numpy as np
 from publius.documents.corpus import BadDocument, Corpus
 from publius.documents.languages import language_of
 from publius.errors import DocumentError, MissingExtraError, PubliusError
+from publius.mechanisms.mechanism import TOTAL
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS, make_document_mechanism
 from publius.text.bag import Encoding, words_of
@@ -79,7 +80,7 @@ def intact(reference: Reference) -> str:
     worst = -math.inf
     for preserve in reference.keeps:
         for bound in BOUNDS:
-            logs = np.log(Prototype(reference, preserve=preserve, bound=bound).law(documents))
+            logs = np.log(Prototype(reference, preserve=preserve, bound=bound).weights(documents) / TOTAL)
             worst = max(worst, float((logs.max(axis=0) - logs.min(axis=0)).max()) - bound)
     if worst > _INACCURACY:
         raise PubliusError(

@@ -304,7 +304,7 @@ def _columns(choices: Choices, ask: _Asking) -> Choices:
         names, usual = public_columns(choices)
     needed = {
         AUTHOR_FIELD: not choices.without_evidence,
-        TOPIC_FIELD: choices.preserve in (None, "topic") and choices.reference is None,
+        TOPIC_FIELD: choices.learns_topics or (choices.preserve or choices.reference) is None,
     }
     for question, asked in needed.items():
         named = getattr(choices, question.name)
@@ -344,16 +344,8 @@ def _kept(choices: Choices, older: Older | None, ask: _Asking) -> Choices:
     if choices.preserve is None:
         kept: Any = ask(_proposing(choices, older))
         choices = replace(choices, preserve=kept)
-    if (
-        choices.preserve == "topic"
-        and older is not None
-        and older.topics is None
-        and choices.reference is None
-    ):
-        raise UsageError(
-            "the public texts have no column of topics: name it with --topic-field, or keep the meaning "
-            "(--preserve meaning)"
-        )
+    if older is not None:
+        older.check_topics(choices)
     return choices
 
 

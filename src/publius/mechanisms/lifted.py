@@ -16,6 +16,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.distances import transport_plan
+from publius.distances.metrics import AbstractMetric
 from publius.distances.problem import Transport
 from publius.distances.solver import optimal_flow
 from publius.errors import UnknownWordError, UsageError
@@ -39,6 +40,11 @@ from publius.text.pads import BYTES, PADS, drawn_pads, pad_places
 from publius.vectors.embeddings import Embeddings
 
 PADDING: Final = f"drawn by rank from the first {PADS:,} plain words of the vocabulary that are no stop words"
+
+NEAR: Final = ("nurse", "doctor")
+"""Two documents that differ in these words alone are near."""
+
+_FIRST_WORDS: Final = 100
 
 
 @final
@@ -100,6 +106,25 @@ class Lifted(Mechanism):
     def parameters(self) -> dict[str, Any]:
         """See `Mechanism.parameters`: the kernel's."""
         return self._kernel.parameters
+
+    @property
+    def row_in_words(self) -> str:
+        """See `Mechanism.row_in_words`."""
+        if self.ordered is None:
+            return (
+                f"Each row is a bag of {self.length} words without order. Each word of a document was replaced at "
+                "random by a word of a public vocabulary: one that stands there may or may not have been in the "
+                "document."
+            )
+        return (
+            f"Each row is a text of {self.length} words in order, each replaced at random by a word of a public "
+            "vocabulary. This is the weaker kind of release: the order of a text is not hidden."
+        )
+
+    @property
+    def near_exponent(self) -> float:
+        """See `Mechanism.near_exponent`: nurse in one document and doctor in the other."""
+        return near_exponent(self.vocabulary, self._kernel.metric, self._kernel.guarantee.per_unit)
 
     @property
     def needs_length(self) -> bool:
@@ -308,6 +333,21 @@ class _Ready:
     encoded: Encoded
     places: IndexArray
     known: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+
+
+def near_exponent(embeddings: Embeddings, metric: AbstractMetric, epsilon: float) -> float:
+    """Nats between two documents that differ in one word, nurse in one and doctor in the other.
+
+    Where the vocabulary lacks them: in one of its first hundred words and the nearest to it, at the median of these.
+    """
+    places = [embeddings.index(word) for word in NEAR]
+    vectors = embeddings.vectors
+    if None not in places:
+        one, other = (vectors[place : place + 1] for place in places if place is not None)
+        return epsilon * float(metric.pairwise(one, other)[0, 0])
+    distances = np.array(metric.pairwise(vectors[:_FIRST_WORDS], vectors))
+    distances[np.arange(len(distances)), np.arange(len(distances))] = np.inf
+    return epsilon * float(np.median(distances.min(axis=1)))
 
 
 def without_order(words: IndexArray) -> IndexArray:

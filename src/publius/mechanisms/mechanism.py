@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, final
 
+import numpy as np
+
 from publius.arrays import AbstractMadeWhenAsked, Float64Array, IndexArray
 from publius.errors import UnknownWordError, UsageError
 from publius.noise.randomness import Generator, RunKey, system_rng
@@ -31,6 +33,9 @@ WORDS: Final = ("nurse", "red", "monday", "paris", "doctor", "river", "money", "
 """Ordinary words of which examples are made where a vocabulary has them and no texts are given."""
 
 EXAMPLES: Final = 3
+
+TOTAL: Final = 2**62
+"""The sum of the whole numbers in which a finite law is written down, and drawn exactly."""
 
 
 class Outcome(NamedTuple):
@@ -178,13 +183,13 @@ class Mechanism(ABC):
     Attributes:
         name: as given on the command line and written in the manifest.
         Parameters: what it takes beyond epsilon, bound and length, declared with `publius.settings.option`.
-        fields: what an outcome says beside its bag, by the names that files have for it.
+        fields: the attributes of an `Outcome` that leave beside its bag, as files name them.
+        field: the column of declared values that is released itself; None where texts are read.
         length: N, the public number of words of a released bag.
         preserve: what a release keeps: "words", "topic" or "meaning".
         ordered: what is kept of the order of a text; None for bags.
         reads_texts: whether documents are texts, whose words are looked up in the vocabulary.
         releases_bags: whether a bag of words leaves beside the label.
-        names_prototypes: whether an outcome says which public prototype it is.
         replaces: the kernel on each word; None where words are not replaced one by one.
         unknown_words: policies for unknown words that its guarantee covers or an experiment may have.
         opposite: what a caller who wants something else of it is told.
@@ -193,12 +198,13 @@ class Mechanism(ABC):
     name: str
     Parameters: ClassVar[type[Settings]] = Settings
     reads_texts: ClassVar[bool] = True
-    names_prototypes: ClassVar[bool] = False
+    fields: ClassVar[tuple[str, ...]] = ()
     releases_bags: ClassVar[bool] = True
     length: int
     preserve: str
     ordered: OrderedText | None = None
     replaces: Kernel | None = None
+    field: str | None = None
 
     @property
     @abstractmethod
@@ -268,6 +274,16 @@ class Mechanism(ABC):
     def at_distance(self, distance: float) -> Comparison:
         """What is stated of two documents at ``distance``; `UsageError` where a distance alone says nothing."""
 
+    @property
+    def near_exponent(self) -> float | None:
+        """Nats between two documents that differ in one word and are near; None where that is not computed."""
+        return None
+
+    @property
+    @abstractmethod
+    def row_in_words(self) -> str:
+        """What a row of a release is, for those who receive it."""
+
     def word_pairs(self, words: Sequence[str] = WORDS) -> list[Pair]:
         """For each of the first ``words`` that the vocabulary has, its nearest neighbor, and what replacing it costs.
 
@@ -324,12 +340,18 @@ class Mechanism(ABC):
         """What a document may become, where the mechanism names it."""
         return []
 
-    def law(self, documents: Sequence[IndexArray]) -> Float64Array | None:
-        """The probability of each of `outcomes` for each document, shape (n, M); None where it is not a finite law.
+    def weights(self, documents: Sequence[IndexArray]) -> IndexArray | None:
+        """The law of each document over `outcomes` as whole numbers, shape (n, M); None where it is not a finite law.
 
-        Private: never to be released.
+        Every row sums to 2^62 exactly. Private: never to be released.
         """
         return None
+
+    @final
+    def law(self, documents: Sequence[IndexArray]) -> Float64Array | None:
+        """The same as probabilities."""
+        weights = self.weights(documents)
+        return None if weights is None else np.asarray(weights / TOTAL)
 
     def positions(self, documents: Sequence[IndexArray]) -> Float64Array | None:
         """Where documents lie among public features, shape (n, m); None where they are not placed as a whole.

@@ -28,7 +28,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError
-from publius.mechanisms.mechanism import Outcomes, PublicOutcome
+from publius.mechanisms.mechanism import TOTAL, Outcomes, PublicOutcome
 from publius.mechanisms.whole import (
     LENGTH,
     NO_VALUES,
@@ -45,9 +45,6 @@ from publius.settings import PROTOTYPE, Settings, option
 from publius.text.drawn_bags import DrawnBags
 from publius.vectors.learning.prototypes import WORD_DRAWS, Aspect, Prototypes, distances_to, nearest_by
 from publius.vectors.learning.reference import Reference
-
-TOTAL: Final = 2**62
-"""The weights of a document's outcomes sum to this."""
 
 LARGEST_BOUND: Final = 30.0
 """In nats. Beyond 20 a bound promises nothing; here whole numbers would become coarse."""
@@ -96,7 +93,7 @@ class Prototype(WholeDocument):
 
     name = PROTOTYPE
     Parameters = PrototypeParameters
-    names_prototypes = True
+    fields = ("prototype", "label")
     prototypes: Prototypes
     gamma: float
 
@@ -272,7 +269,7 @@ class Prototype(WholeDocument):
         return chosen
 
     def weights(self, documents: Sequence[IndexArray]) -> IndexArray:
-        """The law of each document as whole numbers of shape (n, M); every row sums to 2^62 exactly. Private."""
+        """See `Mechanism.weights`: a floor for every prototype, and the rest for the nearest ones."""
         positions = self.positions(documents)
         shares = np.zeros((len(positions), self.prototypes.size), np.int64)
         if self.gamma == 0 or self.prototypes.size == 1:
@@ -280,10 +277,6 @@ class Prototype(WholeDocument):
         else:
             shares = self._shares(positions)
         return shares + self._floor
-
-    def law(self, documents: Sequence[IndexArray]) -> Float64Array:
-        """The probability of each prototype for each document, shape (n, M). Private."""
-        return np.asarray(self.weights(documents) / TOTAL)
 
     def _nearest(self, positions: Float64Array) -> IndexArray:
         return nearest_by(self.aspect.rule, positions, self.prototypes.points)

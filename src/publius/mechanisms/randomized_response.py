@@ -16,11 +16,19 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import IndexArray
 from publius.errors import DataError, UsageError
 from publius.files.value_list import compared
-from publius.mechanisms.mechanism import Comparison, Drawn, Mechanism, Outcome, PublicOutcome, without
-from publius.mechanisms.prototype import TOTAL, checked_bound, fidelity, least_weight
+from publius.mechanisms.mechanism import (
+    TOTAL,
+    Comparison,
+    Drawn,
+    Mechanism,
+    Outcome,
+    PublicOutcome,
+    without,
+)
+from publius.mechanisms.prototype import checked_bound, fidelity, least_weight
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.settings import FIELD, ReleaseSettings
@@ -90,6 +98,8 @@ class RandomizedResponse(Mechanism):
     name = "randomized-response"
     reads_texts = False
     releases_bags = False
+    fields = ("label",)
+    field: str
     length = 1
 
     def __init__(self, field: str, values: Sequence[str], *, bound: float, other: str | None = None) -> None:
@@ -117,6 +127,11 @@ class RandomizedResponse(Mechanism):
     def guarantee(self) -> Guarantee:
         """See `Mechanism.guarantee`: certified between the whole numbers that are drawn with."""
         return Guarantee(None, "none", "certified", size=1, bound=self._bound, preserve=self.preserve)
+
+    @property
+    def row_in_words(self) -> str:
+        """See `Mechanism.row_in_words`."""
+        return f"The labels are values of the field {self.field!r} that were declared beforehand."
 
     @property
     def probability_kept(self) -> float:
@@ -226,15 +241,11 @@ class RandomizedResponse(Mechanism):
         return [Outcome(k, value, Bag([value])) for k, value in enumerate(self.values.vocabulary)]
 
     def weights(self, documents: Sequence[IndexArray]) -> IndexArray:
-        """The law of each document as whole numbers of shape (n, k); every row sums to 2^62 exactly. Private."""
+        """See `Mechanism.weights`: the same floor for every value, and the rest for a document's own."""
         law = np.full((len(documents), self.values.size), self._floor, np.int64)
         own = [int(document[0]) for document in documents]
         law[np.arange(len(own)), own] += TOTAL - self.values.size * self._floor
         return law
-
-    def law(self, documents: Sequence[IndexArray]) -> Float64Array:
-        """See `Mechanism.law`."""
-        return np.asarray(self.weights(documents) / TOTAL)
 
     def compare(self, a: Encoded, b: Encoded, encoding: Encoding) -> Comparison:
         """See `Mechanism.compare`: two values are the same or as far apart as any two."""

@@ -21,6 +21,8 @@ from publius.settings import EUCLIDEAN, MANHATTAN, Between
 Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
 STATED: Final = "stated by its author, nothing computed"
 Strength = Literal["strong", "moderate", "weak", "empty"]
+Unit = Literal["epsilon-n", "epsilon", "epsilon-n-ordered", "bound"]
+"""What a budget counts: see `Guarantee.prices`."""
 
 STRENGTHS: Final[tuple[tuple[float, Strength], ...]] = ((1.0, "strong"), (10.0, "moderate"), (20.0, "weak"))
 """Largest bound, in nats, that is called so; beyond the last it is empty.
@@ -147,6 +149,25 @@ class Guarantee:
     def between_any_delta(self) -> float:
         """The probability by which what is stated between any two documents can be exceeded."""
         return self.delta if self.bound is None else self.bound_delta
+
+    @property
+    def prices(self) -> dict[Unit, Fraction]:
+        """What a release under it costs in each unit that covers it; in none without evidence or a size.
+
+        "epsilon-n-ordered" counts nats per unit of the mean distance word by word. That is at least the Earth Mover's
+        distance, so a bag costs its epsilon*N there too. The other way round no finite price would do: documents of
+        the same words in another order are at Earth Mover's distance 0, and ordered text tells them apart.
+
+        "bound" counts nats between any two documents whatever, which document mechanisms state and word mechanisms do
+        not: their nats are of different things, and no amount of one covers the other.
+        """
+        if self.bound is not None:
+            return {"bound": exact_epsilon(self.bound)}
+        if self.evidence == "none" or self.size is None:
+            return {}
+        a_word = exact_epsilon(self.per_unit)
+        in_order: dict[Unit, Fraction] = {"epsilon-n-ordered": a_word * self.size}
+        return in_order if self.ordered else {"epsilon-n": a_word * self.size, "epsilon": a_word, **in_order}
 
     def lifted(self, size: int) -> Guarantee:
         """The guarantee of a bag of ``size`` independent words: (epsilon*N)*E_d (the lifting theorem)."""

@@ -119,12 +119,11 @@ def _listed(names: Sequence[str]) -> str:
 def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: Mapping[str, Any]) -> None:
     """Compare marks, fields, sizes and the number of bags with the manifest's."""
     fields, size = format.fields(manifest), manifest["size"] if manifest["kind"] == BAG else None
-    allowed = [fields, fields | {"prototype", "label"}]  # as before 0.3
+    allowed = fields
     if "probability_kept" in manifest:
-        named = PROTOTYPE if manifest["kind"] == BAG else ()
-        allowed = [fields | {*LABEL, *named}]
-    elif manifest.get("level") != "document":
-        allowed = [fields]
+        allowed = fields | {*LABEL, *(PROTOTYPE if manifest["kind"] == BAG else ())}
+    elif "prototypes" in manifest["mechanism_parameters"]:
+        allowed = fields | {"prototype", "label"}  # as before 0.3
     bag, count = "", 0
     bags = format.read(release, names)
     while True:
@@ -143,7 +142,7 @@ def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: 
                 f"{bag} is marked NOT PRIVATE: it is of an experiment, which promises nothing, whatever the manifest "
                 "says. Nobody can sign for it"
             )
-        if set(found) not in allowed:
+        if set(found) != allowed:
             raise DataError(f"{bag} has other fields than the manifest states: {_NOT_ONE}")
         if has != size and size is not None:
             raise DataError(f"{bag} has {has:,} words, and the manifest states {size:,}: {_NOT_ONE}")

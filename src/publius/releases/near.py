@@ -3,40 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from publius.errors import PolicyError, PubliusError
+from publius.mechanisms.lifted import NEAR, near_exponent
 from publius.privacy.guarantee import strength_of
 from publius.privacy.promise import rounded_up
 
-if TYPE_CHECKING:
-    from publius.distances.metrics import AbstractMetric
-    from publius.vectors.embeddings import Embeddings
-
 LARGEST_DELTA: Final = 1e-5
 """The largest probability with which a promise that somebody signs may fail."""
-
-NEAR: Final = ("nurse", "doctor")
-"""Two documents that differ in these words alone are near."""
-
-_WORDS: Final = 100
-
-
-def near_exponent(embeddings: Embeddings, metric: AbstractMetric, epsilon: float) -> float:
-    """Nats between two documents that differ in one word, nurse in one and doctor in the other.
-
-    Where the vocabulary lacks them: in one of its first hundred words and the nearest to it, at the median of these.
-    """
-    import numpy as np
-
-    places = [embeddings.index(word) for word in NEAR]
-    vectors = embeddings.vectors
-    if None not in places:
-        one, other = (vectors[place : place + 1] for place in places if place is not None)
-        return epsilon * float(metric.pairwise(one, other)[0, 0])
-    distances = np.array(metric.pairwise(vectors[:_WORDS], vectors))
-    distances[np.arange(len(distances)), np.arange(len(distances))] = np.inf
-    return epsilon * float(np.median(distances.min(axis=1)))
 
 
 def emptiness(delta: float, near: float | None) -> str | None:

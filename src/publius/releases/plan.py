@@ -21,8 +21,8 @@ from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
-from publius.releases.near import emptiness, near_exponent
-from publius.settings import FIELD, ReleaseSettings
+from publius.releases.near import emptiness
+from publius.settings import ReleaseSettings
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -75,7 +75,7 @@ class Plan:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mechanism", as_mechanism(self.mechanism, self.encoding.length))
         self.mechanism.check(self.encoding)
-        if self.mechanism.preserve in {f"{FIELD}{label}" for label in self.labels}:
+        if self.mechanism.field in self.labels:
             raise PolicyError(
                 "the field that is released under the bound cannot be kept unchanged beside it: leave out its --keep"
             )
@@ -161,11 +161,7 @@ class Plan:
         """Why what is promised is empty even between near documents; None where it is not, and for an experiment."""
         if self.experiment is not None:
             return None
-        if self.level == "document":
-            return emptiness(self.guarantee.bound_delta, None)
-        words = self.mechanism.kernel
-        near = near_exponent(words.embeddings, words.metric, words.guarantee.per_unit)
-        return emptiness(self.guarantee.delta, near)
+        return emptiness(self.guarantee.between_any_delta, self.mechanism.near_exponent)
 
     @property
     def kind(self) -> str:

@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from publius.files import read_lines
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
-from publius.releases.plan import BAG, DECLARED_VALUE
 
 READ_ME: Final = "READ-ME.txt"
 _WIDTH: Final = 100
@@ -23,9 +22,12 @@ _LABELS: Final = 200
 """Labels that are listed at most, the most frequent first."""
 
 
-def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
-    """The text for a release with this manifest, whose rows have each label so often."""
-    parts = [*_title(manifest), *_what_it_is(manifest), *_what_it_is_not(manifest), *_promise(manifest)]
+def read_me(manifest: Mapping[str, Any], row: str, counts: Mapping[str, int]) -> str:
+    """The text for a release with this manifest, whose rows have each label so often.
+
+    ``row`` says what a row is (`Mechanism.row_in_words`).
+    """
+    parts = [*_title(manifest), *_what_it_is(manifest, row), *_what_it_is_not(manifest), *_promise(manifest)]
     text = "\n\n".join(fill(part, _WIDTH) for part in parts)
     return text + "\n" + "".join(f"{line}\n" for line in _labels(manifest, counts))
 
@@ -87,7 +89,7 @@ def _title(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield f"What this folder is: a release of {manifest['documents']:,} documents, made with Publius."
 
 
-def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
+def _what_it_is(manifest: Mapping[str, Any], row: str) -> Iterator[str]:
     kept = manifest.get("probability_kept")
     if kept is not None:
         own = "A document's own label is printed with a probability of"
@@ -97,26 +99,7 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
             f"{kept:.4g}; otherwise another label is printed. That number is the same in every row and depends on no "
             "document. How far a label can be believed depends on how frequent it is, and stands below."
         )
-    if manifest["kind"] == DECLARED_VALUE:
-        field = manifest["preserve"].partition(":")[2]
-        yield f"The labels are values of the field {field!r} that were declared beforehand."
-    elif manifest["level"] == "document":
-        size, kept_of = manifest["size"], manifest["preserve"]
-        yield (
-            f"The words of a row ('bag': {size} words with their counts) are NOT words of the document. They are "
-            f"public words, typical of {'its label' if kept is not None else 'a noisy place among public texts'} and "
-            f"drawn at random. They say nothing beyond the {kept_of} that is kept."
-        )
-    elif manifest["kind"] == BAG:
-        yield (
-            f"Each row is a bag of {manifest['size']} words without order. Each word of a document was replaced at "
-            "random by a word of a public vocabulary: one that stands there may or may not have been in the document."
-        )
-    else:
-        yield (
-            f"Each row is a text of {manifest['size']} words in order, each replaced at random by a word of a public "
-            "vocabulary. This is the weaker kind of release: the order of a text is not hidden."
-        )
+    yield row
 
 
 def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:

@@ -75,7 +75,7 @@ class Layout:
         """The layout of a plan's releases; `UsageError` when a kept field has a name of the release's own."""
         mechanism, kept = plan.mechanism, plan.mechanism.probability_kept
         return cls(
-            plan.vocabulary, plan.labels, plan.warning, plan.ordered is not None, mechanism.names_prototypes,
+            plan.vocabulary, plan.labels, plan.warning, plan.ordered is not None, "prototype" in mechanism.fields,
             None if kept is None else published(kept), mechanism.releases_bags,
         )  # fmt: skip
 

@@ -21,9 +21,9 @@ from publius.audit.documents import (
 from publius.audit.implementation import GENUINE, Subject
 from publius.audit.outcomes import Check
 from publius.audit.toy_references import document_worlds
-from publius.mechanisms.mechanism import Outcome
+from publius.mechanisms.mechanism import TOTAL, Outcome
 from publius.mechanisms.position import Position
-from publius.mechanisms.prototype import TOTAL, Prototype
+from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.registry import make_document_mechanism
 from publius.mechanisms.whole import Noise, WholeDocument
 from publius.noise.randomness import Generator, RunKey

@@ -13,7 +13,8 @@ from scipy.stats import chisquare
 
 from publius.distances.earth_mover import vector_transport
 from publius.errors import DataError, UsageError
-from publius.mechanisms.prototype import TOTAL, Prototype, fidelity
+from publius.mechanisms.mechanism import TOTAL
+from publius.mechanisms.prototype import Prototype, fidelity
 from publius.mechanisms.registry import make_document_mechanism
 from publius.mechanisms.whole import Noise
 from publius.noise.randomness import RunKey, seeded_rng

@@ -65,17 +65,22 @@ class Older:
             topics = _column(found, choices.topic_field, TOPICS)
             rows = _different(_rows(path, found, authors, topics))
             sha256 = _sha256(path, found)
-        if choices.preserve == "topic" and topics is None and choices.reference is None:
-            raise UsageError(
-                "the public texts have no column of topics: name it with --topic-field, or keep the meaning "
-                "(--preserve meaning)"
-            )
         if len(rows) < FEWEST:
             raise DataError(
                 f"{len(rows)} public texts that differ can be used, too few to learn from: at least {FEWEST} are "
                 "needed, or --public samples to try with the packaged ones"
             )
-        return cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256)
+        older = cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256)
+        older.check_topics(choices)
+        return older
+
+    def check_topics(self, choices: Choices) -> None:
+        """`UsageError` where topics are to be learned and the texts have none."""
+        if choices.learns_topics and self.topics is None:
+            raise UsageError(
+                "the public texts have no column of topics: name it with --topic-field, or keep the meaning "
+                "(--preserve meaning)"
+            )
 
     @property
     def count(self) -> int:

@@ -343,14 +343,11 @@ class Walk:
 
     def plan(self) -> Plan:
         """The plan; the reference has to be learned before. `PolicyError` where its promise would be empty."""
-        from publius.releases.near import check_not_empty, emptiness, near_exponent
+        from publius.releases.near import check_not_empty
         from publius.releases.plan import Plan
 
         plan = Plan.of(self.settings)
-        if self.keeps_words:
-            words = plan.mechanism.kernel
-            near = near_exponent(words.embeddings, words.metric, words.guarantee.per_unit)
-            check_not_empty(emptiness(plan.guarantee.delta, near), "Nothing was released")
+        check_not_empty(plan.empty, "Nothing was released")
         return plan
 
     @property

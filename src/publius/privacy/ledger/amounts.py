@@ -1,54 +1,50 @@
-"""Exact amounts of budget: rationals without rounding."""
+"""Exact amounts of budget: rationals without rounding. Each unit, and what it counts."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Final, Literal
+from typing import Final, Protocol
 
 from publius.errors import DataError, PolicyError, UsageError
-from publius.privacy.guarantee import Guarantee, exact_epsilon
+from publius.privacy.guarantee import Unit
 
-Unit = Literal["epsilon-n", "epsilon", "epsilon-n-ordered", "bound"]
 Amount = int | float | Fraction
+
+_COUNTED: Final[dict[Unit, str]] = {
+    "epsilon-n": "nats per unit of Earth Mover's distance",
+    "epsilon": "epsilon, whatever the number of words",
+    "epsilon-n-ordered": "nats per unit of the mean distance word by word",
+    "bound": "nats between any two documents, or of all documents of an author",
+}
 
 _SMALLEST: Final = Fraction(2) ** -1022  # below are float64's subnormal numbers, which lose digits
 _MOST_BITS: Final = 8192
 _LONGEST_TEXT: Final = 6000
 
 
-def price(guarantee: Guarantee, unit: Unit) -> Fraction:
-    """What a release under ``guarantee`` costs in ``unit``: epsilon, epsilon*N, or the bound between any two documents.
+class Priced(Protocol):
+    """What can be charged to a budget: a guarantee, or the promise of a summary."""
 
-    "epsilon-n-ordered" counts nats per unit of the mean distance word by word. That is at least the Earth Mover's
-    distance, so a bag costs its epsilon*N there too. The other way round no finite price would do: documents of the
-    same words in another order are at Earth Mover's distance 0, and ordered text tells them apart.
+    @property
+    def prices(self) -> Mapping[Unit, Fraction]:
+        """The cost in each unit that covers it; none where no budget does."""
+        ...
 
-    "bound" counts nats between any two documents whatever, which document mechanisms state and word mechanisms do not.
 
-    Raises `PolicyError` for a guarantee without evidence or without a size, for ordered text in a unit of bags, and
-    between words and documents: their nats are of different things, and no amount of one covers the other.
-    """
-    if guarantee.bound is not None:
-        if unit != "bound":
-            raise PolicyError(
-                f"a ledger in {unit} counts distances between words, and a release that keeps the "
-                f"{guarantee.preserve} is charged its bound between any two documents: make a ledger with --unit bound"
-            )
-        return exact_epsilon(guarantee.bound)
-    if unit == "bound":
-        raise PolicyError(
-            "a ledger in bound counts nats between any two documents, and a mechanism on words states none: make a "
-            "ledger with --unit epsilon-n"
-        )
-    if guarantee.evidence == "none" or guarantee.size is None:
+def price(promised: Priced, unit: Unit) -> Fraction:
+    """What a release costs in ``unit``; `PolicyError` where it cannot be charged."""
+    found = promised.prices
+    if unit in found:
+        return found[unit]
+    if not found:
         raise PolicyError("a release without a guarantee cannot be charged to a budget: no budget covers it")
-    if guarantee.ordered and unit != "epsilon-n-ordered":
-        raise PolicyError(
-            f"a ledger in {unit} counts Earth Mover's distances, and no amount of them covers ordered text: "
-            "make a ledger with --unit epsilon-n-ordered, which covers bags too"
-        )
-    return exact_epsilon(guarantee.per_unit) * (1 if unit == "epsilon" else guarantee.size)
+    other = next(iter(found))
+    raise PolicyError(
+        f"a ledger in {unit} counts {_COUNTED[unit]}, and this release is charged {_COUNTED[other]}: make a ledger "
+        f"with --unit {other}"
+    )
 
 
 def exact_amount(value: object, what: str = "an amount") -> Fraction:

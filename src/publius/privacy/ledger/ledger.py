@@ -26,10 +26,10 @@ from typing import Final, Literal, Self, cast, final, get_args
 from publius.errors import BudgetError, PolicyError, UsageError
 from publius.files import AnyPath, shown
 from publius.noise.randomness import KEY_BYTES, entropy
-from publius.privacy.guarantee import Guarantee
+from publius.privacy.guarantee import Unit
 from publius.privacy.ledger.amounts import (
     Amount,
-    Unit,
+    Priced,
     bounded,
     exact_amount,
     from_text,
@@ -138,9 +138,9 @@ class Ledger:
         create_file(Path(path), settings, key)
         return cls(path)
 
-    def price(self, guarantee: Guarantee) -> Fraction:
-        """What a release under ``guarantee`` costs here; see `price`."""
-        return price(guarantee, self.unit)
+    def price(self, promised: Priced) -> Fraction:
+        """What a release costs here, from its guarantee or its summary; see `price`."""
+        return price(promised, self.unit)
 
     def spend(self, charges: Iterable[Charge], *, token: str | None = None) -> bool:
         """Debit all ``charges`` in one durable step, or none: call it before the release that they pay for.

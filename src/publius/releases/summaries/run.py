@@ -104,11 +104,8 @@ def summarize(
     if summary.spaces.lacking:
         notice(summary.spaces.lacking)
     earlier = None if compare is None else open_earlier(compare, summary)
-    if ledger is not None and ledger.unit != "bound":
-        raise PolicyError(
-            f"a ledger in {ledger.unit} counts distances between words, and a summary is charged what it promises each "
-            "author: make a ledger with --unit bound"
-        )
+    if ledger is not None:
+        ledger.price(summary)  # refuses a ledger that counts something else
     for left in remove_leftovers(output):
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
     with claimed(output), _charged(ledger) as paid, new_folder(output) as folder:

@@ -27,6 +27,7 @@ from publius.documents.row_readers import RECORD_LIMIT, Row
 from publius.errors import DataError, DocumentError, UsageError
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import RunKey, system_rng
+from publius.privacy.guarantee import Unit
 from publius.privacy.promise import author_promise
 from publius.releases.summaries.spaces import Spaces
 from publius.settings import SummarySettings
@@ -141,6 +142,11 @@ class Summary:
     def noise(self, statistic: Statistic) -> DiscreteLaplace:
         """The law of the noise in each cell of a statistic."""
         return DiscreteLaplace.protecting(2 * self.documents_per_author, self.epsilon_of(statistic))
+
+    @property
+    def prices(self) -> dict[Unit, Fraction]:
+        """What it costs an author in the unit that covers it."""
+        return {"bound": self.epsilon}
 
     @property
     def promise(self) -> str:

@@ -60,8 +60,8 @@ def account(state: State, asked: requests.Account) -> answers.Account:
 
 
 def _named(plan: Plan, found: Released) -> dict[str, Any]:
-    """What is said beside the bag: the public prototype that stands for a document, where the mechanism names one."""
-    return {"prototype": found.prototype, "label": found.label} if plan.mechanism.names_prototypes else {}
+    """What leaves beside the bag, such as the public prototype that stands for a document."""
+    return {name: getattr(found, name) for name in plan.mechanism.fields}
 
 
 def _released(
