@@ -16,8 +16,8 @@ from typing import NamedTuple
 import publius
 from publius.documents.inspection import inspect
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.steps.older import PUBLIC, Older
-from publius.evaluation.steps.showing import bound_in_words
 from publius.evaluation.steps.walk import Walk
 
 DOCS = Path(__file__).parents[1]

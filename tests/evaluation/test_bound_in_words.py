@@ -2,7 +2,7 @@
 
 import pytest
 
-from publius.evaluation.steps.showing import bound_in_words
+from publius.evaluation.steps.kept import bound_in_words
 
 
 @pytest.mark.parametrize(

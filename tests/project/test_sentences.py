@@ -12,7 +12,7 @@ from publius.cli import app
 from publius.evaluation import report
 from publius.evaluation.statistics import Interval
 from publius.evaluation.steps import measuring
-from publius.evaluation.steps.showing import bound_in_words
+from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.verdict import _between
 from publius.mechanisms.prototype import fidelity
 from publius.privacy.guarantee import Guarantee, posterior_at_most

@@ -25,8 +25,6 @@ from publius.evaluation.steps.questions import (
     ACCEPT_LOSS,
     AFTER_FAIL,
     AUTHOR_FIELD,
-    BOUND,
-    EPSILON,
     FIND,
     GO_ON,
     LEAVE_OUT,
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
     from publius.evaluation.steps.workflow import ReleaseWorkflow
 
 _SHOWN_WORDS: Final = 200
-_SHOWN_BOUNDS: Final = (1.0, 3.0, 7.0, 15.0)
 
 
 @final
@@ -370,7 +367,7 @@ def _proposing(choices: Choices, older: Older | None) -> Question:
 def _learn(flow: ReleaseWorkflow, ask: _Asking, *, shown: bool) -> None:
     typer.echo("2. What is public")
     walk = flow.walk
-    if walk.keeps_words:
+    if walk.reference is None:
         flow.walk = walk = replace(walk, choices=replace(walk.choices, length=walk.size))
         typer.echo(f"   Each bag gets {walk.size:,} words, as the lengths of the public texts suggest.")
     elif walk.reference == "themes":
@@ -467,30 +464,14 @@ def _strength(walk: Walk, ask: _Asking) -> Walk:
     if choices.find:
         return walk
     if choices.bound is not None or choices.epsilon is not None:
-        typer.echo(f"   {_strength_in_words(walk)}")
+        typer.echo(f"   {walk.kept.strength_in_words(walk)}")
         return walk
-    if walk.keeps_words:
-        typer.echo(
-            "   Epsilon, per word and unit of distance: smaller hides more; at 5 many words stay as they are."
-        )
-        question = EPSILON
-    else:
-        typer.echo("   A bound is how much any reader can learn at most, in nats:")
-        for bound in _SHOWN_BOUNDS:
-            typer.echo(f"   {_strength_in_words(walk.at(bound))}")
-        question = BOUND
-    answer = ask(replace(question, proposed=f"{walk.strength:g}"))
+    for line in walk.kept.before_asking(walk):
+        typer.echo(f"   {line}")
+    answer = ask(replace(walk.kept.question, proposed=f"{walk.strength:g}"))
     if answer == FIND:
         return replace(walk, choices=replace(choices, find=True))
     return walk.at(float(answer))
-
-
-def _strength_in_words(walk: Walk) -> str:
-    from publius.evaluation.steps.showing import bound_in_words
-
-    if walk.keeps_words:
-        return f"epsilon {walk.strength:g}, per word and unit of distance; nothing bounds any two documents"
-    return f"bound {bound_in_words(walk.strength, walk.topics)}"
 
 
 # 5. Attack, and what else could be had --------------------------------------------------------------------
@@ -524,7 +505,7 @@ def _measured(flow: ReleaseWorkflow, ask: _Asking, *, stated: bool) -> None:
                 return
             raise _NotReleased(_result(flow.walk, judged, None, []))
         _tell_alternatives(flow)
-        if ask.yes and stated and not flow.walk.keeps_words:
+        if ask.yes and stated and flow.walk.kept.bounded:
             typer.echo("   Released all the same, as you asked for it; the page to sign says FAIL.")
             return
         answer = ask(AFTER_FAIL)
@@ -539,9 +520,9 @@ def _goes_on_without_evidence(flow: ReleaseWorkflow, ask: _Asking) -> bool:
     """Whether to release where nothing was shown: what has a bound between any two documents, words if asked for."""
     if flow.refused is None:
         typer.echo(
-            "   Words are released all the same, as you asked for it; the page says that nothing was shown."
-            if flow.walk.keeps_words
-            else "   The bound between any two documents holds all the same; the page says that only it stands."
+            "   The bound between any two documents holds all the same; the page says that only it stands."
+            if flow.walk.kept.bounded
+            else "   Words are released all the same, as you asked for it; the page says that nothing was shown."
         )
         return True
     typer.echo(

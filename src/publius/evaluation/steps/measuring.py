@@ -33,12 +33,6 @@ from publius.evaluation.verdict import (
 from publius.privacy.promise import ceiling, floor
 from publius.settings import EvaluationSettings, ExperimenterSettings
 
-BOUNDS: Final = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0)
-"""Nats that are tried where a bound is looked for."""
-
-EPSILONS: Final = (1.0, 2.0, 5.0)
-"""The same where words are kept."""
-
 _MOST: Final = 1_000_000
 
 
@@ -188,8 +182,7 @@ class Tried:
     def sentence(self) -> str:
         """For people, on one line."""
         walk = self.walk
-        name = "epsilon" if walk.keeps_words else "bound"
-        return f"keep the {walk.choices.preserve}, {name} {walk.strength:g}: {self.judged.brief}"
+        return f"keep the {walk.kept.name}, {walk.kept.option} {walk.strength:g}: {self.judged.brief}"
 
     def record(self) -> dict[str, Any]:
         """For a page."""
@@ -219,22 +212,13 @@ def tried(walk: Walk, folder: Path, strengths: Sequence[float], progress: Progre
         return _measured(walk, strengths, folder / PUBLIC, Path(scratch) / EVALUATION, progress)
 
 
-def usual_strengths(walk: Walk) -> tuple[float, ...]:
-    """The bounds, or epsilons, that are worth a try."""
-    return EPSILONS if walk.keeps_words else BOUNDS
-
-
 def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
     """What is worth a try after a FAIL: smaller bounds, or, where words were kept, the topic or the meaning.
 
     The settings were chosen after others had been judged on the same texts, so all of them together get half the level
     that the ones before had: however often that is repeated, a false PASS is at most twice as likely as at one try.
     """
-    if not walk.keeps_words:
-        strengths = tuple(each for each in usual_strengths(walk) if each < walk.strength)
-        return walk.trying(2 * walk.tries * max(1, len(strengths))), strengths
-    other = walk.keeping("topic" if walk.older and walk.older.topics else "meaning")
-    return other.trying(2 * walk.tries), (other.strength,)
+    return walk.kept.instead(walk)
 
 
 def _check(walk: Walk) -> None:
@@ -247,12 +231,12 @@ def _measured(
 ) -> list[Tried]:
     _check(walk)
     chosen = choices_from(walk.plan().manifest(0))
-    chosen["epsilons" if walk.keeps_words else "bounds"] = tuple(strengths)
+    chosen[f"{walk.kept.option}s"] = tuple(strengths)
     request = Request.of(EvaluationSettings(preset="quick", parts=PARTS, **chosen))
     evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
     cells = request.cells()
     evaluation.run(cells, workers=min(os.cpu_count() or 1, len(cells) // 2), progress=progress)
-    bound = None if walk.keeps_words else max(strengths)
+    bound = max(strengths) if walk.kept.bounded else None
     write_limits(replace(walk.limits, bound_at_most=bound), output)
     results = evaluation.results()
     lines, _ = concluded(results, output)
@@ -280,4 +264,4 @@ def _tried(walk: Walk, strengths: Sequence[float], results: Results, lines: Sequ
 
 
 def _asked(line: Line, walk: Walk) -> float:
-    return float((line.epsilon if walk.keeps_words else line.bound) or 0.0)
+    return float(getattr(line, walk.kept.option) or 0.0)

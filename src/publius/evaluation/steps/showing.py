@@ -1,4 +1,4 @@
-"""Before and after on public texts, and what a bound means in words."""
+"""Before and after on public texts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Final, final
 from publius.documents.corpus import Document
 from publius.evaluation.steps.older import Older, Row
 from publius.evaluation.steps.walk import Walk
-from publius.mechanisms.prototype import fidelity
-from publius.privacy.guarantee import posterior_at_most, strength_of
-from publius.privacy.promise import ceiling, rounded_up
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release
@@ -21,8 +18,6 @@ BEFORE: Final = 30
 
 AFTER: Final = 12
 """Words of a bag that are shown, the most frequent first."""
-
-_CANDIDATES: Final = 1_000
 
 
 @final
@@ -69,21 +64,4 @@ def _example(text: str, release: Release) -> Example:
     more = " ..." if len(words) > BEFORE else ""
     return Example(
         " ".join(words[:BEFORE]) + more, len(words), tuple(often[:AFTER]), release.bag.size, release.label
-    )
-
-
-def bound_in_words(bound: float, topics: int | None = None) -> str:
-    """What a bound in nats means, in a sentence; ``topics`` is how many there are, where the topic is kept."""
-    named = posterior_at_most(bound, _CANDIDATES)
-    kept = (
-        ""
-        if not topics
-        else f"; of {topics} topics the one found in a text comes out at most "
-        f"{ceiling(100 * fidelity(bound, topics), 1):g} % of the time, and how often it is the right one has to be "
-        "measured"
-    )
-    return (
-        f"{bound:g} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents names the one "
-        f"that was released with a probability of at most {rounded_up(named, 2)}, if all were equally likely "
-        f"before{kept}"
     )

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.names import private_digest
 from publius.evaluation.steps.older import PUBLIC, Older
 from publius.settings import (
-    PROTOTYPE,
-    MechanismSettings,
     PublicWordSettings,
     ReleaseSettings,
     RunSettings,
@@ -36,12 +35,6 @@ if TYPE_CHECKING:
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import Summary
     from publius.releases.plan import Plan
-
-BOUND: Final = 7.0
-"""Nats between any two documents that are proposed."""
-
-EPSILON: Final = 5.0
-"""Per unit of word distance, where words are kept: the largest round one at which near documents are bounded."""
 
 PARTS: Final = 3
 """Parts of the second half that are attacked one after the other, by adversaries that know all other public texts.
@@ -60,9 +53,6 @@ RELEASE: Final = "release"
 EVALUATION: Final = "evaluation"
 SIGNOFF: Final = "signoff.html"
 CONFIG: Final = "publius.toml"
-
-_UNKNOWN: Final = "drop"
-"""Where words are kept, unknown ones are left out: as a token their number would tell of the language."""
 
 _FEWEST_WORDS: Final = 2
 _DELIMITERS: Final = (";", ",", "\t", "|")
@@ -168,16 +158,7 @@ class Walk:
         choices = self.choices
         if self.found.text_field is None or choices.preserve is None:
             raise UsageError("which column holds the texts and what to keep have to be said first")
-        if choices.bound is not None and self.keeps_words:
-            raise UsageError(
-                "where words are kept nothing bounds what tells any two documents apart: give --epsilon, or keep the "
-                "topic or the meaning with this --bound"
-            )
-        if (choices.epsilon is not None or choices.length is not None) and not self.keeps_words:
-            raise UsageError(
-                f"--{'length' if choices.epsilon is None else 'epsilon'} belongs to --preserve words: topic and "
-                "meaning take --bound"
-            )
+        self.kept.check(choices)
         self._check_reference()
 
     def _check_reference(self) -> None:
@@ -192,8 +173,6 @@ class Walk:
         chosen = self.choices.reference
         if chosen is None:
             return
-        if self.keeps_words:
-            raise UsageError("--reference belongs to --preserve topic or meaning: words are kept without one")
         known = [NAME, *stored_reference_names()]
         if chosen not in known:
             raise UsageError(
@@ -203,10 +182,10 @@ class Walk:
         if chosen == NAME:
             return
         record = read_reference_record(references_root() / chosen)
-        kept = [str(aspect["name"]) for aspect in record["aspects"]]
-        if self.choices.preserve not in kept:
+        aspects = [str(aspect["name"]) for aspect in record["aspects"]]
+        if self.kept.name not in aspects:
             raise UsageError(
-                f"this reference keeps {' and '.join(kept)}, not {self.choices.preserve}: choose another"
+                f"this reference keeps {' and '.join(aspects)}, not {self.kept.name}: choose another"
             )
         if self.older is not None and self.older.sha256 == record["source"].get("corpus_sha256", ""):
             raise UsageError(
@@ -215,22 +194,18 @@ class Walk:
             )
 
     @property
-    def keeps_words(self) -> bool:
-        """Whether words are kept, each protected alone."""
-        return self.choices.preserve == ReleaseSettings.preserve
+    def kept(self) -> Kept:
+        """What is kept of a document."""
+        return KEPT[str(self.choices.preserve)]
 
     @property
     def strength(self) -> float:
         """The bound in nats; epsilon where words are kept."""
-        if self.keeps_words:
-            return EPSILON if self.choices.epsilon is None else self.choices.epsilon
-        return BOUND if self.choices.bound is None else self.choices.bound
+        return self.kept.strength(self.choices)
 
     def at(self, strength: float) -> Walk:
         """The same at another bound or epsilon."""
-        if self.keeps_words:
-            return replace(self, choices=replace(self.choices, epsilon=strength))
-        return replace(self, choices=replace(self.choices, bound=strength))
+        return replace(self, choices=self.kept.at(self.choices, strength))
 
     def trying(self, tries: int) -> Walk:
         """The same as one of so many settings that are tried on the public texts."""
@@ -244,13 +219,7 @@ class Walk:
     @property
     def reference(self) -> str | None:
         """The name of the public reference; None where words are kept."""
-        from publius.vectors.learning.themes import NAME
-
-        if self.keeps_words:
-            return None
-        if self.choices.reference is not None:
-            return self.choices.reference
-        return NAME if self.older is None else f"start-{self._learned_digest[:12]}"
+        return self.kept.reference(self)
 
     @property
     def words(self) -> PublicWordSettings:
@@ -265,7 +234,7 @@ class Walk:
         )
 
     @property
-    def _learned_digest(self) -> str:
+    def learned_digest(self) -> str:
         """Of what is learned from and how; keyed on this machine, since it is published in the reference's name."""
         words = self.words
         rows = [] if self.older is None else self.older.learned
@@ -274,7 +243,7 @@ class Walk:
 
     def vocabulary(self) -> PublicVocabulary | None:
         """What becomes public of the first half of the public texts; None where nothing is learned from them."""
-        if self.older is None or self.keeps_words or self.choices.reference is not None:
+        if self.older is None or self.reference is None or self.choices.reference is not None:
             return None
         from publius.evaluation.steps.learning import PublicVocabulary
 
@@ -283,13 +252,7 @@ class Walk:
     @property
     def topics(self) -> int | None:
         """How many topics a text can become; None where none is kept, or the reference knows no topics."""
-        if self.choices.preserve != "topic":
-            return None
-        if self.choices.reference is None:
-            return None if self.older is None else len(self.older.topic_names) or None
-        from publius.vectors.learning.reference import Reference
-
-        return len(Reference.load(self.choices.reference).source.get("topics") or ()) or None
+        return self.kept.topics(self)
 
     @property
     def learned_before(self) -> bool:
@@ -316,30 +279,12 @@ class Walk:
     @property
     def size(self) -> int | None:
         """Words of each bag where words are kept: as said, or as the public texts have them."""
-        if not self.keeps_words:
-            return None
-        if self.choices.length is not None:
-            return self.choices.length
-        if self.older is None:
-            raise UsageError(
-                "without public texts nothing says how many words a bag is to have: give --length"
-            )
-        from publius.releases.lengths import proposed_length
-
-        return proposed_length([row["text"] for row in (*self.older.learned, *self.older.attacked)])
+        return self.kept.size(self)
 
     @property
     def settings(self) -> ReleaseSettings:
         """Every public decision of the release."""
-        if self.keeps_words:
-            return ReleaseSettings(
-                preserve="words", mechanism=MechanismSettings.mechanism, epsilon=self.strength, length=self.size,
-                unknown=_UNKNOWN,
-            )  # fmt: skip
-        return ReleaseSettings(
-            preserve=self.choices.preserve or "topic", mechanism=PROTOTYPE, reference=self.reference,
-            bound=self.strength,
-        )  # fmt: skip
+        return self.kept.settings(self)
 
     def plan(self) -> Plan:
         """The plan; the reference has to be learned before. `PolicyError` where its promise would be empty."""
@@ -453,13 +398,6 @@ class Walk:
 
     def attack(self, attacked: str, strengths: Sequence[float], output: str) -> list[str]:
         """The command that attacks texts which are protected as here, at each of the bounds or epsilons."""
-        tried = ",".join(f"{each:g}" for each in strengths)
-        if self.keeps_words:
-            chosen = ["--epsilon", tried, "--length", str(self.size), "--unknown", _UNKNOWN]
-        else:
-            most = f"{max(strengths):g}"
-            chosen = ["--preserve", str(self.choices.preserve), "--reference", str(self.reference)]
-            chosen += ["--bound", tried, "--bound-at-most", most]
         limits = self.limits
         limit = (
             ["--adds-at-most", f"{limits.adds_at_most:g}"]
@@ -470,7 +408,7 @@ class Walk:
         return [
             "evaluate",
             attacked,
-            *chosen,
+            *self.kept.attacked(self, strengths),
             "--preset",
             "quick",
             "--parts",
@@ -498,13 +436,8 @@ class Walk:
     def _obfuscate(self, release: str) -> list[str]:
         found, choices = self.found, self.choices
         form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
-        if self.keeps_words:
-            chosen = ["--epsilon", f"{self.strength:g}", "--length", str(self.size), "--unknown", _UNKNOWN]
-            chosen += ["--allow-padding"] if choices.allow_padding else []
-        else:
-            chosen = ["--reference", str(self.reference), "--bound", f"{self.strength:g}"]
         ids = [] if choices.publish_ids else ["--number"]
         return [
-            "obfuscate", str(self.file), "--preserve", str(choices.preserve), *chosen, "--text-field",
-            str(found.text_field), *ids, *form, *self._asked_for(), "--skip-bad", "--output", release,
+            "obfuscate", str(self.file), *self.kept.options(self), "--text-field", str(found.text_field), *ids,
+            *form, *self._asked_for(), "--skip-bad", "--output", release,
         ]  # fmt: skip

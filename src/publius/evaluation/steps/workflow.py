@@ -109,7 +109,7 @@ class ReleaseWorkflow:
 
     def find(self) -> list[Tried]:
         """Try the usual strengths; the weakest protection that passes is taken, else what was proposed before."""
-        found = self._tried(measuring.tried, measuring.usual_strengths(self.walk))
+        found = self._tried(measuring.tried, self.walk.kept.tried)
         best = next((each.walk for each in found if each.judged.passed), self.walk.trying(len(found) + 1))
         self.walk = replace(best, choices=replace(best.choices, find=False))
         return found
@@ -145,7 +145,7 @@ class ReleaseWorkflow:
             return None
         if self.judged.verdict == FAIL:
             return FAIL
-        alone = self.walk.keeps_words and not self.walk.choices.without_evidence
+        alone = not self.walk.kept.bounded and not self.walk.choices.without_evidence
         return NO_EVIDENCE if alone else None
 
     def warnings(self) -> Sequence[str]:

@@ -14,10 +14,11 @@ from publius.documents.inspection import Inspection
 from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.steps.measuring import instead as what_instead
 from publius.evaluation.steps.older import PUBLIC, Older
 from publius.evaluation.steps.questions import ON_PAGE, Question
-from publius.evaluation.steps.showing import bound_in_words, examples
+from publius.evaluation.steps.showing import examples
 from publius.evaluation.steps.walk import EVALUATION, Step, Walk, texts_of
 from publius.evaluation.steps.workflow import Outcome, learn_apart, release_apart, try_apart
 from publius.files import WHOLE_LIMIT
@@ -96,7 +97,7 @@ def example(state: State, asked: requests.Start) -> answers.Examples:
             answers.Example.of(**{**asdict(each), "after": list(each.after)})
             for each in examples(walk, made, _EXAMPLES)
         ],
-        means=None if walk.keeps_words else bound_in_words(walk.strength, walk.topics),
+        means=bound_in_words(walk.strength, walk.topics) if walk.kept.bounded else None,
         warnings=list(look_at(walk.corpus, made).warnings()),
     )
 
