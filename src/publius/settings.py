@@ -258,7 +258,7 @@ class InputSettings(Settings):
     subfolders: bool = option(False, help="Also read the folders below a folder.")
     follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
     reading_seconds: float = option(
-        5.0, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take.",
+        3.5, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take.",
         above=0, at_most=86_400,
     )  # fmt: skip
 
@@ -849,7 +849,7 @@ class StartSettings(Settings):
     subfolders: bool = option(False, help="Also read the folders below a folder.")
     follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
     reading_seconds: float | None = option(
-        None, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take; 5.",
+        None, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take; 3.5.",
         above=0, at_most=86_400,
     )  # fmt: skip
     accept_loss: bool = option(

@@ -9,10 +9,29 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
+import pytest
+
 from publius.audit.implementation import Subject
 from publius.audit.outcomes import Check, violations
-from publius.errors import DocumentError
+from publius.documents import row_readers
+from publius.documents.corpus import Document, open_corpus
+from publius.errors import DocumentError, PubliusError
+from torture.hostile_files import all_measured, hostile, within
 
+HOSTILE: Final = "observable: a hostile file of each format ends at its limits"
+COSTS: Final = "observable: hostile files of 16 MB cost what a file may"
+_SMALL: Final = (
+    ("eml", "many fields"),
+    ("mbox", "many messages"),
+    ("html", "many elements"),
+    ("docx", "many paragraphs"),
+    ("xlsx", "many cells"),
+    ("pdf", "a bomb"),
+    ("parquet", "many columns"),
+    ("csv", "many rows"),
+    ("jsonl", "many lines"),
+    ("txt", "bytes of no encoding"),
+)
 _LENGTH: Final = 3000
 _LONGEST_RUN: Final = 30
 _HOSTILE: Final = (
@@ -63,6 +82,34 @@ def check_parquet(subject: Subject) -> list[Check]:
         violations("Parquet: what turns out to hold gigabytes is refused", 1, int(swollen)),
         violations("Parquet: files that are what they say are read", 2, refused),
     ]
+
+
+def check_formats(*, full: bool) -> list[Check]:
+    """A hostile file of each format ends where its limits do; at full size all of them cost what a file may.
+
+    The quick part has small files and small limits: each file would be read under the usual ones, or is one of those
+    that the readers of this process have to count.
+    """
+    found = [violations(HOSTILE, len(_SMALL), sum(map(_read_under_small_limits, _SMALL)))]
+    if full:
+        costs = [within(cost) for _, _, cost in all_measured()]
+        found.append(violations(COSTS, len(costs), costs.count(False)))
+    return found
+
+
+def _read_under_small_limits(which: tuple[str, str]) -> bool:
+    """Whether a file of some 300 kB is read to its end although it takes more than it may."""
+    make = next(make for suffix, name, make in hostile(300_000) if (suffix, name) == which)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(row_readers, "ROWS_LIMIT", 1_000)
+        path = Path(folder, f"a.{which[0]}")
+        path.write_bytes(make())
+        try:
+            return all(
+                isinstance(item, Document) for item in open_corpus(path, number=True, reading_seconds=0.001)
+            )
+        except PubliusError:
+            return False
 
 
 def _declared(size: int, rows: int) -> Any:

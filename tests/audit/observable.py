@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, final
 
+from audit.hostile_inputs import check_formats
 from audit.neighboring_worlds import LENGTH, Pair, World, pairs
 from publius.arrays import Float64Array, IndexArray
 from publius.audit.outcomes import Check, Findings, violations
@@ -117,6 +118,7 @@ def check_observable(*, full: bool) -> Findings:
         *check_refusals(),
         check_leftovers(),
         check_home(),
+        *check_formats(full=full),
     )
     return Findings(checks, {"pairs of worlds": compared, "differences": told[:20]})
 

@@ -58,6 +58,21 @@ def _columns_uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_readers, "COLUMNS_LIMIT", 10**9)
 
 
+def _rows_in_masses(folder: Path) -> None:
+    path = folder / "a.csv"
+    path.write_text("text\n" + "a\n" * 2_000)
+    with pytest.MonkeyPatch.context() as less:
+        less.setattr(row_readers, "ROWS_LIMIT", 1_000)
+        with pytest.raises(DocumentError, match=r"more than 1,000 rows of fewer than"):
+            list(open_corpus(path, number=True))
+    limit = row_readers.ROWS_LIMIT * row_readers.ROW_BYTES
+    assert limit <= 2**24, "16 MiB hold more rows than can be read in their time"
+
+
+def _rows_uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_readers, "ROW_BYTES", 0)
+
+
 def _apart(folder: Path) -> None:
     """Whatever brings a parser to its end, it is not this process that reads."""
     path = folder / "a.eml"
@@ -104,6 +119,7 @@ FENCES = (
     Fence(5, "a header field of mail is short or refused", _long_fields, _no_field_is_long),
     Fence(5, "an element of HTML has few attributes or is refused", _many_attributes, _attributes_uncounted),
     Fence(5, "a table has a bounded number of columns", _many_columns, _columns_uncounted),
+    Fence(5, "rows that are nearly empty are bounded in number", _rows_in_masses, _rows_uncounted),
     Fence(5, "foreign files are read by a process of their own", _apart, _in_this_process),
     Fence(5, "a file that fills the memory is refused", _memory, _in_this_process),
     Fence(5, "a file that takes too long is refused", _time, _in_this_process),

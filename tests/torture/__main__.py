@@ -15,6 +15,7 @@ from publius.audit.runs import machine
 from torture.canaries import torture_canaries
 from torture.faults import torture_faults
 from torture.fuzz import torture_fuzz
+from torture.hostile_files import SIZE, torture_hostile
 from torture.kills import torture_kills
 from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory
@@ -38,6 +39,7 @@ def parts(scale, seed):
         "watch steps": torture_watch_steps,
         "full disk": lambda: torture_full_disk(some(300), seed),
         "memory limit": lambda: torture_memory(some(40), seed),
+        "hostile files": lambda: torture_hostile(some(SIZE, 10_000)),
         "malformed files": lambda: torture_malformed(some(5000), seed),
         "words": lambda: torture_words(some(10**6), seed),
         "canaries": lambda: torture_canaries(some(540)),

@@ -8,7 +8,7 @@ import pytest
 from publius.audit.forking import apart
 from publius.audit.outcomes import failures
 from publius.errors import PubliusError
-from torture import bench, canaries, malformed
+from torture import bench, canaries, hostile_files, malformed
 from torture.children import run_child
 from torture.faults import Replace, Save, torture_faults
 from torture.fuzz import PARSERS, seeds, target, torture_fuzz
@@ -97,6 +97,17 @@ def test_malformed_files():
     found = malformed.torture_malformed(400)
     assert figure(found, "malformed files refused") >= 400
     assert len(found.figures["malformed files by kind"]) == 15
+
+
+@pytest.mark.long
+def test_hostile_files():
+    """``make torture`` does it with 16 MB of each; here it is seen that the cost of a process is told."""
+    suffix, name, make = next(each for each in hostile_files.hostile(2_000) if each[0] == "csv")
+    found = hostile_files.measured(make(), suffix, name)
+    assert found["seconds"] > 0.01
+    assert hostile_files.within(found)
+    assert not hostile_files.within({**found, "seconds": hostile_files.SECONDS + 1})
+    assert not hostile_files.within({**found, "memory": hostile_files.MEMORY + 1})
 
 
 def test_valid_files_are_accepted(tmp_path):

@@ -239,7 +239,10 @@ class Corpus:
             yield BadDocument(first + number, None, reason, len(self.paths) + number)
 
     def _placed(self, number: int, rows: Iterable[Row]) -> Iterator[Row]:
-        part = f"part {number + 1}" if len(self.paths) > 1 else ""
+        if len(self.paths) == 1:
+            yield from rows
+            return
+        part = f"part {number + 1}"
         for row in rows:
             yield Row(", ".join(filter(None, (part, row.place))), row.fields, row.problem)
 
@@ -262,27 +265,31 @@ class Corpus:
     def _document(
         self, position: int, row: Row, used: IdSet | None, path: int | None = None
     ) -> Document | BadDocument:
-        where = f"{row.place}: " if row.place else ""
-        part = path if len(self.paths) + len(self.left) > 1 else None
         if row.problem is not None:
-            return BadDocument(position, None, where + row.problem, part)
+            return self._bad(position, None, row.place, row.problem, path)
         identity: str | None = None
         try:
             identity = str(position) if self.id_field is None else _id(row.fields, self.id_field)
             if self.id_field is not None and used is not None:
                 _claim(identity, used)
             text = _text(row.fields, self.text_field)
-            labels = {name: self._label(row.fields, name) for name in self.keep}
+            labels = {name: self._label(row.fields, name) for name in self.keep} if self.keep else {}
             subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
         except DocumentError as refused:
-            return BadDocument(position, identity, f"{where}{refused}", part)
+            return self._bad(position, identity, row.place, str(refused), path)
         return Document(identity, text, labels, position, self._account(path, identity), subject)
+
+    def _bad(
+        self, position: int, identity: str | None, place: str, reason: str, path: int | None
+    ) -> BadDocument:
+        part = path if len(self.paths) + len(self.left) > 1 else None
+        return BadDocument(position, identity, f"{place}: {reason}" if place else reason, part)
 
     def _label(self, fields: Mapping[str, object], name: str) -> str:
         return "" if self.gaps and fields.get(name) is None else _label(fields, name)
 
     def _account(self, path: int | None, identity: str) -> str | None:
-        if path is not None and self.kind_at(path) in WHOLE:
+        if path is not None and self.kind in UNNAMED and self.kind_at(path) in WHOLE:
             return self.name_of(self.paths[path]) if len(self.paths) > 1 else self.paths[path].name
         return None if self.id_field is None else identity
 

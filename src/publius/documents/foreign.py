@@ -55,6 +55,7 @@ _START: Final = 60.0  # seconds on top, for a process to start and load its libr
 
 _WHOLE: Final = frozenset({".docx", ".pdf", ".html", ".htm", ".eml"})
 _MOST_IDLE: Final = 2
+_SPENT: Final = [int(getattr(signal, name, 0)) for name in ("SIGPROF", "SIGXCPU")]
 _LAST_SECONDS: Final = 5.0  # for a process whose answer broke off to tell how it ended
 _ERRORS: Final = {
     kind.__name__: kind for kind in (DocumentError, DataError, StorageError, UsageError, MissingExtraError)
@@ -235,7 +236,7 @@ class _Process:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 code = self._process.wait(_LAST_SECONDS)
         self.end()
-        if self._late or (code is not None and code == -getattr(signal, "SIGXCPU", 0)):
+        if self._late or (code is not None and -code in _SPENT):
             return (
                 f"reading it takes more than {seconds:g} seconds of a processor, as files do that are made to keep it "
                 "busy: save it as plain text, or give it longer with --reading-seconds"

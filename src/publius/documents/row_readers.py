@@ -32,6 +32,12 @@ RECORD_LIMIT: Final = 16 * 2**20
 COLUMNS_LIMIT: Final = 1_000
 """Columns of a table."""
 
+ROWS_LIMIT: Final = 2**19
+"""Rows of a file whose rows are nearly empty; any number where they have `ROW_BYTES` each on average."""
+
+ROW_BYTES: Final = 32
+"""Bytes that so many rows have on average, as stored, or characters of CSV: reading a file costs what its rows do."""
+
 _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put before UTF-8
 TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
 """Why a document of more than `RECORD_LIMIT` is bad."""
@@ -109,13 +115,24 @@ def read_jsonl(
     encoding = form.encoding or "utf-8"
     with open_binary(path, max(0, start - 1), links=links) as stream:
         after = f" after byte {start}" if start else ""
+        size = 0
         for number, line in _lines(stream, start, stop):
+            size += RECORD_LIMIT if line is None else len(line)
+            if number > ROWS_LIMIT and size < number * ROW_BYTES:
+                raise _nearly_empty(path)
             place = f"line {number}{after}"
             if line is None:
                 yield bad_row(place, TOO_LONG)
             elif line.strip():
                 value = _json_object(line, encoding)
                 yield bad_row(place, value) if isinstance(value, str) else Row(place, value)
+
+
+def _nearly_empty(path: Path) -> DocumentError:
+    return DocumentError(
+        f"{shown(path)} has more than {ROWS_LIMIT:,} rows of fewer than {ROW_BYTES} bytes each on average, as files do "
+        f"that are made to keep a reader busy: cut it into files of at most {ROWS_LIMIT:,} rows"
+    )
 
 
 def _lines(stream: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | None]]:
@@ -154,10 +171,13 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique)
+
+
 def _json_object(line: bytes, encoding: str) -> dict[str, object] | str:
     """The object of a line, or why it has none: the decoder's own messages may quote it, so they end here."""
     try:
-        value = json.loads(line.decode(encoding), object_pairs_hook=_unique)
+        value = _DECODER.decode(line.decode(encoding))
     except UnicodeDecodeError as error:
         return _not_utf8(error.start) if encoding == "utf-8" else f"not {encoding}: name another --encoding"
     except _RepeatedFieldError:
@@ -225,9 +245,12 @@ def read_csv(
         meter = _Meter(path, stream, form.encoding)
         reader = csv.reader(meter, strict=True, delimiter=form.delimiter)
         indices: dict[str, int] | None = None
-        width = 0
-        for cells in _csv_rows(reader):
+        width = size = 0
+        for number, cells in enumerate(_csv_rows(reader), start=1):
             place = f"line {meter.row_start}"
+            size += meter.row_size
+            if number > ROWS_LIMIT and size < number * ROW_BYTES:
+                raise _nearly_empty(path)
             meter.row_start, meter.row_size = reader.line_num + 1, 0
             if indices is None:
                 indices, width = _header(path, cells, columns, form), len(cells or ())
@@ -290,8 +313,9 @@ def _csv_row(
             place,
             f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}",
         )
+    text = "".join(cells)
     try:
-        "".join(cells).encode("utf-8")
+        text.isascii() or text.encode("utf-8")
     except UnicodeEncodeError:
         return bad_row(place, f"not {form.encoding.upper()}: convert the file to UTF-8")
     return Row(place, {column: cells[index] for column, index in indices.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import Final, final
 
 _WIDTH: Final = (
@@ -15,9 +16,14 @@ _FIRST_SLOTS: Final = 2**6
 
 @final
 class IdSet:
-    """A set of ids, each kept as 96 bits of BLAKE2b in open-addressing tables of about 25 bytes an id."""
+    """A set of ids, each kept as 96 bits of BLAKE2b in open-addressing tables of about 25 bytes an id.
+
+    The hash has a key of its own: ids could be made that all belong to one place, and looking there would take the
+    square of their number.
+    """
 
     def __init__(self) -> None:
+        self._key = os.urandom(16)  # no noise: nothing of it leaves the process
         self._tables = [_Table() for _ in range(_TABLES)]
 
     def __len__(self) -> int:
@@ -26,7 +32,7 @@ class IdSet:
 
     def add(self, identity: str) -> bool:
         """Add an id; whether it was new."""
-        digest = hashlib.blake2b(identity.encode(), digest_size=_WIDTH).digest()
+        digest = hashlib.blake2b(identity.encode(), digest_size=_WIDTH, key=self._key).digest()
         if digest == _EMPTY:  # stands for a free slot
             digest = b"\x01" + digest[1:]
         return self._tables[digest[-1] % _TABLES].add(digest)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, final
 
+from audit.hostile_inputs import HOSTILE, check_formats
 from audit.mutants.mutant import Mutant
 from audit.neighboring_worlds import pairs
 from audit.observable import (
@@ -90,11 +91,13 @@ def observed(broken: Broken) -> Sequence[Check]:
         return [violations(SAME, compared, len(told))]
     if broken.caught_by == HOME:
         return [check_home()]
+    if broken.caught_by == HOSTILE:
+        return check_formats(full=False)
     return [check_leftovers()] if broken.caught_by == LEFTOVERS else check_refusals()
 
 
 def observable_mutants() -> list[Mutant]:
-    """Eighteen runs that tell more than their bags."""
+    """Eighteen runs that tell more than their bags, and two that read whatever it costs."""
     return [broken.mutant() for broken in broken_versions()]
 
 
@@ -102,6 +105,7 @@ def broken_versions() -> list[Broken]:
     """All of them."""
     releases, engines = "publius.releases", "publius.releases.engines"
     left_out, manifest = f"{engines}.worker_pool:protect", f"{engines}.run:_at_once"
+    rows = "publius.documents.row_readers"
     sorting = "publius.mechanisms.lifted:without_order"
     differ: list[tuple[str, str, Callable[[Any], Any], str, Way]] = [
         ("parts cut at bytes of the input", f"{engines}.survey:shards", _by_ranges, _TAIL, _CLUSTER),
@@ -124,11 +128,17 @@ def broken_versions() -> list[Broken]:
         Broken("a key is used again", "publius.noise.randomness:RunKey.claim", lambda was: lambda *a: None, ONE_RUN),
         Broken("leftovers stay", f"{engines}.run:remove_leftovers", lambda was: lambda path: [], LEFTOVERS),
         Broken("leftovers go unsaid", f"{engines}.run:remove_leftovers", _silent, LEFTOVERS),
+        Broken("a foreign file has no end of its time", "publius.documents.foreign:_Process.ask", _patient, HOSTILE),
+        Broken("rows nearly empty are read in masses", f"{rows}:ROW_BYTES", lambda was: 0, HOSTILE),
         Broken("rows prepared by the size of the input", f"{engines}.engine:Job.prepare", lambda was: _by_size, HOME),
     ]  # fmt: skip
 
 
 _TAIL: Final = "a tail of 300 kB"
+
+
+def _patient(was: Any) -> Any:
+    return lambda process, request: was(process, {**request, "seconds": 1_000.0})
 
 
 def _by_ranges(was: Any) -> Any:
