@@ -1,218 +1,383 @@
-"""Anybody's mechanism as the audit sees it: a callable that the user names, and what it claims."""
+"""Anybody's mechanism as the audit sees it: a callable, a command in another Python, or outputs that were recorded."""
 
 from __future__ import annotations
 
 import inspect
-import math
-import tomllib
-from collections.abc import Iterable, Mapping
+import json
+import os
+import shlex
+import subprocess
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, final
+from threading import Timer
+from typing import Any, ClassVar, Final, Self, final
 
-import numpy as np
-
-from publius.arrays import Float64Array, FloatArray
-from publius.distances.metrics import metric_named
+from publius.audit.claim import Input, content, input_from
+from publius.audit.looks import REFUSED, Output, plain
 from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited
 from publius.files.user_code import PYTHON, object_at
 from publius.files.workers import spawning
-from publius.noise.randomness import Generator
-from publius.settings import EUCLIDEAN
-from publius.text.bag import Bag
-from publius.vectors.embeddings import Embeddings
+from publius.noise.randomness import Generator, seeded_rng
 
-WORD: Final = "word"
-BAG: Final = "bag"
-Input = tuple[str, ...]
-Output = str | tuple[str, ...]
-_KEYS: Final = {"unit", "metric", "epsilon", "delta", "bound", "vocabulary", "vectors", "size"}
-_LIMIT: Final = 64 << 20
+COMMAND: Final = "command:"
+RECORDED: Final = "recorded:"
+
+Row = dict[Output, float]
+
 _SEEDS: Final = 2**32
+_TRIES: Final = 3
+_BATCH: Final = 2000
+_SECONDS: Final = 300.0
+_LIMIT: Final = 1 << 30
 
 
-# Claims ---------------------------------------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True)
-class Claim:
-    """What a mechanism says of itself: ln of the ratio is at most ``epsilon`` times d, or at most ``bound``.
+class Target(ABC):
+    """A mechanism for inputs of one unit. To be used in a ``with`` block, which ends what it started.
 
     Attributes:
-        unit: what it protects at a time: a word, or a bag of ``size`` words.
-        vocabulary: the public words that inputs are made of.
-        vectors: of the words, shape (V, n); None where ``bound`` holds whatever the distance.
-        metric: name of d between words; bags are as far apart as their best matching.
-        epsilon: per unit of d; None where ``bound`` is claimed.
-        bound: in nats, for any two inputs; None where ``epsilon`` is claimed.
-        delta: how much of the probability the exponent need not hold for.
+        name: as the user named it.
+        unit: of the claim.
+        starts: whether it can be started anew, so that its state can be looked at.
+        inputs: the only inputs that it has outputs for; None where it takes any.
+        half: the most outputs of an input that there are to choose an event by, and as many to judge it.
 
     """
 
-    unit: str
-    size: int
-    vocabulary: tuple[str, ...]
-    vectors: FloatArray | None
-    metric: str
-    epsilon: float | None
-    bound: float | None
-    delta: float
+    starts: ClassVar[bool] = True
+    inputs: Sequence[Input] | None = None
+    half: int | None = None
 
-    @classmethod
-    def read(cls, path: Path) -> Claim:
-        """From a TOML file; `DataError` for one that says too little, too much or what cannot be."""
-        try:
-            values = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-            raise DataError("the claim is not TOML in UTF-8") from None
-        if foreign := sorted(set(values) - _KEYS):
-            raise DataError(f"the claim says {foreign[0]!r}, which is none of {', '.join(sorted(_KEYS))}")
-        unit = values.get("unit", WORD)
-        if unit not in (WORD, BAG):
-            raise DataError(f"the claim's unit must be {WORD} or {BAG}: no other can be tried yet")
-        epsilon, bound = _number(values, "epsilon"), _number(values, "bound")
-        if (epsilon is None) == (bound is None):
-            raise DataError(
-                "a claim states either epsilon (per unit of the metric) or bound (for any two inputs)"
-            )
-        delta, size = _number(values, "delta") or 0.0, values.get("size", 2 if unit == BAG else 1)
-        if delta >= 1:
-            raise DataError("the claim's delta must be below 1")
-        if not isinstance(size, int) or size < 1 or (unit == WORD and size != 1):
-            raise DataError("the claim's size is the number of words of a bag, from 1")
-        words, vectors = _world(values, path.parent)
-        if vectors is None and epsilon is not None:
-            raise DataError("a claim per unit of a metric needs vectors: a list of them, or a stored name")
-        if len(words) < 2 or len(set(words)) != len(words):
-            raise DataError("the claim's vocabulary needs two words or more, each once")
-        metric = values.get("metric", EUCLIDEAN)
-        metric_named(metric)
-        return cls(unit, size, words, vectors, metric, epsilon, bound, delta)
+    def __init__(self, name: str, unit: str) -> None:
+        """Take the ``name`` as it was given."""
+        self.name, self.unit = name, unit
 
-    def distances(self, words: Iterable[int]) -> Float64Array:
-        """Claimed ln ratios of one word against another, shape (words, words)."""
-        rows = np.fromiter(words, np.int64)
-        if self.epsilon is None or self.vectors is None:
-            return np.full((len(rows), len(rows)), self.bound) * ~np.eye(len(rows), dtype=bool)
-        chosen = np.asarray(self.vectors[rows], np.float64)
-        return self.epsilon * metric_named(self.metric).pairwise(chosen, chosen)
+    def __enter__(self) -> Self:
+        """See `Target`."""
+        return self
 
+    def __exit__(self, *_: object) -> None:
+        """See `Target`."""
+        self.close()
 
-def _number(values: Mapping[str, Any], key: str) -> float | None:
-    value = values.get(key)
-    if value is None:
+    def close(self) -> None:  # noqa: B027  # most start nothing
+        """End what it started."""
+
+    @abstractmethod
+    def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
+        """``count`` outputs for an input, each with a seed of its own where it takes one; None when it refuses."""
+
+    def again(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
+        """Outputs to judge a case by, of which none was used to choose its event."""
+        return self.draws(given, count, rng)
+
+    @abstractmethod
+    def stated(self, given: Input) -> Row | None:
+        """The probabilities that it states for an input; None for none. `DataError` where they are none."""
+
+    def after(self, first: Input, then: Input, count: int, rng: Generator) -> list[Output] | None:
+        """``count`` outputs for ``then``, each drawn just after one for ``first``; None when it refuses either."""
+        found: list[Output] = []
+        for _ in range(count):
+            if self.draws(first, 1, rng) is None or not (outputs := self.draws(then, 1, rng)):
+                return None
+            found += outputs
+        return found
+
+    def determined(self, given: Input, rng: Generator) -> bool:
+        """Whether the seed alone decides an output, so that it cannot have a state of its own."""
+        return False
+
+    def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
+        """The first outputs of a new process, which gets seeds of its own where it takes them."""
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
-        raise DataError(f"the claim's {key} must be a number from 0")
-    return float(value)
+
+    def forked(self, given: Input, count: int, seed: int) -> tuple[list[Output], list[Output]] | None:
+        """Outputs of two processes that are forked from one where it was used before; None where that cannot be."""
+        return None
 
 
-def _world(values: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], FloatArray | None]:
-    """The words and their vectors; those of stored vectors where no words are listed."""
-    given, words = values.get("vectors"), values.get("vocabulary")
-    if isinstance(words, str):
-        words = read_bytes_limited(folder / words, _LIMIT).decode(errors="replace").split()
-    if words is not None and not (isinstance(words, list) and all(isinstance(each, str) for each in words)):
-        raise DataError("the claim's vocabulary is a list of words or a file with one a line")
-    if isinstance(given, str):
-        stored = Embeddings.load(given)
-        places = [stored.index(word) for word in (words if words is not None else stored.vocabulary)]
-        known = [place for place in places if place is not None]
-        if len(known) < len(places):
-            raise DataError(f"{len(places) - len(known)} words of the claim have no vector in {given!r}")
-        return tuple(stored.vocabulary[place] for place in known), stored.vectors[known]
-    if words is None:
-        raise DataError("the claim names no vocabulary")
-    if given is None:
-        return tuple(words), None
-    try:
-        vectors = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        vectors = np.empty(0)
-    if vectors.ndim != 2 or len(vectors) != len(words) or not np.isfinite(vectors).all():
-        raise DataError("the claim's vectors must be one list of finite numbers a word, all of one length")
-    return tuple(words), vectors
-
-
-# Targets --------------------------------------------------------------------------------------------------
+def target_named(name: str, unit: str) -> Target:
+    """What ``python:MODULE:CALLABLE``, ``command:...`` or ``recorded:FILE`` names; `UsageError` for anything else."""
+    for prefix, kind in _KINDS.items():
+        if name.startswith(prefix):
+            return kind(name, unit)
+    raise UsageError('a target is named python:MODULE:CALLABLE, "command: ARGUMENTS" or recorded:FILE')
 
 
 @final
-class Target:
-    """The callable that stands at ``python:module:callable``, here because the user named it."""
+class _Callable(Target):
+    """In this process: imported from the installation, ``PYTHONPATH`` or the working folder."""
 
-    def __init__(self, name: str) -> None:
-        """Import it from the installation, ``PYTHONPATH`` or the working folder; `UsageError` otherwise."""
-        if not name.startswith(PYTHON):
-            raise UsageError("a target is named python:MODULE:CALLABLE")
-        self.name = name
+    def __init__(self, name: str, unit: str) -> None:
+        super().__init__(name, unit)
         self._function = object_at(name, working_folder=True)
         if not callable(self._function):
             raise UsageError(f"{name} cannot be called")
         try:
-            self.seeded = "seed" in inspect.signature(self._function).parameters
+            self._seeded = "seed" in inspect.signature(self._function).parameters
         except (TypeError, ValueError):
-            self.seeded = False
+            self._seeded = False
 
-    def draws(self, given: Input, unit: str, count: int, rng: Generator) -> list[Output] | None:
-        """``count`` outputs for an input, each with a seed of its own where it takes one; None when it refuses."""
-        content: Any = given[0] if unit == WORD else [*given]
-        seeds = rng.integers(0, _SEEDS, count).tolist() if self.seeded else [None] * count
-        found = []
+    def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
+        seeds = rng.integers(0, _SEEDS, count).tolist() if self._seeded else [None] * count
+        found: list[Output] = []
         for seed in seeds:
-            argument = content if unit == WORD else [*content]
-            try:
-                output = self._function(argument) if seed is None else self._function(argument, seed=seed)
-            except Exception:  # whatever it raises, it gives no output
+            found.append(self._output(given, seed))
+            if len(found) == min(_TRIES, count) and set(found) == {REFUSED}:
                 return None
-            found.append(_plain(output, unit))
         return found
 
-    def stated(self, word: str) -> dict[Output, float] | None:
-        """The probabilities that it states for a word; None when it refuses. `DataError` where they are none."""
+    def _output(self, given: Input, seed: int | None) -> Output:
+        argument = content(given, self.unit)
         try:
-            found = self._function.probabilities(word)
+            output = self._function(argument) if seed is None else self._function(argument, seed=seed)
+        except Exception:  # whatever it raises, it gives no output
+            return REFUSED
+        return plain(output, self.unit)
+
+    def determined(self, given: Input, rng: Generator) -> bool:
+        if not self._seeded:
+            return False
+        seeds = rng.integers(0, _SEEDS, 32).tolist()
+        one, two = ([self._output(given, seed) for seed in seeds] for _ in range(2))
+        return one == two and len(set(one)) > 1
+
+    def stated(self, given: Input) -> Row | None:
+        states = getattr(self._function, "probabilities", None)
+        if states is None:
+            return None
+        try:
+            found = states(content(given, self.unit))
         except Exception:
             return None
         if not isinstance(found, Mapping):
-            raise DataError("the target's probabilities(word) must map outputs to probabilities")
-        values = {_plain(output, WORD): float(p) for output, p in found.items()}
-        if not all(0 <= p <= 1 + 1e-9 for p in values.values()) or abs(sum(values.values()) - 1) > 1e-6:
-            raise DataError("the target states probabilities that are below 0 or do not sum to 1")
-        return values
+            raise DataError("the target's probabilities(input) must map outputs to probabilities")
+        return _row(found.items(), self.unit)
 
-    @property
-    def states(self) -> bool:
-        """Whether it states its probabilities."""
-        return callable(getattr(self._function, "probabilities", None))
+    def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
+        with ProcessPoolExecutor(1, spawning()) as process:
+            return process.submit(_first, self.name, self.unit, given, count, seed).result()
 
-
-def _plain(output: Any, unit: str) -> Output:
-    """An output as what can be counted and stored; the words of a bag in no order."""
-    if isinstance(output, str):
-        return output
-    if isinstance(output, Bag):
-        output = output.counts
-    if isinstance(output, Mapping):
-        return tuple(sorted(str(word) for word, count in output.items() for _ in range(int(count))))
-    if isinstance(output, list | tuple):
-        words = [str(each) for each in output]
-        return tuple(sorted(words) if unit == BAG else words)
-    if isinstance(output, int | float | np.number):
-        return repr(output)
-    raise DataError(f"an output is text, a number, words or a bag, not {type(output).__name__}")
+    def forked(self, given: Input, count: int, seed: int) -> tuple[list[Output], list[Output]] | None:
+        if not hasattr(os, "fork"):
+            return None
+        with ProcessPoolExecutor(1, spawning()) as process:
+            return process.submit(_forks, self.name, self.unit, given, count, seed).result()
 
 
-def _first(name: str, given: Input, unit: str, count: int) -> list[Output] | None:
-    from publius.noise.randomness import system_rng
+def _first(name: str, unit: str, given: Input, count: int, seed: int) -> list[Output] | None:
+    with target_named(name, unit) as target:
+        return target.draws(given, count, seeded_rng(seed))
 
-    return Target(name).draws(given, unit, count, system_rng())
+
+def _forks(
+    name: str, unit: str, given: Input, count: int, seed: int
+) -> tuple[list[Output], list[Output]] | None:
+    """In a process of its own: used once, then forked twice; seeds, where it takes them, differ."""
+    with target_named(name, unit) as target:
+        if target.draws(given, 1, seeded_rng(seed)) is None:
+            return None
+        found = []
+        for turn in (1, 2):
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                with suppress(BaseException):
+                    outputs = target.draws(given, count, seeded_rng(seed + turn))
+                    with os.fdopen(writing, "w") as pipe:
+                        json.dump(outputs or [], pipe)
+                os._exit(0)
+            os.close(writing)
+            with os.fdopen(reading) as pipe:
+                text = pipe.read()
+            os.waitpid(child, 0)
+            found.append([_stored(each) for each in json.loads(text or "[]")])
+        return found[0], found[1]
 
 
-def first_draws(name: str, given: Input, unit: str, count: int) -> list[Output] | None:
-    """The first outputs in a process of its own."""
-    with ProcessPoolExecutor(1, spawning()) as process:
-        return process.submit(_first, name, given, unit, count).result()
+@final
+class _Command(Target):
+    """A process that answers each line of JSON on its standard input with one on its standard output.
+
+    Asked ``{"input": ..., "count": n, "seed": s}`` it answers ``{"outputs": [...]}``, an output being null where that
+    draw was refused, or anything else for a refusal; asked ``{"input": ..., "probabilities": true}``,
+    ``{"probabilities": [[output, p], ...]}`` or anything else for none; asked with ``"forked": true``, two lists of
+    outputs, ``{"forked": [[...], [...]]}``, from two processes forked from it.
+    """
+
+    def __init__(self, name: str, unit: str) -> None:
+        super().__init__(name, unit)
+        self._arguments = shlex.split(name.removeprefix(COMMAND))
+        if not self._arguments:
+            raise UsageError("the target's command is empty")
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _ask(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
+        process = self._started()
+        late = Timer(_SECONDS, process.kill)
+        late.start()
+        try:
+            process.stdin.write(json.dumps(question).encode() + b"\n")  # type: ignore[union-attr]
+            process.stdin.flush()  # type: ignore[union-attr]
+            line = process.stdout.readline(_LIMIT)  # type: ignore[union-attr]
+        except OSError:
+            line = b""
+        finally:
+            late.cancel()
+            late.join()
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict):
+            raise DataError(f"the target's command {self._failure(line)}")
+        return answer
+
+    def _failure(self, line: bytes) -> str:
+        if line:
+            self.close()
+            return "gave an answer that is no line of JSON"
+        process, self._process = self._started(), None
+        try:
+            code = process.wait(1)  # it has closed its output, so it ends or was killed
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait()
+        for pipe in (process.stdin, process.stdout):
+            with suppress(OSError):
+                pipe.close()  # type: ignore[union-attr]
+        return f"ended with the code {code} before it answered, or gave no answer within {_SECONDS:g} s"
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            try:
+                self._process = subprocess.Popen(  # noqa: S603  # the user named it
+                    self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                )
+            except OSError as error:
+                raise UsageError(f"the target's command cannot be started: {error.strerror}") from None
+        return self._process
+
+    def close(self) -> None:
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]
+            try:
+                self._process.wait(2)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+            self._process = None
+
+    def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
+        found: list[Output] = []
+        while len(found) < count:
+            seed = int(rng.integers(0, _SEEDS))
+            wanted = min(_BATCH, count - len(found))
+            outputs = self._ask({"input": content(given, self.unit), "count": wanted, "seed": seed}).get(
+                "outputs"
+            )
+            if (
+                not isinstance(outputs, list)
+                or len(outputs) != wanted
+                or all(each is None for each in outputs)
+            ):
+                return None
+            found += [REFUSED if each is None else plain(each, self.unit) for each in outputs]
+        return found
+
+    def stated(self, given: Input) -> Row | None:
+        found = self._ask({"input": content(given, self.unit), "probabilities": True}).get("probabilities")
+        return _row(found, self.unit) if isinstance(found, list) else None
+
+    def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
+        with _Command(self.name, self.unit) as other:
+            return other.draws(given, count, seeded_rng(seed))
+
+    def forked(self, given: Input, count: int, seed: int) -> tuple[list[Output], list[Output]] | None:
+        with _Command(self.name, self.unit) as other:
+            if other.draws(given, 1, seeded_rng(seed)) is None:
+                return None
+            question = {"input": content(given, self.unit), "count": count, "seed": seed, "forked": True}
+            found = other._ask(question).get("forked")
+        if not isinstance(found, list) or len(found) != 2:
+            return None
+        one, two = ([plain(each, self.unit) for each in outputs] for outputs in found)
+        return one, two
+
+
+@final
+class _Recorded(Target):
+    """Lines of JSON with an ``input`` and its ``outputs``, a list or numbers of each; each output is used once.
+
+    A line may state ``probabilities``, too: ``[[output, p], ...]``.
+    """
+
+    starts = False
+
+    def __init__(self, name: str, unit: str) -> None:
+        super().__init__(name, unit)
+        self._outputs: dict[Input, list[Output]] = {}
+        self._rows: dict[Input, Row] = {}
+        try:
+            lines = (
+                read_bytes_limited(Path(name.removeprefix(RECORDED).strip()), _LIMIT).decode().splitlines()
+            )
+            for line in lines:
+                if line.strip():
+                    self._take(json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise DataError('recorded outputs are lines of JSON: {"input": ..., "outputs": [...]}') from None
+        if not self._outputs:
+            raise DataError("there are no recorded outputs in the file")
+        self.inputs = list(self._outputs)
+        self.half = max(1, min(map(len, self._outputs.values())) // 2)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        given, outputs = input_from(line["input"], self.unit), line["outputs"]
+        if isinstance(outputs, dict):  # numbers of equal outputs, in no order
+            found = [plain(output, self.unit) for output, count in outputs.items() for _ in range(int(count))]
+            found = [found[place] for place in seeded_rng(len(found)).permutation(len(found)).tolist()]
+        else:
+            found = [REFUSED if each is None else plain(each, self.unit) for each in outputs]
+        self._outputs.setdefault(given, []).extend(found)
+        if "probabilities" in line:
+            self._rows[given] = _row(line["probabilities"], self.unit)
+
+    def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
+        left = self._outputs.get(given, [])
+        found, self._outputs[given] = left[:count], left[count:]
+        return found or None
+
+    def again(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
+        """See `Target.again`: the last, on which the case was judged."""
+        return self._outputs.get(given, [])[-count:] or None
+
+    def stated(self, given: Input) -> Row | None:
+        return self._rows.get(given)
+
+
+_KINDS: Final[dict[str, type[_Callable] | type[_Command] | type[_Recorded]]] = {
+    PYTHON: _Callable,
+    COMMAND: _Command,
+    RECORDED: _Recorded,
+}
+
+
+def _row(found: Any, unit: str) -> Row:
+    try:
+        values = {plain(output, unit): float(p) for output, p in found}
+    except (TypeError, ValueError):
+        raise DataError("the target's probabilities are not numbers, each with its output") from None
+    if not all(0 <= p <= 1 + 1e-9 for p in values.values()) or abs(sum(values.values()) - 1) > 1e-6:
+        raise DataError("the target states probabilities that are below 0 or do not sum to 1")
+    return values
+
+
+def _stored(output: Any) -> Output:
+    return output if isinstance(output, str) else tuple(output)

@@ -42,12 +42,20 @@ def audit(
     page: Annotated[Path | None, typer.Option(help="Write the results as a page (Markdown) too.")] = None,
     target: Annotated[
         str | None,
-        typer.Option(help="Audit python:MODULE:CALLABLE instead, from PYTHONPATH or the working folder."),
+        typer.Option(
+            help='Audit this instead: python:MODULE:CALLABLE, "command: ARGUMENTS" (answers JSON lines) or '
+            "recorded:FILE."
+        ),
     ] = None,
     claim: Annotated[Path | None, typer.Option(help="With --target: what it claims (TOML).")] = None,
     draws: Annotated[int, typer.Option(min=1000, help="With --target: about how many draws.")] = 100_000,
     replay: Annotated[
-        Path | None, typer.Option(help="Try a case again that refuted a target; imports the target it names.")
+        Path | None,
+        typer.Option(help="Try a case again that refuted a target: the one it names, or --target."),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option(help="With --target: the verdict as JUnit XML too.")] = None,
+    badge: Annotated[
+        Path | None, typer.Option(help="With --target: a badge (SVG) of what was tested, too.")
     ] = None,
     json: Json = False,
 ) -> None:
@@ -57,8 +65,13 @@ def audit(
     exact, not-refuted or refuted; exits 1 if it is refuted.
     """
     if target is not None or claim is not None or replay is not None:
-        _judge(target, claim, replay, draws, _fresh_seed() if seed is None else seed, output, json=json)
+        chosen = _fresh_seed() if seed is None else seed
+        _judge(target, claim, replay, draws, chosen, output, junit, badge, json=json)
         return
+    if junit is not None or badge is not None:
+        from publius.errors import UsageError
+
+        raise UsageError("--junit and --badge go with --target")
     from publius.audit.levels import level_named
     from publius.audit.report import write_page
     from publius.audit.runs import Request, run_audit
@@ -84,27 +97,40 @@ def _judge(
     draws: int,
     seed: int,
     output: Path | None,
+    junit: Path | None,
+    badge: Path | None,
     *,
     json: bool,
 ) -> None:
     """The verdict on somebody's mechanism; a refutation is stored as a case."""
-    from publius.audit.judge import Case, judge, replay, write_case
-    from publius.audit.target import Claim, Target
+    from publius.audit import verdicts
+    from publius.audit.case import Case, replay
+    from publius.audit.claim import Claim
+    from publius.audit.judge import judge
+    from publius.audit.target import target_named
     from publius.errors import UsageError
     from publius.files.folders import make_parents
 
+    stated: Claim | None = None
     if case is not None:
-        if target is not None or claim is not None:
-            raise UsageError("--replay takes no --target and no --claim: the case names them")
-        found, place = replay(Case.read(case)), case
+        if claim is not None or badge is not None:
+            raise UsageError("--replay takes no --claim and no --badge: the case says what is tried")
+        again = Case.read(case)
+        found, place, named = replay(again, target), case, target or again.target
     elif target is None or claim is None:
         raise UsageError("--target and --claim go together")
     else:
-        found = judge(Target(target), Claim.read(claim), draws, seed)
-        place = (output or _default_folder("target", seed)) / "case.json"
+        stated = Claim.read(claim)
+        with target_named(target, stated.unit) as opened:
+            found = judge(opened, stated, draws, seed)
+        place, named = (output or _default_folder("target", seed)) / "case.json", target
         if found.case is not None:
             make_parents(place.parent)
-            write_case(found.case, place)
+            found.case.write(place)
+    if junit is not None:
+        _write(junit, verdicts.junit(found, named, stated))
+    if badge is not None and stated is not None:
+        _write(badge, verdicts.badge(found, stated))
     if found.refused:
         typer.echo(f"inputs that the target refused: {found.refused:,}", err=True)
     stored = None if found.case is None else str(place)
@@ -118,9 +144,16 @@ def _judge(
             f"confidence {found.confidence:g}, {found.draws:,} draws"
         )
         if found.case is not None:
-            typer.echo(f"fault: {found.case.kind}; try it again: publius audit --replay {stored}")
+            typer.echo(f"fault: {verdicts.fault(found.case)}; try it again: publius audit --replay {stored}")
     if found.verdict == "refuted":
         raise typer.Exit(_REFUTED)
+
+
+def _write(path: Path, text: str) -> None:
+    from publius.files.writing import write_file
+
+    with write_file(path) as file:
+        file.write(text.encode())
 
 
 def _fresh_seed() -> int:

@@ -1,0 +1,79 @@
+"""A verdict for machines that build software: JUnit XML, and a badge that says what was tested."""
+
+from __future__ import annotations
+
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from publius.audit.case import Case, Finding
+from publius.audit.claim import AUTHOR, DOCUMENT, WORD, Claim
+
+_COLORS: Final = {"exact": "#1a7f37", "not-refuted": "#1f6feb", "refuted": "#b42318"}
+_KINDS: Final = {
+    "ratio": "an event is more probable than claimed",
+    "exact": "an event is more probable than claimed, by the probabilities that are stated",
+    "unknown": "a word of no vocabulary comes back",
+    "state": "a new process repeats its noise",
+    "forked": "processes that are forked from one draw the same",
+    "memory": "what was drawn once is repeated",
+    "carry": "an output tells of the input before",
+    "stated": "the draws are not what is stated",
+}
+_LETTER: Final = 6.6
+_MARGIN: Final = 7
+
+
+def fault(case: Case) -> str:
+    """What a case shows, in words."""
+    return _KINDS[case.kind]
+
+
+def claimed(claim: Claim) -> str:
+    """A claim in few words."""
+    said = f"epsilon {claim.epsilon:g} ({claim.metric})" if claim.bound is None else f"{claim.bound:g} nats"
+    said += f", delta {claim.delta:g}" if claim.delta else ""
+    many = {WORD: "", DOCUMENT: "", AUTHOR: f", {claim.size} authors"}.get(
+        claim.unit, f" of {claim.size} words"
+    )
+    return f"{said} per {claim.unit}{many}"
+
+
+def tested(found: Finding) -> str:
+    """What was tested, and how far."""
+    if found.verdict == "refuted":
+        return f"refuted: {fault(found.case)}" if found.case else "refuted"
+    if found.verdict == "exact":
+        return "exact, by its stated probabilities"
+    return f"not refuted, {found.draws:,} draws, {100 * found.confidence:.4g} %"
+
+
+def junit(found: Finding, target: str, claim: Claim | None) -> str:
+    """One test case for the claim, with a failure where it is refuted."""
+    name = "a stored case" if claim is None else claimed(claim)
+    failed = found.verdict == "refuted"
+    said = f"at least {found.lower_bound:.6g} nats, {found.draws:,} draws, confidence {found.confidence:g}"
+    inside = f"<failure message={quoteattr(tested(found))}>{escape(said)}</failure>" if failed else ""
+    out = f"<system-out>{escape(f'{tested(found)}; {said}')}</system-out>"
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<testsuites><testsuite name="publius audit" tests="1" failures="{int(failed)}" errors="0">'
+        f"<testcase classname={quoteattr(target)} name={quoteattr(name)}>{inside}{out}</testcase>"
+        "</testsuite></testsuites>\n"
+    )
+
+
+def badge(found: Finding, claim: Claim) -> str:
+    """An SVG: the claim at the left, the verdict and what it rests on at the right."""
+    left, right = claimed(claim), tested(found)
+    widths = [len(each) * _LETTER + 2 * _MARGIN for each in (left, right)]
+    label = quoteattr(f"{left}: {right}")
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{sum(widths):.0f}" height="20" role="img" aria-label={label}>'
+        f"<title>{escape(f'publius audit: {left}: {right}')}</title>"
+        f'<rect width="{widths[0]:.0f}" height="20" fill="#4b5563"/>'
+        f'<rect x="{widths[0]:.0f}" width="{widths[1]:.0f}" height="20" fill="{_COLORS[found.verdict]}"/>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f'<text x="{_MARGIN}" y="14" textLength="{widths[0] - 2 * _MARGIN:.0f}">{escape(left)}</text>'
+        f'<text x="{widths[0] + _MARGIN:.0f}" y="14" textLength="{widths[1] - 2 * _MARGIN:.0f}">{escape(right)}</text>'
+        "</g></svg>\n"
+    )
