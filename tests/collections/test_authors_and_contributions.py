@@ -52,6 +52,18 @@ def test_near_duplicates_are_shown_and_nothing_else():
     assert near_duplicates([]) == near_duplicates(["a", "a"]) == []
 
 
+def test_a_long_name_takes_no_more_memory_than_its_length():
+    """Without each of its letters once, a name of 5,000 letters is 25 MB, and one of 60,000 gigabytes."""
+    tracemalloc.start()
+    try:
+        assert near_duplicates(["a" * 4999 + "b", "a" * 4999 + "c", "ada lovelace", "ada lovelac"]) == [
+            ("ada lovelac", "ada lovelace")
+        ]
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
+
+
 # Contributions ------------------------------------------------------------------------------------------------------
 
 KEY = RunKey.seeded(5)

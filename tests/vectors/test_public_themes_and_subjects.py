@@ -7,8 +7,10 @@ import pytest
 
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
+from publius.vectors.learning import public_themes
+from publius.vectors.learning.public_counts import fit_counts, one_of_each
 from publius.vectors.learning.public_subjects import make_subjects
-from publius.vectors.learning.public_themes import NO_WORDS, NONE_OF_THESE, fit_themes
+from publius.vectors.learning.public_themes import NO_WORDS, NONE_OF_THESE, counted, fit_themes
 from references import TOPICS, public_documents
 
 DOCUMENTS = public_documents(120)
@@ -81,7 +83,7 @@ def test_a_theme_learns_from_documents_that_are_like_it():
             Counter([*np.roll(first, turn)[:3].tolist(), *np.roll(shared, turn)[:6].tolist()])
             for turn in range(24)
         ]
-    found = fit_themes(bags, themes=6, dimension=12)
+    found = fit_themes(bags, themes=6, dimension=6)
     own, place = found.cells_of(bags[:1])[0], {word: place for place, word in enumerate(found.vocabulary)}
     like, unlike = place["b0"], place["c0"]
     assert found.holding[own, [like, unlike]].tolist() == [0, 0]
@@ -139,3 +141,36 @@ def test_words_that_are_no_subject():
     assert more.vocabulary == tuple(WORDS)
     with pytest.raises(UsageError, match="one vector for each word"):
         make_subjects(WORDS, VECTORS[1:], {}, 0)
+
+
+def test_where_a_document_lies_does_not_depend_on_what_follows_it():
+    """Bit by bit, wherever it stands in a batch: sums in pairs would group the last row's words otherwise."""
+    rng = seeded_rng(11)
+    words = [f"w{place}" for place in range(60)]
+    bags = [
+        {
+            words[place]: 1 + int(rng.integers(9))
+            for place in rng.permutation(60)[: 1 + int(rng.integers(40))].tolist()
+        }
+        for _ in range(300)
+    ]
+    rarity, axes = 1 + rng.random(60), rng.standard_normal((60, 10))
+    together = public_themes._positions(counted(bags, words), rarity, axes)
+    for place, bag in enumerate(bags):
+        assert (public_themes._positions(counted([bag], words), rarity, axes)[0] == together[place]).all()
+
+
+def test_of_an_author_one_public_document_is_counted():
+    """Twenty texts of one author are no twenty authors; which one is counted depends on no order of the texts."""
+    documents = [words for words, _ in DOCUMENTS]
+    authors = [f"Author {place % 30}" for place in range(120)]
+    known = {word for words in documents for word in words}
+    found = fit_counts(documents, known, None, "english", authors=authors)
+    assert found.documents == found.themes.documents.sum() == 30
+    sample = one_of_each(documents, authors)
+    assert len({authors[place] for place in sample}) == len(sample) == 30
+    turned = one_of_each(documents[::-1], [author.upper() for author in authors[::-1]])
+    assert sorted(tuple(documents[place]) for place in sample) == sorted(
+        tuple(documents[119 - place]) for place in turned
+    )
+    assert one_of_each(documents, [None] * 120) == list(range(120))

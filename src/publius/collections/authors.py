@@ -10,6 +10,8 @@ from typing import Final
 from publius.errors import DataError
 
 _SHORTEST_WITH_A_SLIP: Final = 6
+_LONGEST_WITH_A_SLIP: Final = 64
+"""Each name is compared without each of its letters, which takes the square of its length."""
 _APOSTROPHES: Final = "'\u2019\u02bc`"
 
 
@@ -41,7 +43,7 @@ def near_duplicates(keys: Iterable[str]) -> list[tuple[str, ...]]:
     """Groups of different author keys that may be one person's, each sorted; for the curator's eyes only.
 
     Two keys are alike if they have the same letters and digits once accents, punctuation, spaces and the order of their
-    words are gone, or, for keys of six letters or more without digits, if one letter is missing, added or another.
+    words are gone, or, for keys of six to 64 letters without digits, if one letter is missing, added or another.
     (Numbers of customers differ by one digit all the time.) Whom they belong to is for the curator to decide: nothing
     is merged here, and two authors are protected one by one.
     """
@@ -60,7 +62,8 @@ def near_duplicates(keys: Iterable[str]) -> list[tuple[str, ...]]:
         if not plain:
             continue
         parent[root(place)] = root(first.setdefault(plain, place))
-        if len(plain) >= _SHORTEST_WITH_A_SLIP and not any(character.isdigit() for character in plain):
+        may_slip = _SHORTEST_WITH_A_SLIP <= len(plain) <= _LONGEST_WITH_A_SLIP
+        if may_slip and not any(character.isdigit() for character in plain):
             shortened[plain].append((place, -1))
             for at in range(len(plain)):
                 shortened[plain[:at] + plain[at + 1 :]].append((place, at))

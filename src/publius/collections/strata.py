@@ -112,6 +112,14 @@ class Strata:
             found.append(field.labels[own])
         return tuple(reversed(found))
 
+    def is_other(self, place: int) -> bool:
+        """Whether a stratum is "other" in some field."""
+        for field in reversed(self.fields):
+            place, own = divmod(place, len(field.labels))
+            if own == len(field.values):
+                return True
+        return False
+
 
 def parse_field(declaration: str) -> Field:
     """One field with its values: ``category=Loans,"Cards, prepaid"``, ``category=@FILE``, ``month=2026-01..2026-12``.

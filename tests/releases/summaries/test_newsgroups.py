@@ -86,9 +86,9 @@ def test_labels_and_words_are_learned_from_a_summary(posts, reference, monkeypat
         monkeypatch.setattr("publius.releases.summaries.summary.system_rng", lambda: seeded_rng(1))
         said = Said(each.draw(contributions.cells))
         words, rows = np.zeros((21, len(themes.vocabulary))), np.zeros(21)
-        for stratum, _, places in said.rows(seeded_rng(2)):
-            words[stratum] += np.bincount(places, minlength=words.shape[1])
-            rows[stratum] += 1
+        for stratum, _, bags in said.rows(seeded_rng(2)):
+            words[stratum] += np.bincount(bags.flat, minlength=words.shape[1])
+            rows[stratum] += len(bags.starts) - 1
         likely = words[:20] + 0.1
         likely = np.log(likely / likely.sum(axis=1, keepdims=True)).T
         found = (counts[0] @ likely + np.log((rows[:20] + 1) / rows.sum())).argmax(axis=1)

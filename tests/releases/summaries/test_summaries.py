@@ -308,9 +308,11 @@ def test_rows_teach_what_the_table_says(released):
     said = released[1].said
     themes = said.told.by.spaces.themes
     found = np.zeros((3, len(themes.vocabulary)))
-    for line_stratum, theme, places in said.rows(seeded_rng(1)):
-        np.add.at(found[line_stratum], places, 1)
-        assert theme <= themes.size or not len(places)
+    for stratum, theme, bags in said.rows(seeded_rng(1)):
+        np.add.at(found[stratum], bags.flat, 1)
+        sizes = np.diff(bags.starts)
+        assert sizes.max() - sizes.min() <= 1
+        assert theme <= themes.size or not len(bags.flat)
     shares = np.concatenate([themes.words, themes.words.mean(axis=0, keepdims=True)])
     expected = BAG_WORDS * said.counts.contributed[:, :-1] @ shares
     assert np.abs(found - expected).max() <= 0.5 + 1e-6

@@ -140,7 +140,10 @@ def _with_counts(
 ) -> Reference:
     """With what summaries need, where there are enough texts for that; where not, its record says so."""
     try:
-        counted = fit_counts([text.words for text in texts], reference.places, vectors, reference.stop_words)
+        counted = fit_counts(
+            [text.words for text in texts], reference.places, vectors, reference.stop_words,
+            authors=[text.author for text in texts],
+        )  # fmt: skip
     except DataError as error:
         source = MappingProxyType({**reference.source, "summaries": str(error)})
         return replace(reference, source=source)

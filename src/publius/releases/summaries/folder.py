@@ -6,11 +6,13 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 
+from publius.arrays import Rows
 from publius.collections.strata import Strata
 from publius.files import write_file
 from publius.noise.randomness import Generator, system_rng
@@ -190,9 +192,32 @@ def _rows(said: Said, rng: Generator) -> Iterator[bytes]:
     strata, themes = said.told.by.strata, said.told.by.spaces.themes
     heads = [_head(strata, place) for place in range(strata.size)]
     labels = [_JSON.encode(name) for name in said.theme_labels]
-    words = [_JSON.encode(word) for word in themes.vocabulary]
-    for stratum, theme, places in said.rows(rng):
-        found, counts = np.unique(places, return_counts=True)
-        pairs = zip(found.tolist(), counts.tolist(), strict=True)
-        bag = ", ".join(f"{words[place]}: {count}" for place, count in pairs)
-        yield f'{{{heads[stratum]}"theme": {labels[theme]}, "bag": {{{bag}}}}}\n'.encode()
+    pairs = _Pairs([_JSON.encode(word) for word in themes.vocabulary])
+    for stratum, theme, bags in said.rows(rng):
+        begin = f'{{{heads[stratum]}"theme": {labels[theme]}, "bag": {{'
+        yield "".join(f"{begin}{bag}}}}}\n" for bag in pairs.of(bags)).encode()
+
+
+@final
+class _Pairs(dict[int, str]):
+    """A word with its count as JSON has it, by (count - 1) * V + place of the word; each is made once."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        super().__init__()
+        self._words = words
+
+    def __missing__(self, code: int) -> str:
+        count, place = divmod(code, len(self._words))
+        self[code] = text = f"{self._words[place]}: {count + 1}"
+        return text
+
+    def of(self, bags: Rows) -> Iterator[str]:
+        """The words of each bag in order, with how often each is there."""
+        number, v = len(bags.starts) - 1, len(self._words)
+        words = np.sort(np.repeat(np.arange(number), np.diff(bags.starts)) * v + bags.flat)
+        first = np.flatnonzero(np.diff(words, prepend=-1))
+        counts = np.diff(first, append=len(words))
+        own, places = np.divmod(words[first], v)
+        codes = ((counts - 1) * v + places).tolist()
+        for start, end in pairwise(np.searchsorted(own, np.arange(number + 1)).tolist()):
+            yield ", ".join(map(self.__getitem__, codes[start:end]))

@@ -12,7 +12,7 @@ from typing import Final, Literal, final
 
 import numpy as np
 
-from publius.arrays import Float64Array, IndexArray
+from publius.arrays import Float64Array, IndexArray, Rows
 from publius.collections.counting import label
 from publius.collections.novelty import Novelty, Sample, novelty
 from publius.collections.tables import NoisyTable, estimated_totals, reconciled
@@ -263,8 +263,8 @@ class Said:
 
     # Rows ---------------------------------------------------------------------------------------------------------
 
-    def rows(self, rng: Generator) -> Iterator[tuple[int, int, IndexArray]]:
-        """Stratum, theme and the places of a bag's words for each counted document, stratum by stratum.
+    def rows(self, rng: Generator) -> Iterator[tuple[int, int, Rows]]:
+        """Stratum, theme and the places of the words of some bags, a bag for each counted document.
 
         The words of a stratum's bags together are as its themes have them, each word as often as expected, rounded;
         they are dealt out to the bags at random. Drawn one by one they would differ between strata by chance alone,
@@ -275,21 +275,22 @@ class Said:
             return
         themes = self.told.by.spaces.themes
         shares = np.concatenate([themes.words, themes.words.mean(axis=0, keepdims=True)])
-        nothing = np.zeros(0, np.int64)
         places = np.arange(shares.shape[1])
         for stratum, row in enumerate(self.counts.contributed.tolist()):
             expected = np.zeros(shares.shape[1])
             for theme, count in enumerate(row):
-                if theme > themes.size:
-                    yield from ((stratum, theme, nothing) for _ in range(count))
-                    continue
                 for start in range(0, count, _DEALT_AT_ONCE):
                     some = min(_DEALT_AT_ONCE, count - start)
-                    before = np.rint(expected)
-                    expected += BAG_WORDS * some * shares[theme]
-                    deck = np.repeat(places, (np.rint(expected) - before).astype(np.int64))
-                    for bag in np.array_split(rng.permutation(deck), some):
-                        yield stratum, theme, bag
+                    deck = places[:0]
+                    if theme <= themes.size:
+                        before = np.rint(expected)
+                        expected += BAG_WORDS * some * shares[theme]
+                        deck = rng.permutation(
+                            np.repeat(places, (np.rint(expected) - before).astype(np.int64))
+                        )
+                    size, more = divmod(len(deck), some)  # the first bags have one more
+                    starts = size * np.arange(some + 1) + np.minimum(np.arange(some + 1), more)
+                    yield stratum, theme, Rows(deck, starts)
 
 
 def _shares(counts: Float64Array) -> Float64Array:

@@ -20,7 +20,7 @@ from publius.arrays import IndexArray
 from publius.collections.authors import author_key
 from publius.collections.contributions import Contributions
 from publius.collections.counting import Counting
-from publius.collections.strata import OTHER, Field, Strata
+from publius.collections.strata import Field, Strata
 from publius.collections.tables import NoisyTable, Shares, Statistic, histogram, noisy_table
 from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.row_readers import RECORD_LIMIT, Row
@@ -230,7 +230,7 @@ class Summary:
             seen.without_author += 1
             return None
         stratum = self.strata.place(row.fields)
-        seen.undeclared += OTHER in self.strata.labels(stratum)
+        seen.undeclared += self.strata.is_other(stratum)
         text = row.fields.get(self.text_field)
         if row.problem is not None or not isinstance(text, str) or len(text) > RECORD_LIMIT:
             seen.unreadable += 1

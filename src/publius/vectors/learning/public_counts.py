@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from publius.vectors.catalogue import store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.public_subjects import WORDS, PublicSubjects, make_subjects
 from publius.vectors.learning.public_themes import THEMES, PublicThemes, fit_themes
+from publius.vectors.learning.public_words import author_name
 
 _DOCUMENTS_A_THEME: Final = 6
 _ARRAYS: Final = ("rarity", "axes", "centres", "words", "holding", "documents")
@@ -33,7 +35,8 @@ class PublicCounts:
         subjects: of public word vectors, their words weighted by how rare they are in the documents; None where no
             word vectors are installed.
         holding: how many documents are of each subject, and without a word of any.
-        documents: how many there are.
+        documents: how many are counted: one of each author where authors are known, since documents of one author are
+            no independent sample; `themes` counts the same.
         passages: for each theme, sentences of the documents that may be quoted; empty where none may.
     """
 
@@ -100,20 +103,42 @@ def fit_counts(
     stop_words: str,
     *,
     themes: int = THEMES,
+    authors: Sequence[str | None] = (),
 ) -> PublicCounts:
     """Learn it from the words of public documents, of which only those in ``public`` become public.
 
+    ``authors`` say who wrote each, where that is known: of an author one document is counted in the themes and
+    subjects, that of the smallest digest.
     With fewer than 300 documents there are fewer themes, six documents each. `DataError` where there are too few.
     """
     bags = [Counter(word for word in words if word in public) for words in documents]
     found = fit_themes(bags, themes=max(2, min(themes, len(bags) // _DOCUMENTS_A_THEME)))
+    sample = [bags[place] for place in one_of_each(documents, authors)]
+    counts = np.bincount(found.cells_of(sample), minlength=found.cells)
+    found = replace(found, documents=counts)
     if embeddings is None:
-        return PublicCounts(found, None, np.zeros(0, np.int64), len(bags))
+        return PublicCounts(found, None, np.zeros(0, np.int64), len(sample))
     subjects = subjects_of(embeddings, stop_words)
     holding = Counter(word for bag in bags for word in bag)
     subjects = replace(subjects, rarity=rarities(subjects.vocabulary, holding, len(bags)))
-    cells = np.bincount(subjects.cells_of(bags), minlength=subjects.cells)
-    return PublicCounts(found, subjects, cells, len(bags))
+    cells = np.bincount(subjects.cells_of(sample), minlength=subjects.cells)
+    return PublicCounts(found, subjects, cells, len(sample))
+
+
+def one_of_each(documents: Sequence[Sequence[str]], authors: Sequence[str | None]) -> list[int]:
+    """The places of a sample with one document of each author; of all documents where no author is known.
+
+    Documents without author count as one more author's together, as their words do. Which one it is follows from a
+    digest of its words, so neither from its place nor from what it is about.
+    """
+    if not any(authors):
+        return list(range(len(documents)))
+    least: dict[str, tuple[bytes, int]] = {}
+    for place, (words, author) in enumerate(zip(documents, authors, strict=True)):
+        mark = hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).digest(), place
+        name = author_name(author)
+        least[name] = min(least.get(name, mark), mark)
+    return sorted(place for _, place in least.values())
 
 
 def rarities(words: Sequence[str], holding: Mapping[str, int], documents: int) -> Float64Array:

@@ -35,6 +35,7 @@ _FARTHEST: Final = 0.01
 _BACKGROUND: Final = 0.2
 _LONGEST: Final = 60
 _SHARPNESS: Final = 15
+_GRID: Final = 2.0**24
 
 
 @final
@@ -182,9 +183,10 @@ def _weighted(counts: Any, rarity: Float64Array) -> Any:
     """Rows of (1 + ln count) times rarity, of length 1."""
     weights = counts.copy().astype(np.float64)
     weights.data = (1 + np.log(weights.data)) * rarity[weights.indices]
-    squares = np.add.reduceat(np.append(weights.data**2, 0.0), weights.indptr[:-1]) if weights.nnz else 0.0
-    lengths = np.sqrt(np.where(np.diff(weights.indptr) > 0, squares, 1.0))
-    weights.data /= np.repeat(lengths, np.diff(weights.indptr))
+    sizes = np.diff(weights.indptr)
+    # Added up one after the other, not in pairs: how pairs are formed depends on what follows the row.
+    squares = np.bincount(np.repeat(np.arange(len(sizes)), sizes), weights.data**2, minlength=len(sizes))
+    weights.data /= np.repeat(np.sqrt(np.where(sizes > 0, squares, 1.0)), sizes)
     return weights
 
 
@@ -192,14 +194,16 @@ def _cells(
     counts: Any, rarity: Float64Array, axes: Float64Array, centres: Float64Array, nearest: float
 ) -> IndexArray:
     themes = len(centres)
-    positions = _positions(counts, rarity, axes)
-    likeness = np.zeros((len(positions), themes))
-    for axis in range(
-        positions.shape[1]
-    ):  # a matrix product rounds by what else is in the batch: a cell must not
-        likeness += positions[:, axis, None] * centres[None, :, axis]
+    # A matrix product rounds by what else is in the batch, and a cell must not depend on it. Products of multiples of
+    # 2^-24 are multiples of 2^-48, and sums of them below 2 are exact in whatever order they are added up.
+    likeness = _on_grid(_positions(counts, rarity, axes)) @ _on_grid(centres).T
+    nearest -= centres.shape[1] / _GRID  # what is as near as that is so after rounding, too
     cells = np.where(likeness.max(axis=1) >= nearest, likeness.argmax(axis=1), themes)
     return np.asarray(np.where(np.diff(counts.indptr) > 0, cells, themes + 1))
+
+
+def _on_grid(unit_vectors: Float64Array) -> Float64Array:
+    return np.asarray(np.rint(unit_vectors * _GRID) / _GRID)
 
 
 def counted(bags: Sequence[Mapping[str, int]], vocabulary: Sequence[str]) -> Any:
