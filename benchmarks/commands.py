@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,7 @@ from publius.cli.console import print_json, print_table
 from publius.cli.options import Json
 from publius.errors import PubliusError
 from publius.settings import MechanismSettings, names
+from publius.vectors.kernel_choice import Kernel
 
 group = typer.Typer(help="Speed, as a ratio to its limit in the same run.", add_completion=False)
 
@@ -52,12 +53,12 @@ def search(
     dimension: Dimension = 300,
     embeddings: Vectors = None,
     kernel: Annotated[
-        Literal["sgemm", "numkong-bf16"] | None,
-        typer.Option(help="Matrix product of the search. Default: the faster here."),
+        Kernel | None,
+        typer.Option(help="Kernel whose ratio is asked for. Default: the one in use here."),
     ] = None,
     json: Json = False,
 ) -> None:
-    """The exact nearest-word search against bare sgemm on the same shapes."""
+    """The exact nearest-word search, with every kernel that is here, against bare sgemm on the same shapes."""
     from benchmarks.search import bench_search
 
     show(bench_search(_vectors(words, dimension, embeddings), kernel=kernel), json)

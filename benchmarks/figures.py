@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import engines, memory, open_store, peer, table
+from benchmarks.machine import processor
 from benchmarks.mechanisms import bench_mechanisms
 from benchmarks.search import bench_end_to_end, bench_search, synthetic_embeddings
 from benchmarks.start import bench_start
@@ -95,7 +96,7 @@ def main(peer: str | None, spark: str | None, parts: Sequence[str]) -> None:
         kept[name] = [_show(result) for result in PARTS[name](options)]
     record = {
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
-        "machine": platform.machine(),
+        "machine": processor(),
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "numpy": np.__version__,

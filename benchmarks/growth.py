@@ -13,6 +13,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
+from benchmarks.machine import processor
 from benchmarks.scaling import bench_scaling, settings_of
 
 PLAIN = {"svg.hashsalt": "publius", "svg.fonttype": "none", "font.size": 9}
@@ -39,7 +40,7 @@ def measure(base: dict[str, int], *, engines: bool) -> dict[str, object]:
             )
     return {
         "python": platform.python_version(),
-        "machine": platform.machine(),
+        "machine": processor(),
         "cores": os.cpu_count(),
         "runs": results,
     }

@@ -41,7 +41,7 @@ nitpick_ignore_regex = [
     ),
     ("py:class", r"publius\.(noise\.grid\.Grid|text\.bag\.Encoded|privacy\.crowd\.ShareEstimate)"),
     ("py:class", r"publius\.settings\.(Word|Document)Release"),
-    ("py:class", r"publius\.vectors\.half_products\.Choice"),
+    ("py:class", r"publius\.vectors\.kernel_choice\.Choice"),
     ("py:class", r"publius\.collections\.(strata\.Strata|tables\.(Shares|NoisyTable))"),
     ("py:class", r"publius\.noise\.discrete_laplace\.DiscreteLaplace"),
 ]

@@ -16,7 +16,7 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator, RunKey
 from publius.vectors.catalogue import package_installed
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.half_products import SGEMM
+from publius.vectors.kernel_choice import SGEMM
 from publius.vectors.nearest import NearestWords
 
 _DIMENSIONS = (1, 2, 5, 12, 29, 50, 120, 400)

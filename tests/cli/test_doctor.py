@@ -16,6 +16,7 @@ from publius.errors import EntropyError, PubliusError, StorageError
 from publius.mechanisms.prototype import Prototype
 from publius.noise.laplace import EuclideanLaplace
 from publius.privacy.ledger import Ledger
+from publius.vectors.kernel_choice import usable_kernels
 from publius.vectors.nearest import NearestWords
 from references import fitted
 
@@ -33,7 +34,8 @@ def test_healthy(publius, stored):
     assert all(each["passed"] for each in found["checks"])
     assert f"vectors {stored}" in [each["name"] for each in found["checks"]]
     assert found["blas"][0]["threads"] >= 1
-    assert found["search"]["kernel"] in ("sgemm", "numkong-bf16")
+    assert found["search"]["kernel"] in found["search"]["kernels"]
+    assert found["search"]["kernels"] == list(usable_kernels())
     assert found["search"]["reason"]
 
 
@@ -42,7 +44,7 @@ def test_text_for_people(publius):
     assert code == 0
     assert re.search(r"^nearest word +passed", out, re.MULTILINE)
     assert "numpy" in out
-    assert re.search(r"works with (sgemm|numkong-bf16): \w+", out)
+    assert re.search(r"works with (sgemm|onnxruntime-int8): \w+", out)
 
 
 def test_extras_are_those_of_the_package():

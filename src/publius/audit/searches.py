@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -13,15 +12,15 @@ from publius.audit.implementation import Subject
 from publius.audit.outcomes import Check, violations
 from publius.audit.toy_vocabularies import small_embeddings
 from publius.noise.randomness import Generator, RunKey
-from publius.vectors.half_products import NUMKONG, SGEMM, Kernel
+from publius.vectors.kernel_choice import Kernel, usable_kernels
 
 _BLOCK_NUMBERS = 2**22
 _UNIT = 2.0**-53
 
 
 def kernels() -> tuple[Kernel, ...]:
-    """Those that can be tried here; the second at any processor, where it may be slow."""
-    return (SGEMM, NUMKONG) if find_spec("numkong") is not None else (SGEMM,)
+    """Those that can be tried here, fast or slow."""
+    return usable_kernels()
 
 
 def exact_nearest(vectors: FloatArray, points: Float64Array) -> IndexArray:

@@ -17,6 +17,7 @@ from publius.settings import InputSettings, ReferenceSettings
 if TYPE_CHECKING:
     from publius.cli.installation import Dependency
     from publius.cli.self_check import Finding
+    from publius.vectors.kernel_choice import Measured
 
 _WRONG_VERSION = 70
 
@@ -44,6 +45,7 @@ def doctor(
     from publius import __version__
     from publius.cli import installation
     from publius.cli.self_check import search_kernel, self_check
+    from publius.vectors import kernel_choice
 
     name = reference.reference
     if documents is not None and name is None:
@@ -61,7 +63,11 @@ def doctor(
                 "publius": __version__,
                 "machine": installation.machine(),
                 "blas": [asdict(each) for each in blas],
-                "search": asdict(search_kernel()),
+                "search": {
+                    **asdict(search_kernel()),
+                    "kernels": kernel_choice.usable_kernels(),
+                    "measured": [asdict(each) for each in kernel_choice.here()],
+                },
                 "dependencies": [{**asdict(each), "satisfied": each.satisfied} for each in asked],
                 "extras": extras,
                 "checks": [asdict(each) for each in findings],
@@ -74,6 +80,7 @@ def doctor(
         print_table(("BLAS", "version", ""), rows)
         chosen = search_kernel()
         typer.echo(f"\nThe search for nearest words works with {chosen.kernel}: {chosen.reason}")
+        _show_kernels(kernel_choice.here())
         _show_packages(asked, extras)
         _show_checks(findings)
         if told is not None:
@@ -133,6 +140,21 @@ def _show_machine(title: str, facts: dict[str, object]) -> None:
     typer.echo(title)
     print_table(("", ""), [(key.replace("_", " "), value) for key, value in facts.items()])
     typer.echo("")
+
+
+def _show_kernels(measured: Sequence[Measured]) -> None:
+    if measured:
+        rows = [
+            (
+                f"{each.shape[0]:,} x {each.shape[1]}",
+                kernel,
+                f"{1e6 * seconds:.3g}",
+                each.choice().kernel == kernel,
+            )
+            for each in measured
+            for kernel, seconds in each.seconds.items()
+        ]
+        print_table(("vectors", "kernel", "microseconds a point of a sample", "in use"), rows)
 
 
 def _show_packages(asked: Sequence[Dependency], extras: dict[str, bool]) -> None:

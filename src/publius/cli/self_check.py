@@ -6,6 +6,7 @@ Each check computes something twice in ways that have nothing in common, or comp
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import tempfile
@@ -27,7 +28,6 @@ from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import KEY_BYTES, RunKey, entropy, seeded_rng, system_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.text.bag import Bag
-from publius.vectors import half_products
 from publius.vectors.catalogue import (
     DEFAULT,
     PACKAGED,
@@ -37,7 +37,7 @@ from publius.vectors.catalogue import (
     stored_names,
 )
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.half_products import Choice
+from publius.vectors.kernel_choice import Choice
 from publius.vectors.learning.reference import Reference, stored_reference_names
 from publius.vectors.nearest import NearestWords
 
@@ -145,8 +145,12 @@ def nearest_word() -> str:
 
 
 def search_kernel() -> Choice:
-    """The matrix product of the search in 50 dimensions, those of the default vectors, and why it is that one."""
-    return half_products.choice(_DIMENSION)
+    """The matrix product of the search among the default vectors, made ones where they are not, and why it is that."""
+    vectors: FloatArray = seeded_rng(1).standard_normal((5000, _DIMENSION)).astype(np.float32)
+    if package_installed():
+        with contextlib.suppress(PubliusError):  # another check says what is wrong with them
+            vectors = Embeddings.load().vectors
+    return NearestWords(vectors).kernel
 
 
 def _nearest_plainly(words: FloatArray, points: Float64Array) -> IndexArray:

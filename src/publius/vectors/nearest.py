@@ -8,7 +8,7 @@ and keeps the guarantee. Three stages, each handing on only what it cannot decid
 2. float64, for points whose runner-up lies within the rounding bound of stage 1.
 3. exact rational arithmetic, for what lies within the rounding bound of stage 2. Ties go to the lower index.
 
-Where the processor has 16-bit units, products of 16-bit numbers with a bound of their error leave a few words a point
+Where they are faster (`kernel_choice`), products of 8-bit numbers with a bound of their error leave a few words a point
 (`shortlist`), and stage 1 is done for these alone.
 
 So the answer is that of exact arithmetic, whatever the batch, the threads, the kernel or the BLAS (R3, R4). The
@@ -18,7 +18,7 @@ expanded squared distance would lose the answer to cancellation when the noise i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from functools import cached_property
@@ -29,14 +29,18 @@ from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.errors import DataError
-from publius.vectors import half_products
-from publius.vectors.half_products import NUMKONG, SGEMM, Choice, Kernel
-from publius.vectors.shortlist import Shortlist, Workspace
+from publius.vectors import byte_products, kernel_choice
+from publius.vectors.byte_products import POINTS
+from publius.vectors.kernel_choice import BYTES, SGEMM, Choice, Kernel
+from publius.vectors.shortlist import Shortlist, Workspace, columns
 
-_ROWS = half_products.POINTS  # a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
+_ROWS = 256  # a block: with _PANEL columns their scores are 4 MiB, so they stay in the cache
 _PANEL = 4096
 _GROUPS = 4  # column groups a panel: the runner-up is looked for inside the winner's group only
-_WORTH = 1e9  # multiplications of a search for which it pays to find out which kernel is the faster
+_WORTH = (
+    1e10  # multiplications, of all searches so far, for which it pays to find out which kernel is the faster
+)
+_SAMPLE = 8192  # words on which that is found out
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
 _NO_WORD = np.float32(-np.inf)
@@ -69,8 +73,9 @@ class NearestWords:
         self._rows = _distinct_rows(vectors)
         self._vectors = vectors if self._rows is None else vectors[self._rows]
         self._kernel = kernel
-        if kernel == NUMKONG:
-            half_products.check(self.dimension)
+        self._work = 0.0
+        if kernel == BYTES and self.dimension > 1:
+            byte_products.check(self.dimension, columns(len(self._vectors)))
 
     @cached_property
     def kernel(self) -> Choice:
@@ -79,7 +84,29 @@ class NearestWords:
             return Choice(self._kernel, "asked for")
         if self.dimension == 1:
             return Choice(SGEMM, "in one dimension no product is needed")
-        return half_products.choice(self.dimension)
+        size = len(self._vectors)
+        if (why := byte_products.unusable(self.dimension)) is not None:
+            return Choice(SGEMM, why)
+        if isinstance(wrong := byte_products.reach(self.dimension, columns(size)), str):
+            return Choice(SGEMM, wrong)
+        return kernel_choice.choose((size, self.dimension), self._trials)
+
+    def _trials(self) -> dict[Kernel, Callable[[], int]]:
+        """A search of a sample with each kernel: words from all over the vocabulary, noise as long as they are."""
+        size = len(self._vectors)
+        sample = np.asarray(self._vectors[:: max(1, size // _SAMPLE)], np.float32)
+        count = POINTS * max(1, min(16, round(300 / self.dimension)))
+        places = byte_products.scattered(count, 0) % np.uint64(len(sample))
+        words = sample[places.astype(np.int64)].astype(np.float64)
+        noise = byte_products.scattered(words.size, 1).reshape(words.shape) / 2.0**23 - 1
+        lengths = [np.linalg.norm(each, axis=1).mean() for each in (words, noise)]
+        points = words + noise * (lengths[0] / lengths[1])
+
+        def trial(kernel: Kernel) -> Callable[[], int]:
+            search = NearestWords(sample, kernel)
+            return lambda: len(search.nearest(points))
+
+        return {kernel: trial(kernel) for kernel in kernel_choice.KERNELS}
 
     def nearest(self, points: FloatArray, *, threads: int = 1) -> IndexArray:
         """Index of the nearest row for each row of ``points``, shape (p, n) -> (p,).
@@ -97,12 +124,12 @@ class NearestWords:
 
     def _nearest(self, points: Float64Array, threads: int) -> IndexArray:
         result = np.empty(len(points), np.int64)
-        work = len(points) * len(self._vectors) * self.dimension
-        short = None if work < _WORTH and self._kernel is None else self._shortlist
+        self._work += float(len(points)) * self._vectors.size
+        short = None if self._work < _WORTH and self._kernel is None else self._shortlist
         if short is None:
             _ = self._panels  # made before the threads that share it start
         _ = self._largest_norm
-        starts = range(0, len(points), _ROWS)
+        starts = range(0, len(points), _block(short))
         threads = max(1, min(threads, len(starts)))
         if threads == 1:  # starting a thread can hang where memory is exhausted
             with _BLAS.limit(limits=1, user_api="blas"):
@@ -124,20 +151,20 @@ class NearestWords:
         workspace = None if short is None else short.workspace()
         memory = None if short is not None else self._memory()
         for start in starts:
-            block = slice(start, start + _ROWS)
+            block = slice(start, start + _block(short))
             if short is not None and workspace is not None:
                 result[block] = self._nearest_of_few(points[block], short, workspace)
             elif memory is not None:
                 result[block] = self._nearest_in_block(points[block], memory)
 
-    # Stage 0: 16 bits -------------------------------------------------------------------------------------
+    # Stage 0: 8 bits --------------------------------------------------------------------------------------
 
     @cached_property
     def _shortlist(self) -> Shortlist | None:
-        return Shortlist(self._vectors, self._scale) if self.kernel.kernel == NUMKONG else None
+        return Shortlist(self._vectors, self._scale) if self.kernel.kernel == BYTES else None
 
     def _nearest_of_few(self, points: Float64Array, short: Shortlist, workspace: Workspace) -> IndexArray:
-        """Stages 1 to 3 for the words that 16 bits leave; all words where they leave too many."""
+        """Stages 1 to 3 for the words that 8 bits leave; all words where they leave too many."""
         scaled, rows, bounds = self._scaled_points(points)
         winner, candidates = short.search(scaled, rows, bounds, workspace)
         for row, words in candidates.items():
@@ -273,6 +300,10 @@ class NearestWords:
                 points[place, None], np.sort([order[left[place]], order[right[place]]])
             )
         return result
+
+
+def _block(short: Shortlist | None) -> int:
+    return _ROWS if short is None else POINTS
 
 
 def _grouped_scores(rows: Float32Array, panel: Float32Array, memory: Float32Array) -> Float32Array:

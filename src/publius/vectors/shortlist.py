@@ -1,86 +1,86 @@
-"""A few words for each point, the nearest among them, from products of 16-bit numbers.
+"""A few words for each point, the nearest among them, from products of 8-bit numbers.
 
-The score of a word is z.w - |w|^2/2. With z and w rounded to bfloat16 its error is at most what the theory says
-(docs/theory.md section 3), from lengths that are measured here in float64: words are put in order of their length
-and cut into panels, so that the longest word of a panel says little too much of the others. Of a panel's scores the
-largest in each group of 16 words is kept, and a group that cannot hold the best score is gone.
+The score of a word is z.w - |w|^2/2. Words and points are rounded to 8 bits, each word with a scale of its own. The
+sum of the products of whole numbers is exact, so the error of a score is what rounding took (docs/theory.md section 3),
+from lengths that are measured here in float64. Words are put in order of their length, longest first, and cut into
+panels, so that the longest word of a panel says little too much of the others. Of a panel those words stay whose score
+could still be the best; at the end each is held to the error of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
 from publius.errors import PubliusError
-from publius.vectors.half_products import (
-    GROUPS,
-    POINTS,
-    SMALLEST,
-    WORDS,
-    Halves,
-    Products,
-    depth,
-    group_maxima,
-    halved,
-    rounding,
-    widened,
-)
+from publius.vectors import byte_products
+from publius.vectors.byte_products import NO_WORD, POINTS, ZERO, Panel, Points
 
-_GROUP = WORDS // GROUPS
-_MOST_GROUPS = 8  # a point with more is left to sgemm, which bounds the memory
+_WIDTH = 8192  # words of a panel at least, where there are so many
+_MOST = 4096  # a point with more words is left to sgemm, which bounds the memory
+_CHUNK = 1024
+_FINEST = 2.0**-90  # what leaves float32 at its lower end
+
+
+def columns(size: int) -> int:
+    """Words of a panel of a vocabulary of ``size``: the shape whose products are checked."""
+    return -(-size // max(1, size // _WIDTH))
 
 
 @final
 class Shortlist:
-    """Words in 16 and in 32 bits, in panels by length.
+    """Words in 8 bits, in panels by length, and in float32.
 
     Vectors come scaled, so that no number is above 1.
     """
 
     def __init__(self, vectors: FloatArray, scale: float) -> None:
-        """Take ``vectors``, shape (V, n), that ``scale`` brings to at most 1."""
-        size, dimension = vectors.shape
-        self._dimension, self._columns = dimension, depth(dimension)
-        panels = -(-size // WORDS)
-        lengths = np.concatenate(
-            [_lengths(np.asarray(vectors[start : start + WORDS], np.float64) * scale)
-             for start in range(0, size, WORDS)]
-        )  # fmt: skip
-        order = np.argsort(lengths, kind="stable")
-        self._last = size - (panels - 1) * WORDS
-        self._halves: Halves = np.zeros((panels, WORDS, self._columns), np.uint16)
-        self._singles: Float32Array = np.zeros((panels * GROUPS, _GROUP, dimension + 1), np.float32)
-        self._words: IndexArray = np.full((panels * GROUPS, _GROUP), -1, np.int64)
-        self._errors: Float64Array = np.zeros((panels, 4))
-        for panel in range(panels):
-            self._fill(panel, vectors, scale, order[panel * WORDS : (panel + 1) * WORDS])
+        """Take ``vectors``, shape (V, n), that ``scale`` brings to at most 1.
 
-    def _fill(self, panel: int, vectors: FloatArray, scale: float, words: IndexArray) -> None:
-        n, count = self._dimension, len(words)
-        rows = np.asarray(vectors[words], np.float64) * scale
-        halves = self._halves[panel, :count]
-        halves[:, :n] = halved(rows.astype(np.float32))
-        near = widened(halves[:, :n]).astype(np.float64)
-        norm = rest = -0.5 * np.einsum("ij,ij->i", rows, rows)
-        parts = np.zeros(count)
-        for column in range(n, n + 3):  # three times eight bits
-            halves[:, column] = halved(rest.astype(np.float32))
-            part = widened(halves[:, column]).astype(np.float64)
-            rest, parts = rest - part, parts + np.abs(part)
-        measured = (_lengths(rows), _lengths(rows - near), _lengths(near), np.abs(rest), parts)
-        longest, residual, half, left, norms = (float(each.max()) for each in measured)
-        gamma = rounding(self._columns)
-        # What a point's error takes of: its own residual, its length in 16 bits, its shrink, and nothing.
-        self._errors[panel] = longest, residual + gamma * half, left + gamma * norms, self._columns * SMALLEST
-        single = np.zeros((WORDS, n + 1), np.float32)
-        single[:count, :-1], single[:count, -1] = rows, norm
-        index = np.full(WORDS, -1, np.int64)
-        index[:count] = words
-        groups = slice(panel * GROUPS, (panel + 1) * GROUPS)
-        self._singles[groups] = single.reshape(_GROUP, GROUPS, n + 1).transpose(1, 0, 2)
-        self._words[groups] = index.reshape(_GROUP, GROUPS).T
+        Raises `PubliusError` where the products are wrong.
+        """
+        size, dimension = vectors.shape
+        self._vectors, self._width = vectors, columns(size)
+        reach = byte_products.reach(dimension, self._width)
+        if isinstance(reach, str):
+            raise PubliusError(reach)
+        self._norms = np.empty(size)
+        for part in _chunks(size):
+            rows = np.asarray(vectors[part], np.float64) * scale
+            self._norms[part] = np.einsum("ij,ij->i", rows, rows) / 2
+        self._order = np.argsort(-self._norms, kind="stable")
+        self._errors = np.empty((3, size))
+        """Of each word in this order what an error takes of a point's loss, of its length, and of nothing."""
+        # A power of two scales the points instead, but for one that could take them out of float32.
+        as_they_are = vectors.dtype == np.float32 and 2.0**-20 <= scale <= 2.0**20
+        self._singles = vectors if as_they_are else _scaled(vectors, scale)
+        self._scale = np.float32(scale if as_they_are else 1)
+        starts = range(0, size, self._width)
+        self._panels = [self._panel(self._order[a : a + self._width], a, scale, reach) for a in starts]
+        self._largest = [self._errors[:, a : a + self._width].max(axis=1) for a in starts]
+
+    def _panel(self, words: IndexArray, start: int, scale: float, reach: int) -> Panel:
+        rounded = np.zeros((self._vectors.shape[1], self._width), np.int8)
+        scales, offsets = np.zeros(self._width, np.float32), np.full(self._width, NO_WORD, np.float32)
+        offsets[: len(words)] = -self._norms[words]
+        for part in _chunks(len(words)):
+            rows = np.asarray(self._vectors[words[part]], np.float64) * scale
+            unit = (np.abs(rows).max(axis=1) / reach).astype(np.float32)
+            unit[unit == 0] = 1
+            whole = np.rint(rows / unit[:, None].astype(np.float64))
+            np.clip(whole, -reach, reach, out=whole)
+            rounded[:, part], scales[part] = whole.T, unit
+            whole *= unit[:, None]
+            rows -= whole
+            norms, near = self._norms[words[part]], _lengths(whole)
+            there = slice(start + part.start, start + part.stop)
+            self._errors[:, there] = np.sqrt(2 * norms), _lengths(rows) + near * 2.0**-20, norms * 2.0**-20
+        return byte_products.panel(rounded, scales, offsets)
 
     def search(
         self, points: Float64Array, rows: Float32Array, bounds: Float64Array, memory: Workspace
@@ -91,100 +91,161 @@ class Shortlist:
         ``bounds`` the error of their float32 scores. A point with -1 and no candidates is to be searched otherwise.
         Raises `PubliusError` for a product that is outside its bound.
         """
-        count = len(points)
-        errors = self._products(points, rows, memory)
-        tops = memory.tops[:, :count].astype(np.float64)
-        if not np.isfinite(tops).all():
-            raise PubliusError(_WRONG)
-        floors = (tops - errors).max(axis=0)
-        panel, owner = np.nonzero(tops + errors >= floors)
-        tops_of_groups = memory.maxima[panel, :, owner].astype(np.float64)
-        which, group = np.nonzero(tops_of_groups >= (floors[owner] - errors[panel, owner])[:, None])
-        panel, owner, approximate = panel[which], owner[which], tops_of_groups[which, group]
-        winners = np.full(count, -1, np.int64)
-        few = np.bincount(owner, minlength=count)[owner] <= _MOST_GROUPS
-        if not few.any():
+        winners = np.full(len(points), -1, np.int64)
+        here = np.flatnonzero(rows[:, -1] == 1)  # the norms of words count once with all points of a block
+        if not len(here):
             return winners, {}
-        sequence = np.flatnonzero(few)[np.argsort(owner[few], kind="stable")]
-        panel, owner, group, approximate = (
-            panel[sequence],
-            owner[sequence],
-            group[sequence],
-            approximate[sequence],
-        )
-        groups = panel * GROUPS + group
-        words = self._words[groups]
-        scores = np.einsum("gwn,gn->gw", self._singles[groups], rows[owner])
-        scores[words < 0] = -np.inf
-        best_of_group = scores.max(axis=1).astype(np.float64)
-        if (np.abs(best_of_group - approximate) > errors[panel, owner] + bounds[owner]).any():
+        found = self._found(points[here], memory)
+        owner, words = here[found.owner], self._order[found.place]
+        candidates: dict[int, IndexArray] = {}
+        if not len(owner):
+            return winners, candidates
+        scores = np.einsum("ij,ij->i", self._singles[words], (rows[:, :-1] * self._scale)[owner])
+        scores = scores - self._norms[words].astype(np.float32)
+        if not (np.abs(scores - found.score) <= found.error + bounds[owner]).all():
             raise PubliusError(_WRONG)
-        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        starts = _starts(owner)
         there = owner[starts]
-        least = np.empty(count)
-        least[there] = np.maximum.reduceat(best_of_group, starts) - 2 * bounds[there]
-        near = scores >= least[owner, None]
-        place, column = np.nonzero(near)
-        first = np.flatnonzero(np.diff(owner[place], prepend=-1))
-        winners[owner[place[first]]] = words[place[first], column[first]]
-        stops = np.append(first[1:], len(place))
-        candidates = {}
+        least = np.empty(len(points))
+        least[there] = np.maximum.reduceat(scores, starts).astype(np.float64) - 2 * bounds[there]
+        near = np.flatnonzero(scores >= least[owner])
+        first = _starts(owner[near])
+        winners[owner[near[first]]] = words[near[first]]
+        stops = np.append(first[1:], len(near))
         for start, stop in zip(first[stops - first > 1], stops[stops - first > 1], strict=True):
-            row = int(owner[place[start]])
+            row = int(owner[near[start]])
             winners[row] = -1
-            candidates[row] = np.sort(words[place[start:stop], column[start:stop]])
+            candidates[row] = np.sort(words[near[start:stop]])
         return winners, candidates
 
-    def _products(self, points: Float64Array, rows: Float32Array, memory: Workspace) -> Float64Array:
-        """Fill the maxima; the largest error of a score, shape (panels, points)."""
-        n, count = self._dimension, len(points)
-        halves = memory.halves
-        halves[count:] = 0
-        halves[:count, :n] = halved(rows[:, :-1])
-        halves[:count, n : n + 3] = halved(rows[:, -1:])
-        near = widened(halves[:count, :n]).astype(np.float64)
-        packed = memory.products.points(halves)
-        for panel, words in enumerate(memory.panels):
-            scores = memory.products.compute(words, packed)
-            if panel == len(memory.panels) - 1:
-                scores[self._last :] = -np.inf
-            group_maxima(scores, memory.maxima[panel])
-        np.maximum.reduce(memory.maxima, axis=1, out=memory.tops)
-        shrink = rows[:, -1].astype(np.float64)
-        own = np.stack([_lengths(points - near), _lengths(near), shrink, np.ones(count)])
-        errors: Float64Array = 1.01 * np.einsum("pe,ec->pc", self._errors, own)
-        return errors
+    def _found(self, points: Float64Array, memory: Workspace) -> _Found:
+        """The words whose scores could be the best, by point; none for a point with too many."""
+        count = len(points)
+        lost, length = memory.take(points)
+        floors, many = np.full(count, -np.inf), np.zeros(count, np.int64)
+        parts: list[_Found] = []
+        for number, (scores, mask) in enumerate(memory.scores(count)):
+            error = _error(self._largest[number], lost, length)
+            if number == 0:
+                floors = scores.max(axis=1).astype(np.float64) - error
+                if not np.isfinite(floors).all():
+                    raise PubliusError(_WRONG)
+            levels = np.nextafter((floors - error).astype(np.float32), np.float32(-np.inf))
+            np.less(scores, levels[:, None], out=mask)
+            np.logical_not(mask, out=mask)  # what is not a number is found as well, and refused later
+            flat = np.flatnonzero(mask)
+            owner = flat // self._width
+            score = scores.reshape(-1)[flat].astype(np.float64)
+            starts = _starts(owner)
+            there = owner[starts]
+            floors[there] = np.maximum(floors[there], np.maximum.reduceat(score, starts) - error[there])
+            if np.isnan(floors).any():
+                raise PubliusError(_WRONG)
+            many += np.bincount(owner, minlength=count)
+            part = _Found(owner, flat - owner * self._width + number * self._width, score, error[owner])
+            if len(over := np.flatnonzero(many > _MOST)):
+                floors[over] = np.inf
+                part = part.where(many[owner] <= _MOST)
+            parts.append(part)
+        found = _Found.together(parts)
+        found = found.where(~(found.score + found.error < floors[found.owner]))
+        found = found.where(np.argsort(found.owner, kind="stable"))
+        if (found.place >= len(self._order)).any():
+            raise PubliusError(_WRONG)
+        return self._sharpened(found, lost, length)
+
+    def _sharpened(self, found: _Found, lost: Float64Array, length: Float64Array) -> _Found:
+        """Those that stay when each word counts with the error of its own."""
+        error = _error(self._errors[:, found.place], lost[found.owner], length[found.owner])
+        starts = _starts(found.owner)
+        best = np.zeros(len(lost))
+        best[found.owner[starts]] = np.maximum.reduceat(found.score - error, starts)
+        found = _Found(found.owner, found.place, found.score, error)
+        return found.where(~(found.score + error < best[found.owner]))
 
     def workspace(self) -> Workspace:
         """What one thread needs."""
-        return Workspace(self._halves)
+        return Workspace(self._panels, self._vectors.shape[1], self._width)
+
+
+@final
+@dataclass(frozen=True)
+class _Found:
+    """Words that were found: whose they are, their places in the order, their scores and the errors of these."""
+
+    owner: IndexArray
+    place: IndexArray
+    score: Float64Array
+    error: Float64Array
+
+    def where(self, which: NDArray[Any]) -> _Found:
+        return _Found(self.owner[which], self.place[which], self.score[which], self.error[which])
+
+    @classmethod
+    def together(cls, parts: list[_Found]) -> _Found:
+        columns = zip(*((each.owner, each.place, each.score, each.error) for each in parts), strict=True)
+        return cls(*map(np.concatenate, columns))
 
 
 @final
 class Workspace:
-    """The memory of one thread, taken once.
+    """The memory of one thread, taken once."""
 
-    Attributes:
-        products: the library's.
-        panels: the words as it takes them.
-        halves: a block of points, shape (POINTS, columns).
-        maxima: of each group, shape (panels, GROUPS, POINTS).
-        tops: of each panel, shape (panels, POINTS).
+    def __init__(self, panels: list[Panel], dimension: int, width: int) -> None:
+        self._points: Points = np.empty((POINTS, dimension), np.uint8)
+        self._unit: Float32Array = np.empty(1, np.float32)
+        self._scores: Float32Array = np.empty(POINTS * width, np.float32)
+        self._mask = np.empty(POINTS * width, bool)
+        self._computes = [each.bind(self._points, self._unit, self._scores) for each in panels]
 
-    """
+    def take(self, points: Float64Array) -> tuple[Float64Array, Float64Array]:
+        """Round a block of points; how far each is from what it was rounded to, and the length of that."""
+        unit = np.float32(np.abs(points).max() / 127) or np.float32(1)
+        whole = np.rint(points / np.float64(unit))
+        np.clip(whole, -127, 127, out=whole)
+        self._unit[0] = unit
+        self._points[: len(points)] = whole + ZERO
+        whole *= np.float64(unit)
+        return _lengths(points - whole), _lengths(whole)
 
-    def __init__(self, words: Halves) -> None:
-        panels, _, columns = words.shape
-        self.products = Products()
-        self.panels: list[Any] = [self.products.words(panel) for panel in words]
-        self.halves: Halves = np.zeros((POINTS, columns), np.uint16)
-        self.maxima: Float32Array = np.empty((panels, GROUPS, POINTS), np.float32)
-        self.tops: Float32Array = np.empty((panels, POINTS), np.float32)
+    def scores(self, count: int) -> Iterator[tuple[Float32Array, NDArray[np.bool_]]]:
+        """Of each panel the scores of so many points, and room for what is asked of each, both (count, width)."""
+        room = slice(0, count * (len(self._scores) // POINTS))
+        scores, mask = self._scores[room].reshape(count, -1), self._mask[room].reshape(count, -1)
+        for compute in self._computes:
+            compute(count)
+            yield scores, mask
 
 
-_WRONG = "numkong returned a product outside its bound, so its answers cannot be trusted: uninstall it, and run again"
+_WRONG = (
+    "onnxruntime returned a product outside its bound, so it cannot be trusted: uninstall it, and run again"
+)
+
+
+def _error(words: Float64Array, lost: Float64Array, length: Float64Array) -> Float64Array:
+    """The error of a score; a hundredth on top for the rounding of what is computed here."""
+    error: Float64Array = 1.01 * (lost * words[0] + length * words[1] + words[2]) + _FINEST
+    return error
+
+
+def _starts(owner: IndexArray) -> IndexArray:
+    """Where each owner's part begins; equal owners stand together."""
+    new = np.ones(len(owner), bool)
+    np.not_equal(owner[1:], owner[:-1], out=new[1:])
+    return np.flatnonzero(new)
 
 
 def _lengths(rows: Float64Array) -> Float64Array:
     lengths: Float64Array = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return lengths
+
+
+def _scaled(vectors: FloatArray, scale: float) -> Float32Array:
+    singles = np.empty(vectors.shape, np.float32)
+    for part in _chunks(len(vectors)):
+        singles[part] = np.asarray(vectors[part], np.float64) * scale
+    return singles
+
+
+def _chunks(size: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, size)) for start in range(0, size, _CHUNK))

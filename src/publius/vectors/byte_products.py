@@ -1,0 +1,254 @@
+"""Scores from products of 8-bit numbers by the library ONNX Runtime.
+
+Three gates stand before them, and where one is shut the search works with sgemm: the installed version is one that
+sends nothing anywhere; at the very shape that the search asks for, every product is right; and whole searches are
+found faster (`kernel_choice`). None can change an answer, only how soon it is there.
+
+Points are unsigned, words signed: the pairing that processors have an instruction for. Where that instruction is
+missing, two neighboring products are added in 16 bits, which 8-bit words overflow: then words have 7 bits.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Final, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from publius.arrays import Float32Array, Float64Array
+from publius.errors import MissingExtraError, PubliusError, extra
+
+Words = NDArray[np.int8]
+Points = NDArray[np.uint8]
+
+POINTS: Final = 128
+"""Points of a block at most: with a panel of words their scores are about 4 MiB."""
+ZERO: Final = 128
+"""What stands for zero among the unsigned numbers of a point."""
+NO_WORD: Final = -3e38
+"""The score of a column that holds no word."""
+DEEPEST: Final = 8192  # more than this often, products could leave 32 bits
+_REACHES: Final = (127, 63)
+_EXACT: Final = 1000  # so many products of 8-bit numbers add up to less than 2**24
+_BLAS = ThreadpoolController()
+_SENDS_NOTHING: Final = ((1, 26), (1, 29))
+"""Versions from the first and below the second; later ones report their use to their makers unless told not to."""
+
+
+class Scores(Protocol):
+    """Computes the scores of a number of points, into the memory that it was bound to."""
+
+    def __call__(self, count: int) -> None:
+        """Compute those of the first ``count`` points, shape (count, columns), at the start of that memory."""
+
+
+class Panel(Protocol):
+    """Words whose scores are computed together."""
+
+    def bind(self, points: Points, scale: Float32Array, scores: Float32Array) -> Scores:
+        """For one thread: what computes the scores of ``points`` times ``scale`` into ``scores``."""
+        ...
+
+
+def panel(words: Words, scales: Float32Array, offsets: Float32Array) -> Panel:
+    """A panel of ``words``, shape (n, columns), each with a scale and an offset.
+
+    The score of point p and column c is scale * scales[c] * sum over i of (points[p, i] - ZERO) * words[i, c] +
+    offsets[c]: a sum of whole numbers, then four roundings to float32 at most.
+    """
+    return _Session(words, scales, offsets)
+
+
+def unusable(dimension: int) -> str | None:
+    """Why these products cannot be asked for here at all; None when they can."""
+    try:
+        found = version("onnxruntime")
+    except PackageNotFoundError:
+        return "the extra onnxruntime is not installed"
+    if not _SENDS_NOTHING[0] <= _numbers(found) < _SENDS_NOTHING[1]:
+        least, end = (".".join(map(str, each)) for each in _SENDS_NOTHING)
+        return (
+            f"onnxruntime {found} is not one of the versions from {least} and below {end}, which send nothing"
+        )
+    if dimension > DEEPEST:
+        return f"more than {DEEPEST:,} dimensions"
+    return None
+
+
+def check(dimension: int, columns: int) -> None:
+    """Raise `PubliusError` where products of this shape are wrong; `MissingExtraError` without the library."""
+    if (why := unusable(dimension)) is not None:
+        raise MissingExtraError("onnxruntime", "onnxruntime") if "not installed" in why else PubliusError(why)
+    if isinstance(wrong := reach(dimension, columns), str):
+        raise PubliusError(wrong)
+
+
+@lru_cache(maxsize=64)
+def reach(dimension: int, columns: int) -> int | str:
+    """The largest whole number of a word with which every product of this shape is right; or what is wrong."""
+    for most in _REACHES:
+        try:
+            if _right(dimension, columns, most):
+                return most
+        except Exception as error:  # whatever breaks, sgemm is there
+            return f"onnxruntime's 8-bit products break on this machine: {type(error).__name__}"
+    return "onnxruntime's 8-bit products are wrong on this machine"
+
+
+def _right(dimension: int, columns: int, most: int) -> bool:
+    """Whether every score is right: whole numbers exactly, others within the bound of docs/theory.md section 3."""
+    points = _made(POINTS, dimension, 0, 256).astype(np.uint8)
+    points[:3] = [[0], [255], [ZERO]]
+    words = (_made(dimension, columns, 1, 2 * most + 1) - most).astype(np.int8)
+    words[:, 0], words[:, -1] = most, -most  # what overflows first
+    scales, offsets = np.ones(columns, np.float32), np.zeros(columns, np.float32)
+    scales[1::2] = _made(1, columns // 2, 2, 2**16) / np.float32(32_000)
+    offsets[1::2] = _made(1, columns // 2, 3, 2**16) / np.float32(-7)
+    sums = _sums(points, words)
+    made = panel(words, scales, offsets)
+    memory, scale = np.empty(POINTS * columns, np.float32), np.ones(1, np.float32)
+    compute = made.bind(points, scale, memory)
+    for count in (POINTS, 1, 7):
+        memory.fill(np.nan)
+        compute(count)
+        found = memory[: count * columns].reshape(count, columns)
+        whole, size = sums[:count, ::2], np.abs(sums[:count]) * scales + np.abs(offsets)
+        exact = found[:, ::2] == whole.astype(np.float32)  # float32 holds those below 2**24
+        near = np.abs(found - (sums[:count] * scales + offsets)) <= size * 2.0**-20
+        if not (near.all() and (exact | (np.abs(whole) >= 2**24)).all()):
+            return False
+    return bool(
+        np.float64(5e-324) * np.float64(1.0) != 0
+    )  # a library may switch that off for the whole thread
+
+
+def _sums(points: Points, words: Words) -> Float64Array:
+    """What the library is to find, from products of floats whose partial sums are whole numbers that float32 holds."""
+    sums: Float64Array = np.zeros((len(points), words.shape[1]))
+    with _BLAS.limit(limits=1, user_api="blas"):
+        for start in range(0, len(words), _EXACT):
+            part = slice(start, start + _EXACT)
+            sums += (points[:, part].astype(np.float32) - ZERO) @ words[part].astype(np.float32)
+    return sums
+
+
+def scattered(count: int, start: int) -> NDArray[np.uint64]:
+    """Numbers below 2**24 without a pattern; they need not be random."""
+    places = np.arange(1, count + 1, dtype=np.uint64) + np.uint64(start << 32)
+    mixed = places * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return mixed >> np.uint64(40)
+
+
+def _made(rows: int, columns: int, start: int, end: int) -> NDArray[np.int16 | np.int32]:
+    """Whole numbers below ``end``; those of a long array come again after a prime number of places."""
+    few = (scattered(min(rows * columns, 65_537), start) >> np.uint64(4)) % np.uint64(end)
+    return np.resize(few.astype(np.int16 if end < 2**15 else np.int32), (rows, columns))
+
+
+def _numbers(found: str) -> tuple[int, ...]:
+    return tuple(int(each) if each.isdigit() else 0 for each in found.split(".")[:2])
+
+
+# The library ----------------------------------------------------------------------------------------------------
+
+
+def _library() -> Any:
+    # Read when the library is loaded: versions that report their use make no file and open no connection with it.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    with extra("onnxruntime", "onnxruntime"):
+        library = import_module("onnxruntime")
+    library.disable_telemetry_events()  # on Windows, also of the versions that may be installed
+    return library
+
+
+@final
+class _Session:
+    """A graph of one node. It is safe for threads, and lets go of the GIL while it computes."""
+
+    def __init__(self, words: Words, scales: Float32Array, offsets: Float32Array) -> None:
+        library = _library()
+        options = library.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        self._columns = words.shape[1]
+        self._session = library.InferenceSession(
+            _model(words, scales, offsets), options, providers=["CPUExecutionProvider"]
+        )
+
+    def bind(self, points: Points, scale: Float32Array, scores: Float32Array) -> Scores:
+        return _Scores(self._session, self._columns, points, scale, scores)
+
+
+@final
+class _Scores:
+    def __init__(
+        self, session: Any, columns: int, points: Points, scale: Float32Array, scores: Float32Array
+    ) -> None:
+        self._session, self._columns, self._count = session, columns, -1
+        self._points, self._scale, self._memory = points, scale, scores  # the binding knows addresses only
+        self._bound = session.io_binding()
+        self._bound.bind_input("scale", "cpu", 0, np.float32, (1,), scale.ctypes.data)
+
+    def __call__(self, count: int) -> None:
+        if count != self._count:
+            shape, address = (count, self._points.shape[1]), self._points.ctypes.data
+            self._bound.bind_input("points", "cpu", 0, np.uint8, shape, address)
+            shape, address = (count, self._columns), self._memory.ctypes.data
+            self._bound.bind_output("scores", "cpu", 0, np.float32, shape, address)
+            self._count = count
+        self._session.run_with_iobinding(self._bound)
+
+
+# The format of a graph: onnx.proto in the form that protocol buffers have on disk. ------------------------------
+
+_FLOAT, _UINT8, _INT8 = 1, 2, 3
+
+
+def _model(words: Words, scales: Float32Array, offsets: Float32Array) -> bytes:
+    dimension, columns = words.shape
+    names = ("points", "words", "scale", "scales", "zero", "", "offsets")
+    node = b"".join(_field(1, name.encode()) for name in names) + _field(2, b"scores")
+    node += _field(4, b"MatMulIntegerToFloat") + _field(7, b"com.microsoft")
+    graph = _field(1, node) + _field(2, b"scores")
+    graph += _field(5, _tensor("words", _INT8, words)) + _field(5, _tensor("scales", _FLOAT, scales))
+    graph += _field(5, _tensor("offsets", _FLOAT, offsets))
+    graph += _field(5, _tensor("zero", _UINT8, np.array(ZERO, np.uint8)))
+    graph += _field(11, _value("points", _UINT8, ("count", dimension))) + _field(
+        11, _value("scale", _FLOAT, (1,))
+    )
+    graph += _field(12, _value("scores", _FLOAT, ("count", columns)))
+    versions = (("", 13), ("com.microsoft", 1))
+    opsets = b"".join(_field(8, _field(1, name.encode()) + _field(2, number)) for name, number in versions)
+    return _field(1, 8) + _field(7, graph) + opsets
+
+
+def _tensor(name: str, kind: int, numbers: NDArray[Any]) -> bytes:
+    dims = b"".join(_field(1, each) for each in numbers.shape)
+    raw = numbers.astype(numbers.dtype.newbyteorder("<")).tobytes()
+    return dims + _field(2, kind) + _field(8, name.encode()) + _field(9, raw)
+
+
+def _value(name: str, kind: int, shape: tuple[int | str, ...]) -> bytes:
+    sizes = (_field(1, each) if isinstance(each, int) else _field(2, each.encode()) for each in shape)
+    dims = b"".join(_field(1, each) for each in sizes)
+    return _field(1, name.encode()) + _field(2, _field(1, _field(1, kind) + _field(2, dims)))
+
+
+def _field(number: int, value: int | bytes) -> bytes:
+    if isinstance(value, int):
+        return _varint(number << 3) + _varint(value)
+    return _varint(number << 3 | 2) + _varint(len(value)) + value
+
+
+def _varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])

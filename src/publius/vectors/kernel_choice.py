@@ -1,0 +1,194 @@
+"""Which matrix product the search works with: the one whose whole searches take less processor time here.
+
+What is measured: the search of a sample of the very vectors, with each product in rounds that alternate, by the time of
+the thread that searches. A busy neighbor takes from the clock on the wall and from all rounds alike, so he does not
+change the answer. What was found is kept for this machine, these versions and this shape in the user's folder, with its
+figures, and found again when one of them is another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any, Final, Literal, final, get_args
+
+import numpy as np
+
+from publius.errors import StorageError
+from publius.files.writing import write_file
+from publius.vectors.byte_products import unusable
+from publius.vectors.catalogue import store_root
+
+Kernel = Literal["sgemm", "onnxruntime-int8"]
+
+SGEMM: Final[Kernel] = "sgemm"
+BYTES: Final[Kernel] = "onnxruntime-int8"
+KERNELS: Final[tuple[Kernel, ...]] = get_args(Kernel)
+"""All; each can be asked for by its name."""
+
+_PAYS: Final = 1.03
+"""A gain of less is not worth the memory."""
+_ROUNDS: Final = (5, 40)
+_SECONDS: Final = 0.06
+_KEPT: Final = 64
+
+
+@final
+@dataclass(frozen=True)
+class Choice:
+    """The product that the search works with, and why."""
+
+    kernel: Kernel
+    reason: str
+
+
+@final
+@dataclass(frozen=True)
+class Measured:
+    """What was found for one shape.
+
+    Attributes:
+        machine: which processor, in words, and a digest of what it can do.
+        versions: of the libraries that multiply.
+        shape: words and dimensions.
+        seconds: of processor time that a point of the sample took, by kernel: the median of the rounds.
+        ratio: how many times as fast as sgemm 8-bit products were: the median over the pairs of rounds.
+        rounds: how many.
+
+    """
+
+    machine: str
+    versions: str
+    shape: tuple[int, int]
+    seconds: dict[str, float]
+    ratio: float
+    rounds: int
+
+    def choice(self) -> Choice:
+        """What follows from it."""
+        times = (
+            f"{self.ratio:.2f} times as fast as with sgemm ({self.rounds} rounds of processor time in turn)"
+        )
+        if self.ratio < _PAYS:
+            return Choice(SGEMM, f"searches with 8-bit products are {times}, too little to pay")
+        return Choice(BYTES, f"8-bit products are right at this shape, and searches with them are {times}")
+
+
+def usable_kernels() -> tuple[Kernel, ...]:
+    """Those whose library is here."""
+    return tuple(each for each in KERNELS if each == SGEMM or unusable(1) is None)
+
+
+def choose(shape: tuple[int, int], searches: Callable[[], dict[Kernel, Callable[[], int]]]) -> Choice:
+    """The faster kernel for a vocabulary of this shape: what was found before, or what is measured now.
+
+    ``searches`` makes what is timed: for each kernel a search of one thread that says how many points it took.
+    """
+    machine, versions = _machine(), _versions()
+    known = _known(shape, machine, versions)
+    if known is None:
+        known = _measure(shape, machine, versions, searches())
+        _keep(known)
+    return known.choice()
+
+
+def kept() -> list[Measured]:
+    """What was found on this and other machines with this folder; what cannot be read is not there."""
+    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
+        return [_read(each) for each in json.loads(_path().read_text("utf-8"))["measured"]][-_KEPT:]
+    return []
+
+
+def here() -> list[Measured]:
+    """Of these what holds still: the same machine, the same versions."""
+    return [each for each in kept() if each.machine == _machine() and each.versions == _versions()]
+
+
+def _known(shape: tuple[int, int], machine: str, versions: str) -> Measured | None:
+    for each in (*_found, *kept()):
+        if (each.shape, each.machine, each.versions) == (shape, machine, versions):
+            return each
+    return None
+
+
+_found: list[Measured] = []
+"""In this process, which may have no folder to keep it in."""
+
+
+def _measure(
+    shape: tuple[int, int], machine: str, versions: str, searches: dict[Kernel, Callable[[], int]]
+) -> Measured:
+    took: dict[Kernel, list[float]] = {kernel: [] for kernel in searches}
+    for search in searches.values():
+        search()  # the first makes what it needs
+    began = time.thread_time()
+    while (done := len(took[SGEMM])) < _ROUNDS[1]:
+        if done >= _ROUNDS[0] and time.thread_time() - began > _SECONDS:
+            break
+        for kernel, search in searches.items():
+            start = time.thread_time()
+            points = search()
+            took[kernel].append((time.thread_time() - start) / points)
+    ratio = median(a / max(b, 1e-12) for a, b in zip(took[SGEMM], took[BYTES], strict=True))
+    seconds: dict[str, float] = {kernel: float(f"{median(each):.3g}") for kernel, each in took.items()}
+    return Measured(machine, versions, shape, seconds, round(ratio, 3), done)
+
+
+def _keep(measured: Measured) -> None:
+    _found[:] = [*(each for each in _found if each.shape != measured.shape), measured][-_KEPT:]
+    with suppress(OSError, StorageError):  # a folder that cannot be written costs a measurement each time
+        others = [each for each in kept() if each.shape != measured.shape]
+        path = _path()
+        path.parent.mkdir(0o700, parents=True, exist_ok=True)
+        with write_file(path, 0o600, durable=False) as file:
+            rows = [asdict(each) for each in [*others, measured][-_KEPT:]]
+            file.write(json.dumps({"measured": rows}, indent=1).encode())
+
+
+def _path() -> Path:
+    return store_root().parent / "kernels.json"
+
+
+def _read(row: dict[str, Any]) -> Measured:
+    words, dimension = row["shape"]
+    seconds = {str(kernel): float(each) for kernel, each in row["seconds"].items()}
+    return Measured(
+        str(row["machine"]), str(row["versions"]), (int(words), int(dimension)), seconds, float(row["ratio"]),
+        int(row["rounds"]),
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _machine() -> str:
+    name, able = platform.processor() or platform.machine(), ""
+    with suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines():
+            key, _, value = line.partition(":")
+            if key.strip() == "model name":
+                name = value.strip()
+            if key.strip() in ("flags", "Features"):
+                able = " ".join(sorted(value.split()))
+                break
+    digest = sha256(f"{platform.machine()} {able} {os.cpu_count()}".encode()).hexdigest()[:12]
+    return f"{name} ({digest})"
+
+
+@lru_cache(maxsize=1)
+def _versions() -> str:
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    libraries = (
+        ("onnxruntime", version("onnxruntime")),
+        ("numpy", np.__version__),
+        (blas["name"], blas["version"]),
+    )
+    return ", ".join(f"{name} {number}" for name, number in libraries)
