@@ -8,7 +8,7 @@ in a dataclass of its own. A default is read off the class: ``TextSettings.stop_
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from pathlib import Path
@@ -233,6 +233,28 @@ def declared_values(text: str) -> tuple[str, ...]:
 def names(text: str) -> tuple[str, ...]:
     """Names from "a,b", each once."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def name_and_strength(asked: str) -> tuple[str, float | None]:
+    """What ``laplace:21.9`` asks for: a mechanism, and the epsilon or bound that it alone is tried at, if any.
+
+    >>> name_and_strength("laplace:21.9"), name_and_strength("python:mine:Coin")
+    (('laplace', 21.9), ('python:mine:Coin', None))
+    """
+    name, _, number = asked.rpartition(":")
+    if not name or not number[:1].isdigit():
+        return asked, None
+    try:
+        return name, float(number)
+    except ValueError:
+        raise UsageError(
+            f"{number!r:.40} is no strength for the mechanism {name:.80}: give a number"
+        ) from None
+
+
+def names_of(asked: Iterable[str]) -> tuple[str, ...]:
+    """The mechanisms alone, each once, in the order asked for."""
+    return tuple(dict.fromkeys(name_and_strength(each)[0] for each in asked))
 
 
 # The options ----------------------------------------------------------------------------------------------
@@ -582,7 +604,8 @@ class EvaluationSettings(StopWordSettings, ParameterSettings, VectorSettings, Re
         "lets them pass, as in the paper.",
     )  # fmt: skip
     mechanisms: tuple[str, ...] = option(
-        (), help="Mechanisms, separated by commas. Default: laplace, or prototype where a bound is given.",
+        (), help="Mechanisms, separated by commas, each with a strength of its own if you like: "
+        "laplace:21.9,exponential:5.4. Default: laplace, or prototype where a bound is given.",
         public=True, flag="--mechanism", parse=names,
     )  # fmt: skip
     epsilons: tuple[float, ...] = option(

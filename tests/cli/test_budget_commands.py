@@ -146,9 +146,9 @@ def test_the_guarantee_between_two_texts():
 
 def test_the_guarantee_between_words_as_the_vocabulary_has_them(tmp_path):
     """The worked example of the paper has names: a text is lower-cased, and they would be unknown."""
-    Embeddings.from_arrays(["Chicago", "Illinois", "meets"], [[0.0], [2.0], [9.0]], name="named").save(
-        new_stored_folder("named")
-    )
+    with pytest.warns(UserWarning, match="capital"):
+        named = Embeddings.from_arrays(["Chicago", "Illinois", "meets"], [[0.0], [2.0], [9.0]], name="named")
+    named.save(new_stored_folder("named"))
     asked = (
         "guarantee",
         "--epsilon",

@@ -212,7 +212,7 @@ def test_a_killed_run_goes_on(tmp_path, corpus, options, folder):
 
 def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder):
     with pytest.raises(UsageError, match="differs in: request"):
-        run("evaluate", corpus, "--epsilon", "30,3", "--repeats", 2, "--output", folder, *options)
+        run("evaluate", corpus, "--epsilon", "30,2", "--training", "all", "--output", folder, *options)
     with pytest.raises(UsageError, match="differs in: seed"):
         run(
             "evaluate", corpus, "--epsilon", "30,2", "--repeats", 2, "--output", folder, *options, "--seed", 5
@@ -220,6 +220,62 @@ def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder)
     (tmp_path / "mine").touch()
     with pytest.raises(UsageError, match="holds no evaluation"):
         run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path, *options)
+
+
+def test_a_folder_is_extended_by_strengths_mechanisms_and_repeats(tmp_path, corpus, options):
+    """What is there is kept, a smaller request shows all of it, and the whole is what one run would have found."""
+    few, out = [*options, "--adversaries", "sr-nearest", "--tasks", "author"], tmp_path / "out"
+    run("evaluate", corpus, "--epsilon", "30", "--output", out, *few)
+    kept = {path: path.stat().st_mtime_ns for path in (out / "cells").glob("*.json")}
+    run("evaluate", corpus, "--epsilon", "2", "--repeats", 2, "--output", out, *few)
+    run("evaluate", corpus, "--mechanism", "exponential:4.5", "--output", out, *few)
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
+    once = tmp_path / "once"
+    strengths = "laplace:30,laplace:2,exponential:4.5"
+    run("evaluate", corpus, "--mechanism", strengths, "--repeats", 2, "--output", once, *few)
+    assert records(out) == records(once)
+    assert {(row["mechanism"], row["epsilon"]) for row in records(once)} == {
+        ("clean", None), ("laplace", 30.0), ("laplace", 2.0), ("exponential", 4.5),
+    }  # fmt: skip
+
+
+def test_mechanisms_at_matched_rates_are_one_line(tmp_path, corpus, options):
+    """What ``compare`` prints is what ``evaluate`` takes, and the page has the figure of privacy against utility."""
+    vectors = options[:2]
+    found = json.loads(
+        run("compare", "--mechanisms", "laplace,exponential", "--unchanged", "0.5", *vectors, "--json").stdout
+    )
+    typed = ",".join(f"{row['mechanism']}:{row['epsilon']:.4g}" for row in found["rows"])
+    assert found["evaluate"] == typed
+    out = tmp_path / "out"
+    few = [*options, "--adversaries", "sr-nearest,linear"]
+    run("evaluate", corpus, "--mechanism", found["evaluate"], "--output", out, *few)
+    assert len({(row["mechanism"], row["epsilon"]) for row in records(out)}) == 3
+    picture = (out / "report.html").read_text().split("<figure>")[-1]
+    assert "laplace" in picture
+    assert "exponential" in picture
+
+
+def test_the_page_has_the_command_that_runs_it_again(tmp_path, folder, corpus, options):
+    from html import unescape
+    from re import search
+    from shlex import split
+
+    page = unescape((folder / "report.html").read_text())
+    words = split(search(r"<code>publius (evaluate .+?)</code>", page)[1])
+    again = tmp_path / "again"
+    here = {"CORPUS": corpus, "FOLDER": again, "toy": options[1]}  # the vectors by name
+    said = [here.get(word, word) for word in words]
+    run(*said)
+    assert records(again) == records(folder)
+
+
+def test_every_column_of_the_papers_table_has_its_interval(folder):
+    for row in csv.DictReader((folder / "table.csv").read_text().splitlines()):
+        for column in ("SRauth", "SRtopic", "DRauth", "DRtopic"):
+            low, high = row[f"{column}_low"], row[f"{column}_high"]
+            assert (row[column] == "") == (low == "") == (high == "")
+            assert row[column] == "" or float(low) <= float(row[column]) <= float(high)
 
 
 @pytest.mark.parametrize(

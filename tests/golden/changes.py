@@ -172,6 +172,23 @@ EVIDENCE: Final = (
 CHANGES: tuple[Change, ...] = (
     *(
         Change(
+            answers,
+            f"json/table/*/{column}_{end}",
+            lambda was, now, _: was is ABSENT,
+            "every column of the paper's table has its interval",
+        )
+        for answers in ("commands/evaluate, *", "reading/evaluate the old release")
+        for column in ("SRauth", "SRtopic", "DRauth", "DRtopic")
+        for end in ("low", "high")
+    ),
+    Change(
+        "commands/compare",
+        "json/evaluate",
+        lambda was, now, _: was is ABSENT,
+        "the strengths as evaluate takes them",
+    ),
+    *(
+        Change(
             "reading/signoff of *", f"json/{name}", lambda was, now, _: was is ABSENT, "the page's evidence"
         )
         for name in EVIDENCE

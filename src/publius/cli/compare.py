@@ -194,10 +194,17 @@ def _listed(path: Path | None, embeddings: Embeddings) -> IndexArray:
 
 def _print(rows: list[Row], json: bool) -> None:
     if json:
-        print_json({"rows": [_record(row) for row in rows]})
+        print_json({"rows": [_record(row) for row in rows], "evaluate": _matched(rows)})
         return
     header = ("mechanism", "epsilon", "unchanged", "mean distance", "evidence")
     print_table(header, [_cells(row) for row in rows])
+    if matched := _matched(rows):
+        typer.echo(f"\nTo attack texts at these strengths: publius evaluate CORPUS --mechanism {matched}")
+
+
+def _matched(rows: list[Row]) -> str:
+    """The mechanisms at the epsilons found, as ``evaluate`` takes them."""
+    return ",".join(f"{row.mechanism}:{row.epsilon:.4g}" for row in rows if row.epsilon is not None)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ import typer
 from publius.cli.console import print_json, print_table, printable
 from publius.cli.log import say
 from publius.cli.options import Json, MechanismCommand, options
-from publius.errors import UsageError
 from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings, declared
 
 if TYPE_CHECKING:
@@ -73,10 +72,6 @@ def evaluate(
 
     if release is not None:
         settings = _as_released(ctx, settings, release)
-    elif not settings.epsilons and not settings.bounds:
-        raise UsageError(
-            "say how strongly to protect: --epsilon, --bound, or --release DIR for a release's own setting"
-        )
     request = Request.of(settings)
     if release is None:
         request.check_asked()
@@ -89,7 +84,9 @@ def evaluate(
     if said := what_is_sent(evaluation):
         say(said, plain=True)
     with progress_shown(quiet=json) as progress:
-        evaluation.run(request.cells(), workers=work.workers or os.cpu_count() or 1, progress=progress)
+        evaluation.run(
+            evaluation.request.cells(), workers=work.workers or os.cpu_count() or 1, progress=progress
+        )
     write_limits(chosen, output)
     _finish(evaluation.results(), output, json=json)
 

@@ -16,7 +16,7 @@ from publius.cli.config import ConfiguredCommand
 from publius.cli.console import Json as Json
 from publius.cli.console import waiting
 from publius.cli.help import MECHANISM
-from publius.settings import CONVENIENCE, Declared, MechanismSettings, Settings, declared
+from publius.settings import CONVENIENCE, Declared, MechanismSettings, Settings, declared, names_of
 
 if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
@@ -165,7 +165,7 @@ class MechanismCommand(ConfiguredCommand):
             name
             for flag, value in pairwise(words)
             if flag in ("--mechanism", "--mechanisms")
-            for name in value.split(",")
+            for name in names_of(value.split(","))
         ]
 
     def heading_of(self, option: Any) -> str:

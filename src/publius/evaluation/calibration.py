@@ -203,9 +203,9 @@ def calibrate(
     A mechanism whose strength is a bound is tried at each bound of the request instead.
     """
     request = evaluation.request
-    if len(request.mechanisms) != 1 or len(request.tasks) != 2:
+    if len(request.names) != 1 or len(request.tasks) != 2:
         raise UsageError("calibration takes one mechanism and needs authors and topics")
-    size, name = int(evaluation.facts["size"]), request.mechanisms[0]
+    size, name = int(evaluation.facts["size"]), request.names[0]
     strength = strength_of(name)
 
     def measure(epsilon: float) -> Trial:
@@ -219,7 +219,7 @@ def calibrate(
         trials = tuple(measure(bound) for bound in sorted(set(request.bounds)))
     else:
         trials = search(measure, aim, start=start, precision=precision)
-    return conclude(request.mechanisms[0], size, trials, aim)
+    return conclude(name, size, trials, aim)
 
 
 def _trial(line: Line, epsilon: float) -> Trial:

@@ -85,7 +85,7 @@ def _check_kind(manifest: Mapping[str, Any], what: str) -> None:
 def check_same(release: Path, request: Request, setting: Setting) -> None:
     """That what is evaluated is what the manifest states; `UsageError` where vectors or anything else differ."""
     manifest = read_manifest_of(release)
-    cell = next(cell for cell in request.cells() if cell.mechanism in request.mechanisms)
+    cell = next(cell for cell in request.cells() if cell.mechanism in request.names)
     differing = sorted(_differing(manifest, request, setting, cell))
     if differing:
         raise UsageError(

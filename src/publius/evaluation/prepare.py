@@ -24,6 +24,7 @@ from publius.vectors.embeddings import Embeddings
 
 def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: Path) -> Evaluation:
     """The evaluation with its texts read and encoded."""
+    request = request.together_with(output)
     vectors = Embeddings.load(request.embeddings)
     encoding = Encoding.of(
         vectors.tokenizer, length=request.size, unknown=request.unknown, stop_words=request.stop_words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +18,7 @@ from publius.evaluation.verdict import Verdict
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 from publius.privacy.promise import ceiling, floor
+from publius.settings import EvaluationSettings, declared, names_of
 
 NOT_TRIED: Final = (
     "Adversaries with neural language models; where the holder of the originals is exact, none beats him from one bag.",
@@ -57,10 +59,12 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
     from markupsafe import Markup
 
     facts = results.facts
-    mechanisms = facts["request"]["mechanisms"]
+    mechanisms = names_of(facts["request"]["mechanisms"])
     return {
         "facts": facts,
         "request": facts["request"],
+        "mechanisms": mechanisms,
+        "command": command_of(facts),
         "lines": lines,
         "clean": next((line for line in lines if line.clean), None),
         "paper": list(PAPER),
@@ -93,6 +97,30 @@ def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
         "documents": list(DOCUMENT_MECHANISMS),
         "not_tried": NOT_TRIED[1:] if facts["request"].get("adversary") else NOT_TRIED,
     }
+
+
+def command_of(facts: dict[str, Any]) -> str:
+    """The command that runs such an evaluation again, on texts called CORPUS: what is no default."""
+    request, said = facts["request"], []
+    for each in declared(EvaluationSettings):
+        value = request.get(each.name)
+        untouched = value in (None, False, [], {}, each.default)
+        if not each.option.public or untouched or each.name == "parameters":
+            continue
+        flag = each.option.flag or "--" + each.name.replace("_", "-")
+        many = value if isinstance(value, list) else [value]
+        said += [flag] if value is True else [flag, ",".join(_typed(one) for one in many)]
+    for name, value in request.get("parameters", {}).items():
+        said += [f"--{name.replace('_', '-')}", _typed(value)]
+    if facts["embeddings"] != EvaluationSettings.embeddings:
+        said += ["--embeddings", facts["embeddings"]]
+    return "publius evaluate CORPUS " + shlex.join(
+        [*said, "--seed", str(facts["seed"]), "--output", "FOLDER"]
+    )
+
+
+def _typed(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
 
 
 def _nearest(found: Any) -> list[dict[str, Any]]:

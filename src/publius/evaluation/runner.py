@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from multiprocessing.queues import SimpleQueue
@@ -36,7 +36,7 @@ from publius.mechanisms.whole import LENGTH
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import entropy
 from publius.releases.engines.worker_pool import end_with_parent
-from publius.settings import EvaluationSettings, MechanismSettings, declared
+from publius.settings import EvaluationSettings, MechanismSettings, declared, name_and_strength, names_of
 from publius.vectors.embeddings import Embeddings
 
 Progress = Callable[[str, int, int], None]
@@ -45,6 +45,7 @@ Progress = Callable[[str, int, int], None]
 _FACTS = "run.json"
 _CELLS = "cells"
 _NEIGHBORHOOD = "neighborhood"
+_ADDED = ("mechanisms", "epsilons", "bounds")
 _LOOK = 0.5  # seconds after which steps of workers are passed on
 
 
@@ -55,9 +56,10 @@ class Request(EvaluationSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in self.mechanisms:
+        for name in self.names:
             parameters_of(name)
-        for strength in (*self.epsilons, *self.bounds):
+        own = [at for _, at in map(name_and_strength, self.mechanisms) if at is not None]
+        for strength in (*self.epsilons, *self.bounds, *own):
             checked_epsilon(strength)
         if not self.mechanisms:
             raise UsageError("an evaluation needs a mechanism")
@@ -66,16 +68,22 @@ class Request(EvaluationSettings):
 
     def check_asked(self) -> None:
         """`UsageError` for what would be passed over: a mechanism without a strength, a parameter without a taker."""
-        if self.bounds and not self.epsilons and len(self.bounded) < len(self.mechanisms):
-            replacing = next(name for name in self.mechanisms if name not in self.bounded)
-            raise UsageError(f"the mechanism {replacing} replaces words: give --epsilon")
-        takers = map(parameters_of, self.mechanisms)
+        open_ended = [name for name, at in map(name_and_strength, self.mechanisms) if at is None]
+        if open_ended and not self.epsilons and not self.bounds:
+            raise UsageError(
+                "say how strongly to protect: --epsilon, --bound, --mechanism NAME:STRENGTH, or --release DIR for a "
+                "release's own setting"
+            )
+        replacing = [name for name in open_ended if name not in self.bounded]
+        if self.bounds and not self.epsilons and replacing:
+            raise UsageError(f"the mechanism {replacing[0]} replaces words: give --epsilon")
+        takers = map(parameters_of, self.names)
         if self.parts is not None and self.adversary is not None:
             raise UsageError(
                 "a language model learns from all known texts: leave out --parts, or --adversary"
             )
         if foreign := sorted(set(self.parameters).difference(*takers)):
-            names = " and ".join(self.mechanisms)
+            names = " and ".join(self.names)
             raise UsageError(f"of {names} none takes {' or '.join(foreign)}")
 
     @classmethod
@@ -85,7 +93,7 @@ class Request(EvaluationSettings):
         preset = PRESETS[settings.preset]
         first = "prototype" if settings.bounds and not settings.epsilons else MechanismSettings.mechanism
         mechanisms = settings.mechanisms or (first,)
-        whole = all(class_named(name).reads == "reference" for name in mechanisms)
+        whole = all(class_named(name).reads == "reference" for name in names_of(mechanisms))
         return cls(**{
             **choices,
             "mechanisms": mechanisms,
@@ -95,14 +103,19 @@ class Request(EvaluationSettings):
         })  # fmt: skip
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The mechanisms, each once, without the strengths that are asked of them alone."""
+        return names_of(self.mechanisms)
+
+    @property
     def bounded(self) -> list[str]:
         """Those of the mechanisms whose strength is a bound between any two documents."""
-        return [name for name in self.mechanisms if strength_of(name) == "bound"]
+        return [name for name in self.names if strength_of(name) == "bound"]
 
     @property
     def reads(self) -> set[str]:
         """The public inputs that its mechanisms read texts with."""
-        return {class_named(name).reads for name in self.mechanisms}
+        return {class_named(name).reads for name in self.names}
 
     @property
     def times(self) -> int:
@@ -120,14 +133,28 @@ class Request(EvaluationSettings):
 
         Unprotected texts are attacked as often as protected ones: adversaries draw lots, and differ by them.
 
-        A mechanism that takes a bound is tried at the bounds; where there are none, at the epsilons.
+        A mechanism that takes a bound is tried at the bounds; where there are none, at the epsilons. One that has a
+        strength of its own is tried there, and nowhere else.
         """
         found = [Cell(CLEAN, None, repeat) for repeat in range(self.times)]
-        for repeat, mechanism in product(range(self.times), self.mechanisms):
-            strength = strength_of(mechanism) if self.bounds else "epsilon"
-            values = {"bound": self.bounds, "epsilon": self.epsilons}[strength]
-            found += [Cell.at(mechanism, strength, at, repeat) for at in sorted(set(values), reverse=True)]
-        return found
+        for repeat, (mechanism, at) in product(range(self.times), map(name_and_strength, self.mechanisms)):
+            kind = strength_of(mechanism) if self.bounds or at is not None else "epsilon"
+            values = {"bound": self.bounds, "epsilon": self.epsilons}[kind] if at is None else (at,)
+            found += [Cell.at(mechanism, kind, each, repeat) for each in sorted(set(values), reverse=True)]
+        return list(dict.fromkeys(found))
+
+    def together_with(self, folder: Path) -> Request:
+        """Add what was asked for before in an evaluation's ``folder``, so that it is continued or extended.
+
+        Cells do not depend on each other, so mechanisms, epsilons, bounds and repeats may be added at any time.
+        """
+        if not (folder / _FACTS).exists():
+            return self
+        earlier = _read_json(folder / _FACTS).get("request", {})
+        both: dict[str, Any] = {
+            name: tuple(dict.fromkeys((*earlier.get(name, ()), *getattr(self, name)))) for name in _ADDED
+        }
+        return replace(self, **both, repeats=max(self.times, earlier.get("repeats") or 1))
 
 
 @final
@@ -179,7 +206,7 @@ def facts_of(
         "author_numbers": dataset.author_numbers(),
         "private": False,
         "split": dataset.split,
-        **what_is_the_same(request.mechanisms, request.stop_words, dataset, key),
+        **what_is_the_same(request.names, request.stop_words, dataset, key),
         "documents": None
         if whole is None
         else {"reference_sha256": whole.public.sha256, "size": whole.length},
@@ -190,7 +217,8 @@ def facts_of(
 class Evaluation:
     """Runs cells of one `Setting` in ``folder`` and keeps what they find there.
 
-    A folder that another request filled is refused; one of the same request is continued.
+    A folder that another request filled is refused; one of the same request is continued, and one that lacks
+    strengths, mechanisms or repeats of this one is extended (`Request.together_with`).
     """
 
     def __init__(
@@ -269,7 +297,7 @@ class Evaluation:
         return Results(self.facts, rows, details, near)
 
     def _order(self, cell: Cell) -> tuple[bool, int, int, float]:
-        mechanisms = (CLEAN, *self.request.mechanisms)
+        mechanisms = (CLEAN, *self.request.names)
         asked = cell.epsilon or cell.bound or 0.0
         return cell.mechanism != CLEAN, cell.repeat, mechanisms.index(cell.mechanism), -asked
 
@@ -308,7 +336,11 @@ def _continued(folder: Path, facts: dict[str, Any], seed: int | None, key: bytes
         _write_json(path, begun)
         return begun
     before = _read_json(path)
-    differing = sorted(key for key in {*facts, *before} - {"seed"} if facts.get(key) != before.get(key))
+    now, then = _alike(facts), _alike(before)
+    differing = sorted(key for key in {*now, *then} - {"seed"} if now.get(key) != then.get(key))
+    code = before.get("mechanism_code", {})
+    if any(facts["mechanism_code"].get(name) != code[name] for name in code):
+        differing.append("mechanism_code")
     if seed is not None and before.get("seed") != seed:
         differing.append("seed")
     if differing:
@@ -316,7 +348,18 @@ def _continued(folder: Path, facts: dict[str, Any], seed: int | None, key: bytes
         raise UsageError(
             f"{shown(folder)} holds another evaluation (it differs in: {said}): name a new folder"
         )
-    return before
+    extended = {**facts, "seed": before["seed"]}
+    if extended != before:
+        _write_json(path, extended)
+    return extended
+
+
+def _alike(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts but for what may be added to an evaluation."""
+    request = {
+        name: value for name, value in facts.get("request", {}).items() if name not in (*_ADDED, "repeats")
+    }
+    return {**facts, "request": request, "mechanism_code": None}
 
 
 # Cells in processes ---------------------------------------------------------------------------------------

@@ -7,10 +7,7 @@ the folder's files leaves without it, and nobody can try texts against what the 
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import hmac
-import inspect
 import json
 from dataclasses import astuple
 from pathlib import Path
@@ -18,6 +15,7 @@ from typing import Any, Final
 
 from publius.evaluation.data import Dataset
 from publius.files import os_errors, write_file
+from publius.mechanisms.outside import source_digest
 from publius.mechanisms.registry import class_named
 from publius.noise.randomness import KEY_BYTES, entropy
 from publius.text.tokenizer import StopWords
@@ -34,7 +32,7 @@ def what_is_the_same(
         "texts": _keyed(key, [(text.id, text.role, text.text) for text in texts]),
         "labels": _keyed(key, [astuple(text)[2:] for text in texts]),
         "stop_words_sha256": StopWords.load(stop_words).sha256,
-        "mechanism_code": {name: _code(name) for name in mechanisms},
+        "mechanism_code": {name: source_digest(class_named(name)) for name in mechanisms},
     }
 
 
@@ -42,15 +40,6 @@ def _keyed(key: bytes, rows: list[tuple[Any, ...]]) -> str:
     digest = hmac.new(key, digestmod="sha256")
     for row in rows:
         digest.update(json.dumps(row).encode() + b"\n")
-    return digest.hexdigest()
-
-
-def _code(name: str) -> str:
-    """A digest of the files in which a mechanism's class and those that it derives from are written."""
-    digest = hashlib.sha256()
-    for each in class_named(name).__mro__:
-        with contextlib.suppress(TypeError, OSError):  # built in, or made where no file is
-            digest.update(Path(inspect.getsourcefile(each) or "").read_bytes())
     return digest.hexdigest()
 
 

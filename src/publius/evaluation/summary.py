@@ -17,6 +17,7 @@ from publius.evaluation.rows import CLEAN, Row, Setting
 from publius.evaluation.runner import Results
 from publius.evaluation.statistics import Interval, bootstrap_mean
 from publius.noise.randomness import seeded_rng
+from publius.settings import names_of
 
 PAPER: Final = {
     "SRauth": ("sr-nearest", "author"),
@@ -121,7 +122,9 @@ class Line:
 
 def summarize(results: Results) -> list[Line]:
     """The lines of ``results``: unprotected texts first, then by mechanism with falling epsilon."""
-    order = {name: place for place, name in enumerate((CLEAN, *results.facts["request"]["mechanisms"]))}
+    order = {
+        name: place for place, name in enumerate((CLEAN, *names_of(results.facts["request"]["mechanisms"])))
+    }
     settings = sorted(
         {row.setting for row in results.rows}, key=lambda s: (order[s[0]], -(s[1] or 0.0), -(s[2] or 0.0))
     )
@@ -215,7 +218,7 @@ def _record(line: Line, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {
         "mechanism": line.mechanism,
         "epsilon": line.epsilon,
-        **{column: _rounded(found.correct) if (found := line.paper(column)) else None for column in PAPER},
+        **{key: value for column in PAPER for key, value in _counted(column, line.paper(column)).items()},
         **_best("strongest", strongest),
         **_best("topic", topic),
         **_best("originals", originals),
@@ -234,6 +237,20 @@ def _record(line: Line, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
             for name, task in keys
         },
     }
+
+
+def _counted(column: str, found: Finding | None) -> dict[str, Any]:
+    """A column of the paper's table: the mean number of texts named, and the 95 % interval in texts."""
+    low, high = (None, None) if found is None else _in_texts(found)
+    return {
+        column: None if found is None else _rounded(found.correct),
+        f"{column}_low": _rounded(low),
+        f"{column}_high": _rounded(high),
+    }
+
+
+def _in_texts(found: Finding) -> tuple[float, float]:
+    return found.accuracy.low * found.total, found.accuracy.high * found.total
 
 
 def _best(label: str, found: Finding | None) -> dict[str, Any]:
@@ -275,7 +292,7 @@ def as_latex(lines: Sequence[Line]) -> bytes:
 def _latex_cell(found: Finding | None) -> str:
     if found is None:
         return "--"
-    low, high = (value * found.total for value in (found.accuracy.low, found.accuracy.high))
+    low, high = _in_texts(found)
     return f"{found.correct:.1f} [{low:.1f}, {high:.1f}]"
 
 

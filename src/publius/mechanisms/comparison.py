@@ -16,7 +16,7 @@ from publius.errors import PolicyError, UsageError, extra
 from publius.files import write_file
 from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.kernel import AbstractExact, Kernel
-from publius.mechanisms.outside import known_guarantee
+from publius.mechanisms.outside import known_guarantee, stating
 from publius.mechanisms.registry import make_mechanism, mechanism_class, parameters_of
 from publius.mechanisms.word_outcomes import Distortion, distortion, expected_distortion
 from publius.noise.randomness import seeded_rng
@@ -152,6 +152,7 @@ class _Axis:
         self.kind = mechanism_class(name)
         self.finite = issubclass(self.kind, AbstractFinite)
         self._known: dict[float, Distortion] = {}
+        self._first: Kernel | None = None
 
     def at(self, dial: float) -> Distortion:
         """What the mechanism does to the words."""
@@ -185,9 +186,12 @@ class _Axis:
         return distortion(self.mechanism(epsilon), self._words, draws=self._draws, rng=seeded_rng(0))
 
     def mechanism(self, dial: float) -> Kernel:
-        """The mechanism itself, certified."""
-        key = "scale" if self.finite else "epsilon"
-        return make_mechanism(self._name, self._embeddings, **{key: dial, **self._parameters})
+        """The mechanism itself, certified. What it keeps of the vectors is made once: see `Kernel.at`."""
+        if self.finite:
+            return make_mechanism(self._name, self._embeddings, scale=dial, **self._parameters)
+        if self._first is None:
+            self._first = make_mechanism(self._name, self._embeddings, epsilon=dial, **self._parameters)
+        return stating(lambda first: first.at(dial), self._first)
 
     def points(self, dials: Sequence[float]) -> list[tuple[float, float, float]]:
         """(epsilon, unchanged, mean distance) at each dial where there is a mechanism."""

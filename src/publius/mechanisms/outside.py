@@ -7,16 +7,19 @@ guarantee; whether what it states is true is a question for ``publius check-mech
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import inspect
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 
-from publius.errors import PolicyError, PubliusError, UsageError
+from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.files.user_code import object_at
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.privacy.guarantee import STATED, Guarantee
@@ -91,17 +94,22 @@ def is_outside(kind: type) -> bool:
 
 def made(kind: type[Kernel], embeddings: Embeddings, given: Mapping[str, Any]) -> Kernel:
     """The mechanism, once it has stated a guarantee: `PolicyError` with the reason where it does not."""
+    return stating(lambda kind: kind(embeddings, **given), kind)
+
+
+def stating(make: Callable[[Any], Kernel], source: type[Kernel] | Kernel) -> Kernel:
+    """What ``make`` makes of ``source``, a class or a mechanism, once it has stated a guarantee, as `made` has it."""
     try:
-        mechanism = kind(embeddings, **given)
+        mechanism = make(source)
         promised = mechanism.guarantee
     except PubliusError:
         raise
     except Exception as error:  # another package's bug is told as such
         raise PolicyError(
-            f"the mechanism {kind.name} cannot state its guarantee: it raised {type(error).__name__}"
+            f"the mechanism {source.name} cannot state its guarantee: it raised {place_of(error)}"
         ) from error
     if reason := _unstated(mechanism, promised):
-        raise PolicyError(f"the mechanism {kind.name} cannot state its guarantee: {reason}")
+        raise PolicyError(f"the mechanism {source.name} cannot state its guarantee: {reason}")
     return mechanism
 
 
@@ -176,4 +184,14 @@ def origin(kind: type) -> dict[str, str | None] | None:
         "class": kind.__qualname__,
         "distribution": distribution,
         "version": metadata.version(distribution) if distribution else None,
+        "sha256": source_digest(kind),
     }
+
+
+def source_digest(kind: type) -> str:
+    """SHA-256 of the files in which a class and those that it derives from are written."""
+    digest = hashlib.sha256()
+    for each in kind.__mro__:
+        with contextlib.suppress(TypeError, OSError):  # built in, or made where no file is
+            digest.update(Path(inspect.getsourcefile(each) or "").read_bytes())
+    return digest.hexdigest()

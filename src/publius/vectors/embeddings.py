@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import json
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -157,7 +158,8 @@ class Embeddings:
         """Embeddings from V words and an array of shape (V, n), which is copied to float32.
 
         ``source`` says where they come from, in what JSON can hold. `EmbeddingError` names the first row (from 1)
-        that cannot be accepted.
+        that cannot be accepted. Texts are read in lower case: where most words have capitals a `UserWarning` says
+        that no text reaches them.
         """
         array = np.asarray(vectors)
         if array.dtype.kind not in "fiu" or array.ndim != 2 or isinstance(words, str):
@@ -173,6 +175,7 @@ class Embeddings:
             copied = np.array(array, np.float32, order="C", copy=True)
         copied.flags.writeable = False
         _check_content(tuple(words), copied, "from_arrays")
+        _say_unreachable(words)
         return cls._checked(name, tuple(words), copied, tokenizer, source or {"format": "arrays"})
 
     @classmethod
@@ -329,6 +332,18 @@ def _received(
     vectors.flags.writeable = False
     facts = MappingProxyType(source)
     return Embeddings(name, vocabulary, vectors, unknown_index, tokenizer, facts, None, sha256)
+
+
+def _say_unreachable(words: Sequence[str]) -> None:
+    """Warn of a vocabulary that texts, which are read in lower case, hardly reach."""
+    capital = sum(word != word.lower() for word in words)
+    if 2 * capital > len(words):
+        warnings.warn(
+            f"{capital:,} of {len(words):,} words have capital letters, and texts are read in lower case: no text "
+            "reaches them. Lower-case the words, or make bags of words as the vocabulary has them",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _check_content(words: tuple[str, ...], vectors: Float32Array, where: str) -> None:
