@@ -40,7 +40,7 @@ nitpick_ignore_regex = [
         r"(publius\.vectors\.learning\.(prototypes\.|public_counts\.)?)?(Aspect|PublicCounts|Prototypes)",
     ),
     ("py:class", r"publius\.(noise\.grid\.Grid|text\.bag\.Encoded|privacy\.crowd\.ShareEstimate)"),
-    ("py:class", r"publius\.settings\.(Word|Document)Release"),
+    ("py:class", r"publius\.(settings\.(Word|Document)Release|privacy\.ledger\.amounts\.Priced)"),
     ("py:class", r"publius\.vectors\.kernel_choice\.Choice"),
     ("py:class", r"publius\.collections\.(strata\.Strata|tables\.(Shares|NoisyTable))"),
     ("py:class", r"publius\.noise\.discrete_laplace\.DiscreteLaplace"),
