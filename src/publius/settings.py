@@ -744,7 +744,7 @@ class PublicTextSettings(StopWordSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PublicWordSettings(Settings):
+class CountedWordSettings(Settings):
     """Which words of the texts that are learned from become public."""
 
     author_field: str | None = option(
@@ -760,6 +760,12 @@ class PublicWordSettings(Settings):
         "none", help="Rare words to leave out: none, names (names and what general text does not know), all, or words "
         "separated by commas."
     )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublicWordSettings(CountedWordSettings):
+    """Which words, and whether sentences, of the texts that a reference is learned from become public."""
+
     quotable: bool = option(
         False,
         help="Whole sentences of these texts may be quoted: those of public words alone become public, too.",

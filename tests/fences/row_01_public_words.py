@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from fences import Fence
+from publius.documents.corpus import open_corpus
 from publius.evaluation.steps import learning
 from publius.files import folders
-from publius.settings import PublicWordSettings
+from publius.settings import CountedWordSettings, PublicWordSettings
 from publius.vectors.learning import public_words
 from publius.vectors.learning.reference import Reference, remove_reference, stored_reference_names
+from publius.vectors.learning.topic_metric import TopicMetric
 
 _TOPICS = ("card payment bank charge refund".split(), "loan mortgage house rate officer".split())
 _COMMON = "letter waited answer manager branch customer service morning".split()
@@ -94,8 +96,22 @@ def _folder(reference: Reference) -> Path:
     return reference.folder
 
 
+def _vectors(folder: Path) -> None:
+    """The same of word vectors that are learned from labelled text."""
+    _learned(folder, PublicWordSettings())  # writes the file
+    corpus = open_corpus(folder / "older.jsonl", keep=("topic", "author"), number=True)
+    metric = TopicMetric("topic", counted=CountedWordSettings(author_field="author"))
+    found = metric.fit(corpus, name="topical")
+    told = "zelinkowa 07700900123 07700 900 123 jane brontide nowhere example plumbago https".split()
+    assert [word for word in told if word in found] == []
+    assert "card" in found
+    assert found.source["public_words"]["counted_by"] == "authors"
+    assert not {*told} & {*found.source["rare_words"]}
+
+
 FENCES = (
     Fence(1, "a name in eight letters of one author does not become public", _authors, _by_texts),
+    Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),
     Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),
     Fence(1, "what was learned is its owner's until he publishes it", _owner_only, _open),
     Fence(1, "a removed reference leaves nothing in the store", _removed, _kept),

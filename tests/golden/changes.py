@@ -222,7 +222,18 @@ CHANGES: tuple[Change, ...] = (
     ),
     Change("commands/reference fit", "json/source/author_field", None, WORDS),
     Change("commands/reference fit", "json/source/rare_words", {}, WORDS),
-    Change("commands/reference fit", "json/source/least_documents", ABSENT, WORDS),
+    *(
+        Change(f"commands/{noun} fit", "json/source/least_documents", ABSENT, WORDS)
+        for noun in ("reference", "embeddings")
+    ),
+    *(
+        Change("commands/embeddings fit", f"json/source/{key}", now, WORDS)
+        for key, now in (
+            ("author_field", None),
+            ("public_words", {"counted_by": "texts", "at_least": 5, "authors": None, "left_out": 0}),
+            ("rare_words", {}),
+        )
+    ),
     Change("commands/reference fit", "json/source/made", _a_date_or_none, LISTED),
     Change(
         "commands/reference fit",

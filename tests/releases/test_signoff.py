@@ -55,6 +55,26 @@ MEASURED = Measured(
 )
 
 
+@pytest.mark.parametrize(
+    ("by", "said"), [("texts", "counted by texts because no author"), ("authors", "at least 5 auth")]
+)
+def test_the_page_says_how_the_words_of_learned_vectors_were_counted(tmp_path, embeddings, by, said):
+    facts = {"format": "topic-metric", "public_words": {"counted_by": by, "at_least": 5}}
+    learned = publius.Embeddings.from_arrays(
+        embeddings.vocabulary,
+        embeddings.vectors,
+        name="topical",
+        tokenizer=embeddings.tokenizer,
+        source=facts,
+    )
+    source = tmp_path / "texts.jsonl"
+    source.write_text(json.dumps({"id": "a", "text": "river bridge judge"}))
+    encoding = Encoding(3, "unk", StopWords.load("none"), learned.tokenizer)
+    plan = publius.Plan(publius.Laplace(learned, epsilon=2.0), encoding)
+    protect_corpus(publius.open_corpus(source), plan, tmp_path / "release")
+    assert said in page_of(tmp_path / "release", tmp_path).read_text()
+
+
 def page_of(release, tmp_path, *more):
     path = tmp_path / "page.html"
     path.write_bytes(sign_off(release, *more))

@@ -10,6 +10,7 @@ from letters import AUTHORS, text, write
 from publius.cli import app
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
+from publius.settings import CountedWordSettings
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.domain_vectors import DomainVectors
 
@@ -62,5 +63,36 @@ def test_refused(public, tmp_path):
     with pytest.raises(UsageError, match="whole numbers from 1"):
         DomainVectors(epochs=0)
     empty = write(tmp_path / "empty.jsonl", [{"id": "1", "text": ""}])
-    with pytest.raises(DataError, match="give more text"):
+    with pytest.raises(DataError, match="0 words are left, too few to learn from"):
         DomainVectors().train(open_corpus(empty), name="own")
+
+
+def test_words_become_public_by_authors_and_none_of_a_number_or_mail(tmp_path):
+    """Twelve authors with five texts each: one writes a name in all of hers, all write one mail address."""
+    records = [
+        {"text": f"{text('ada', 7, 40)} Zelinkowa {'Brontide' * (author == 3)} jane.plum@nowhere.example 0770 900 123",
+         "author": str(author)}
+        for author in range(12)
+        for _ in range(5)
+    ]  # fmt: skip
+    for record in records:
+        record["text"] = (
+            record["text"] if record["author"] != "3" else record["text"].replace("Zelinkowa", "Xylander")
+        )
+    path = write(tmp_path / "public.jsonl", records)
+    counted = CountedWordSettings(author_field="author")
+    made = DomainVectors(dimension=4, counted=counted).train(
+        open_corpus(path, keep=("author",), number=True), name="own"
+    )
+    assert "zelinkowa" in made
+    told = "brontide xylander jane plum nowhere example 0770 900 123".split()
+    assert [word for word in told if word in made or word in made.source["rare_words"]] == []
+    by_texts = DomainVectors(dimension=4).train(open_corpus(path, number=True), name="own")
+    assert "brontide" in by_texts
+    assert by_texts.source["public_words"]["counted_by"] == "texts"
+    assert "brontide" in by_texts.source["rare_words"]
+    result = CliRunner().invoke(app, ["embeddings", "train", str(path), "--name", "own", "--dimension", "4"])
+    said = " ".join(result.output.split())
+    assert "words of these vectors become public" in said
+    assert "No author is known" in said
+    assert "brontide 5" in said

@@ -5,10 +5,14 @@ import math
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
+from publius.cli import app
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, DocumentError, UsageError
 from publius.mechanisms.registry import make_mechanism
+from publius.settings import CountedWordSettings
+from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.topic_metric import TopicMetric, centred_basis, clipped, log_odds
 from toy import WORDS
 
@@ -96,10 +100,35 @@ def test_what_makes_no_metric_is_refused(tmp_path):
     with pytest.raises(DataError, match="at least two"):
         TopicMetric("topic").fit(write(tmp_path / "one.jsonl", rows), name="t")
     rows = [*rows, {"text": "anchor", "topic": "b"}]
-    with pytest.raises(DataError, match="documents"):
-        TopicMetric("topic", least_documents=50).fit(write(tmp_path / "few.jsonl", rows), name="t")
+    with pytest.raises(DataError, match="at least 50 texts use it"):
+        TopicMetric("topic", counted=CountedWordSettings(authors_at_least=50)).fit(
+            write(tmp_path / "few.jsonl", rows), name="t"
+        )
     with pytest.raises(DocumentError, match="document 11"):
         TopicMetric("topic").fit(write(tmp_path / "gap.jsonl", [*rows, {"text": "anchor"}]), name="t")
     for wrong in ({"clip": 0.0}, {"words": 1}, {"weight": 1.0}, {"clip": math.nan}):
         with pytest.raises(UsageError):
             TopicMetric("topic", **wrong)
+
+
+def test_the_command_says_which_rare_words_become_public(tmp_path):
+    rows = [
+        {"text": f"{' '.join(WORDS[:9] if i % 2 else WORDS[-9:])}{' brontide' * (i < 6)}", "topic": "ab"[i % 2],
+         "by": str(i % 7)}
+        for i in range(42)
+    ]  # fmt: skip
+    write(tmp_path / "public.jsonl", rows)
+    command = ["embeddings", "fit", str(tmp_path / "public.jsonl"), "--label", "topic"]
+    result = CliRunner().invoke(app, [*command, "--name", "texts"])
+    said = " ".join(result.output.split())
+    assert "words of these vectors become public" in said
+    assert "No author is known" in said
+    assert "brontide 6" in said
+    result = CliRunner().invoke(
+        app, [*command, "--name", "people", "--author-field", "by", "--leave-out", "brontide"]
+    )
+    said = " ".join(result.output.split())
+    assert result.exit_code == 0, said
+    assert "Counted by authors; at least 5 use each" in said
+    assert "brontide" not in said
+    assert "brontide" not in Embeddings.load("people")

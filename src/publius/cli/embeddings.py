@@ -12,8 +12,9 @@ import typer
 
 from publius.cli.console import print_json, print_table
 from publius.cli.options import Json, options
+from publius.cli.reference import tell_rare
 from publius.errors import PubliusError, StorageError
-from publius.settings import PublicTextSettings
+from publius.settings import CountedWordSettings, PublicTextSettings
 
 if TYPE_CHECKING:
     from publius.vectors.embeddings import Embeddings
@@ -101,19 +102,18 @@ def fit(
     public_corpus: Annotated[Path, typer.Argument(help="PUBLIC documents with a text and a topic each.")],
     name: Annotated[str, typer.Option(help="What to call the vectors: a-z, 0-9, dot, underscore, hyphen.")],
     read: PublicTextSettings,
+    counted: CountedWordSettings,
     label: Annotated[str, typer.Option(help="Field that holds the topic.")] = "topic",
     words: Annotated[int, typer.Option(min=2, help="How many of the most informative words to keep.")] = 1000,
     clip: Annotated[float | None, typer.Option(help="Longest vector of log-odds.")] = None,
     mix: Annotated[str | None, typer.Option(help="Vectors to mix in: a stored name or a file.")] = None,
     weight: Annotated[float, typer.Option(help="Of the vectors mixed in: d^2 + weight * d_mix^2.")] = 0.0,
-    least_documents: Annotated[
-        int, typer.Option(min=1, help="Leave out words of fewer public documents.")
-    ] = 6,
     json: Json = False,
 ) -> None:
     """Learn word vectors that hold what words say of the topic, from public labelled text.
 
-    The vectors tell of the text they were learned from: use public text, never the documents to be released.
+    Words of the texts they are learned from become public: those that enough of their authors use. The rare ones among
+    them are printed. Use public text, never the documents to be released.
     """
     from publius.documents.corpus import open_corpus
     from publius.vectors.catalogue import new_stored_folder
@@ -122,8 +122,9 @@ def fit(
 
     folder = new_stored_folder(name)
     mixed = None if mix is None else Embeddings.load(mix)
-    metric = TopicMetric(label, words, clip, least_documents, mixed, weight, read.tokenizer, read.stop_words)
-    corpus = open_corpus(public_corpus, text_field=read.text_field, keep=(label,), number=True)
+    metric = TopicMetric(label, words, clip, counted, mixed, weight, read.tokenizer, read.stop_words)
+    keep = tuple(dict.fromkeys(each for each in (label, counted.author_field) if each is not None))
+    corpus = open_corpus(public_corpus, text_field=read.text_field, keep=keep, number=True)
     _show_made(metric.fit(corpus, name=name).save(folder), json)
 
 
@@ -132,6 +133,7 @@ def train(
     public_corpus: Annotated[Path, typer.Argument(help="PUBLIC documents of the domain.")],
     name: Annotated[str, typer.Option(help="What to call the vectors: a-z, 0-9, dot, underscore, hyphen.")],
     read: PublicTextSettings,
+    counted: CountedWordSettings,
     dimension: Annotated[int, typer.Option(min=1, help="Numbers a vector.")] = 50,
     window: Annotated[int, typer.Option(min=1, help="Words to either side that are a word's company.")] = 5,
     least_count: Annotated[int, typer.Option(min=1, help="Leave out words that occur less often.")] = 5,
@@ -141,15 +143,19 @@ def train(
 ) -> None:
     """Train word vectors on public text of a domain, so that its names are protected and meaningful.
 
-    The vectors tell of the text they were trained on: use public text, never the documents to be released.
+    Words of the texts they are trained on become public: those that enough of their authors use. The rare ones among
+    them are printed. Use public text, never the documents to be released.
     """
     from publius.documents.corpus import open_corpus
     from publius.vectors.catalogue import new_stored_folder
     from publius.vectors.learning.domain_vectors import DomainVectors
 
     folder = new_stored_folder(name)
-    recipe = DomainVectors(dimension, window, least_count, epochs, read.tokenizer, read.stop_words, seed)
-    corpus = open_corpus(public_corpus, text_field=read.text_field, number=True)
+    recipe = DomainVectors(
+        dimension, window, least_count, epochs, read.tokenizer, read.stop_words, seed, counted
+    )
+    keep = () if counted.author_field is None else (counted.author_field,)
+    corpus = open_corpus(public_corpus, text_field=read.text_field, keep=keep, number=True)
     _show_made(recipe.train(corpus, name=name).save(folder), json)
 
 
@@ -157,8 +163,12 @@ def _show_made(made: Embeddings, json: bool) -> None:
     facts = {"name": made.name, "size": made.size, "dimension": made.dimension, "sha256": made.sha256}
     if json:
         print_json({**facts, "source": dict(made.source), "folder": str(made.folder)})
-    else:
-        print_table(("embeddings", ""), [*facts.items(), *made.source.items()])
+        return
+    source = dict(made.source)
+    rare, counted = source.pop("rare_words"), source.pop("public_words")
+    print_table(("embeddings", ""), [*facts.items(), *source.items()])
+    shown = {word: count for word, count in rare.items() if word in made}
+    tell_rare(shown, made.size, counted, "these vectors")
 
 
 def _facts(embeddings: Embeddings) -> dict[str, Any]:

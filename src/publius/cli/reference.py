@@ -251,14 +251,14 @@ def _show(facts: dict[str, Any], json: bool) -> None:
     ]
     print_table(("reference", ""), rows)
     if rare is not None:
-        _tell_rare(rare, facts["size"], counted)
+        tell_rare(rare, facts["size"], counted, "this reference")
 
 
-def _tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any]) -> None:
+def tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any], what: str) -> None:
     """The rare words, and in so many words that they are public."""
     by, least = counted["counted_by"], counted["at_least"]
     typer.echo(
-        f"\nAll {size:,} words of this reference become public with the first release that is made with it: whoever\n"
+        f"\nAll {size:,} words of {what} become public with the first release that is made with it: whoever\n"
         f"gets it can learn them. Counted by {by}; at least {least:,} use each."
     )
     if by == "texts":
@@ -274,5 +274,5 @@ def _tell_rare(rare: dict[str, int], size: int, counted: dict[str, Any]) -> None
     typer.echo(
         f"Rare words that will be public, with how many {by} use each; names, and words that general text does not\n"
         f"know, come first: {', '.join(words[:_SHOWN])}{more}.\n"
-        "Is one of them a name, or does it point at somebody? Remove the reference and fit it again with --leave-out."
+        "Is one of them a name, or does it point at somebody? Remove it and fit it again with --leave-out."
     )

@@ -38,6 +38,7 @@ from publius.settings import ReleaseSettings, TextSettings
 from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, words_of, words_of_all
 from publius.text.pads import BYTES, PADS, drawn_pads, pad_places
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.public_words import stated_of_vectors
 
 PADDING: Final = f"drawn by rank from the first {PADS:,} plain words of the vocabulary that are no stop words"
 
@@ -151,9 +152,14 @@ class Lifted(Mechanism):
 
     def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
         """See `Mechanism.public_inputs`."""
-        none = ("reference", "reference_sha256", "reference_words")
-        named = {"preserve": self.preserve, **dict.fromkeys(none)}
-        return {**named, "embeddings": self.vocabulary.name, "dimension": self.vocabulary.dimension}
+        return {
+            "preserve": self.preserve,
+            "reference": None,
+            "reference_sha256": None,
+            "reference_words": stated_of_vectors(self.vocabulary.source),
+            "embeddings": self.vocabulary.name,
+            "dimension": self.vocabulary.dimension,
+        }
 
     def batch_size(self) -> int:
         """See `Mechanism.batch_size`."""

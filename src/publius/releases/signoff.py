@@ -373,6 +373,8 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
         yield "its words", str(manifest.get("reference_words") or "how they were counted is not known")
     if manifest.get("embeddings"):
         yield "public word vectors", str(manifest["embeddings"])
+        if manifest.get("reference_words"):
+            yield "their words", str(manifest["reference_words"])
     count = str(sum(1 for each in release.rglob("*") if each.is_file()))
     yield "files", count if FILES in manifest else f"{count}; the manifest does not name their digests"
     yield "made by", f"Publius {manifest.get('publius_version', 'of unknown version')}"

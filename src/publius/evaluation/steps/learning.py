@@ -23,6 +23,7 @@ from publius.vectors.learning.public_words import (
     PublicText,
     RareWord,
     WordCount,
+    general_words,
     left_out,
     rare_words,
 )
@@ -62,7 +63,7 @@ class PublicVocabulary:
     def of(cls, texts: Sequence[PublicText], at_least: int) -> PublicVocabulary:
         """Of ``texts``; `DataError` where too little would be left."""
         count = WordCount.of(texts)
-        rare = tuple(rare_words(count, at_least, _general()))
+        rare = tuple(rare_words(count, at_least, general_words()))
         return cls(len(count.public(at_least)), count.by, at_least, rare)
 
     @classmethod
@@ -165,14 +166,6 @@ def _vectors(embeddings: str | None, features: str | None) -> Embeddings | None:
     except MissingExtraError:
         if features == "embedding":
             raise
-        return None
-
-
-def _general() -> Embeddings | None:
-    """The words of general text to compare with: those of the packaged vectors, where they are installed."""
-    try:
-        return Embeddings.load()
-    except MissingExtraError:
         return None
 
 

@@ -7,17 +7,17 @@ token; passing them, as the paper does, protects nothing. Vectors trained on *pu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, final
 
 import numpy as np
 
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, UsageError, extra
-from publius.settings import TextSettings
-from publius.text.tokenizer import StopWords, profile_named, tokenize
-from publius.vectors.admissible import word_fault
+from publius.settings import CountedWordSettings, TextSettings
+from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.public_words import PublicText, public_words
 
 PUBLIC: Final = "trained on this corpus, which must be public: the vectors tell of its words"
 
@@ -32,6 +32,7 @@ class DomainVectors:
         window: how many words to either side are a word's company.
         least_count: words that occur less often are left out.
         epochs: passes over the corpus.
+        counted: which words become public: those that enough authors use, none that points at somebody.
         seed: one thread and one seed give the same vectors again.
 
     """
@@ -43,6 +44,7 @@ class DomainVectors:
     tokenizer: str = "glove"
     stop_words: str = TextSettings.stop_words
     seed: int = 0
+    counted: CountedWordSettings = field(default_factory=CountedWordSettings)
 
     def __post_init__(self) -> None:
         profile_named(self.tokenizer)
@@ -52,37 +54,41 @@ class DomainVectors:
     def train(self, corpus: Corpus, *, name: str) -> Embeddings:
         """The vectors of a public ``corpus``, most frequent words first.
 
-        `DocumentError` where a document cannot be read, `DataError` where fewer than two words occur often enough,
+        `DocumentError` where a document cannot be read, `DataError` where fewer than two words occur often enough or
+        in texts of enough authors,
         `MissingExtraError` without gensim.
         """
         with extra("domain", "gensim"):
             from gensim.models import Word2Vec
         texts = list(self._texts(corpus))
+        public, facts = public_words(texts, self.counted)
         try:
             model = Word2Vec(
-                texts, vector_size=self.dimension, window=self.window, min_count=self.least_count, sg=1,
+                [[word for word in text.words if word in public] for text in texts],
+                vector_size=self.dimension, window=self.window, min_count=self.least_count, sg=1,
                 epochs=self.epochs, seed=self.seed, workers=1,
             )  # fmt: skip
         except RuntimeError:  # gensim's word for an empty vocabulary
             raise self._too_few(0) from None
-        kept = [place for place, word in enumerate(model.wv.index_to_key) if word_fault(word) is None]
-        if len(kept) < 2:
-            raise self._too_few(len(kept))
-        words = [model.wv.index_to_key[place] for place in kept]
+        words = list(model.wv.index_to_key)
+        if len(words) < 2:
+            raise self._too_few(len(words))
         source = {
             "format": "domain-vectors", "notice": PUBLIC, "corpus": corpus.path.name, "documents": len(texts),
             "window": self.window, "least_count": self.least_count, "epochs": self.epochs, "seed": self.seed,
-            "stop_words": self.stop_words,
+            "stop_words": self.stop_words, "author_field": self.counted.author_field, **facts,
         }  # fmt: skip
-        vectors = np.asarray(model.wv.vectors)[kept]
+        vectors = np.asarray(model.wv.vectors)
         return Embeddings.from_arrays(words, vectors, name=name, tokenizer=self.tokenizer, source=source)
 
-    def _texts(self, corpus: Corpus) -> Iterator[list[str]]:
-        stop_words = StopWords.load(self.stop_words)
+    def _texts(self, corpus: Corpus) -> Iterator[PublicText]:
+        stop_words, profile = StopWords.load(self.stop_words), profile_named(self.tokenizer).name
         for document in corpus:
             if isinstance(document, BadDocument):
                 raise DocumentError(f"{document.error()}; every public document needs a text")
-            yield [word for word in tokenize(document.text, self.tokenizer) if word not in stop_words]
+            author = self.counted.author_field
+            by = None if author is None else document.labels[author]
+            yield PublicText.of(document.text, profile, stop_words, None, by)
 
     def _too_few(self, found: int) -> DataError:
         return DataError(

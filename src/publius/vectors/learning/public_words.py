@@ -15,14 +15,17 @@ from typing import Any, Final, Literal, final
 
 import regex
 
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, MissingExtraError, UsageError
+from publius.settings import CountedWordSettings
 from publius.text.identifiers import is_identifier, without_identifiers
 from publius.text.tokenizer import StopWords, Vocabulary, tokenize
 from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.vectors.embeddings import Embeddings
 
 NAMES: Final = "names"
 ALL: Final = "all"
 NONE: Final = "none"
+_LEARNED: Final = ("reference", "topic-metric", "domain-vectors")
 RARE: Final = 2
 """A word is rare that fewer authors use than so many times as many as are needed."""
 
@@ -165,6 +168,37 @@ def rare_words(count: WordCount, at_least: int, general: Vocabulary | None) -> l
     return sorted(found, key=lambda each: (not each.telling, each.holders, each.word))
 
 
+def general_words() -> Embeddings | None:
+    """The words of general text to compare with: those of the packaged vectors, where they are installed."""
+    try:
+        return Embeddings.load()
+    except MissingExtraError:
+        return None
+
+
+def public_words(
+    texts: Sequence[PublicText], settings: CountedWordSettings
+) -> tuple[dict[str, int], dict[str, Any]]:
+    """The words of ``texts`` that become public, with how many use each, and what a record says of them.
+
+    `DataError` where fewer than two are left.
+    """
+    count = WordCount.of(texts)
+    rare = rare_words(count, settings.authors_at_least, general_words())
+    without = left_out(rare, settings.leave_out)
+    found = {word: n for word, n in count.public(settings.authors_at_least).items() if word not in without}
+    if len(found) < 2:
+        raise DataError(f"{len(found)} words are left to learn from: leave out fewer")
+    facts = {
+        "public_words": {
+            "counted_by": count.by, "at_least": settings.authors_at_least, "authors": count.authors,
+            "left_out": len(without),
+        },
+        "rare_words": {each.word: each.holders for each in rare if each.word not in without},
+    }  # fmt: skip
+    return found, facts
+
+
 def left_out(rare: Iterable[RareWord], choice: str) -> frozenset[str]:
     """The words that a ``choice`` leaves out: "names" (telling ones), "all" rare ones, "none", or those it lists."""
     if choice == NONE:
@@ -181,7 +215,7 @@ def stated(source: Mapping[str, Any]) -> str:
     """What the ``source`` of a reference says of its words, in a sentence without a full stop."""
     facts = source.get("public_words")
     if not isinstance(facts, Mapping):
-        if source.get("format") != "reference":
+        if source.get("format") not in _LEARNED:
             return "words of general public text"
         return (
             "counted by texts, not by authors, by an earlier version, so a word of one person can be among them: fit "
@@ -194,6 +228,11 @@ def stated(source: Mapping[str, Any]) -> str:
         f"each in at least {least:,} public texts, counted by texts because no author is known, so a word that one "
         "person wrote in several texts can be among them"
     )
+
+
+def stated_of_vectors(source: Mapping[str, Any]) -> str | None:
+    """As `stated`, of word vectors that were learned from texts of the user's; None of all others."""
+    return stated(source) if source.get("format") in _LEARNED else None
 
 
 def wording(words: Iterable[RareWord], most: int) -> Iterator[str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final, final
 
 import numpy as np
@@ -20,13 +20,12 @@ from publius.arrays import Float64Array
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, UsageError
 from publius.files.paths import os_errors
-from publius.settings import TextSettings
-from publius.text.tokenizer import StopWords, tokenize
-from publius.vectors.admissible import word_fault
+from publius.settings import CountedWordSettings, TextSettings
+from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.public_words import PublicText, public_words
 
 WORDS: Final = 1000
-LEAST_DOCUMENTS: Final = 6
 PUBLIC: Final = "learned from this corpus, which must be public: the vectors tell of its words and topics"
 
 
@@ -39,7 +38,7 @@ class TopicMetric:
         label: the field that holds the topic.
         words: how many of the most informative words to keep.
         clip: longest allowed vector of log-odds; None for no limit.
-        least_documents: words in fewer public documents are left out.
+        counted: which words become public: those that enough authors use, none that points at somebody.
         mix: vectors to mix in: d^2 = d_topic^2 + weight * d_mix^2.
         weight: of ``mix``, at least 0.
     """
@@ -47,7 +46,7 @@ class TopicMetric:
     label: str
     words: int = WORDS
     clip: float | None = None
-    least_documents: int = LEAST_DOCUMENTS
+    counted: CountedWordSettings = field(default_factory=CountedWordSettings)
     mix: Embeddings | None = None
     weight: float = 0.0
     tokenizer: str = "glove"
@@ -55,8 +54,8 @@ class TopicMetric:
 
     def __post_init__(self) -> None:
         """Refuse what makes no metric: `UsageError`."""
-        if self.words < 2 or self.least_documents < 1:
-            raise UsageError("a topic metric needs at least 2 words, each in at least 1 document")
+        if self.words < 2:
+            raise UsageError("a topic metric needs at least 2 words")
         if self.clip is not None and not (math.isfinite(self.clip) and self.clip > 0):
             raise UsageError(f"--clip must be a positive number, not {self.clip!r}")
         if not (math.isfinite(self.weight) and self.weight >= 0):
@@ -65,23 +64,23 @@ class TopicMetric:
             raise UsageError("give --mix and a positive --weight together")
 
     def fit(self, corpus: Corpus, *, name: str) -> Embeddings:
-        """The vectors learned from a public ``corpus`` whose documents carry the label.
+        """The vectors learned from a public ``corpus`` whose documents carry the label and, where told, the author.
 
         `DocumentError` where a document cannot be read or has no topic; `DataError` with fewer than two topics or
-        two words.
+        two words that enough authors use.
         """
-        counts, documents = self._counts(corpus)
+        texts = list(self._texts(corpus))
+        public, facts = public_words(texts, self.counted)
+        counts, documents = self._counts(texts, public)
         topics = sorted(documents)
         if len(topics) < 2:
             raise DataError(
                 f"the corpus has {len(topics)} topic in the field {self.label!r}: at least two are needed"
             )
-        words = [word for word, each in counts.items() if self._admits(word, each)]
+        words = [word for word in counts if self.mix is None or word in self.mix]
         table = np.array([[counts[word][topic] for topic in topics] for word in words], np.float64)
         if len(words) < 2:
-            raise DataError(
-                f"only {len(words)} words are in at least {self.least_documents} documents: lower it"
-            )
+            raise DataError(f"the vectors to mix in know {len(words)} of the public words: mix in others")
         vectors = log_odds(table, np.array([documents[topic] for topic in topics], np.float64))
         totals = table.sum(axis=1)
         chosen = self._chosen(words, vectors, totals)
@@ -91,29 +90,32 @@ class TopicMetric:
             self._mixed(kept, clipped(vectors[chosen], self.clip)),
             name=name,
             tokenizer=self.mix.tokenizer if self.mix else self.tokenizer,
-            source=self._source(corpus, documents),
+            source=self._source(corpus, documents) | facts,
         )
 
-    def _counts(self, corpus: Corpus) -> tuple[dict[str, Counter[str]], Counter[str]]:
-        """For each word the number of documents of each topic with it; the number of documents of each topic."""
+    def _texts(self, corpus: Corpus) -> Iterator[PublicText]:
         stop_words = StopWords.load(self.stop_words)
-        profile = self.mix.tokenizer if self.mix else self.tokenizer
-        counts: dict[str, Counter[str]] = defaultdict(Counter)
-        documents: Counter[str] = Counter()
+        profile = profile_named(self.mix.tokenizer if self.mix else self.tokenizer).name
+        author = self.counted.author_field
         for document in corpus:
             if isinstance(document, BadDocument):
                 raise DocumentError(f"{document.error()}; every public document needs a text and a topic")
-            topic = document.labels[self.label]
+            by = None if author is None else document.labels[author]
+            yield PublicText.of(document.text, profile, stop_words, document.labels[self.label], by)
+
+    def _counts(
+        self, texts: Iterable[PublicText], public: Container[str]
+    ) -> tuple[dict[str, Counter[str]], Counter[str]]:
+        """For each public word the number of documents of each topic with it; the number of documents of each topic."""
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        documents: Counter[str] = Counter()
+        for text in texts:
+            topic = str(text.label)
             documents[topic] += 1
-            for word in set(tokenize(document.text, profile)):
-                if word not in stop_words:
+            for word in set(text.words):
+                if word in public:
                     counts[word][topic] += 1
         return counts, documents
-
-    def _admits(self, word: str, counts: Counter[str]) -> bool:
-        if counts.total() < self.least_documents or word_fault(word) is not None:
-            return False
-        return self.mix is None or word in self.mix
 
     def _chosen(self, words: list[str], vectors: Float64Array, totals: Float64Array) -> list[int]:
         """The most informative words, by norm times root of count, in order of descending count."""
@@ -137,7 +139,7 @@ class TopicMetric:
             "topics": dict(sorted(documents.items())),
             "words": self.words,
             "clip": self.clip,
-            "least_documents": self.least_documents,
+            "author_field": self.counted.author_field,
             "stop_words": self.stop_words,
             "mix": self.mix.sha256 if self.mix else None,
             "weight": self.weight,
