@@ -116,7 +116,9 @@ def test_every_case_is_run_and_no_other():
     assert {*GOLDEN["seeded"]} == {*cases.releases()}
     # A fit compares its words with those of general text, and finds the subjects of summaries among them.
     for command in today()["packaged"]:
-        assert command.startswith(("reference fit", "embeddings fit")), "a case took the packaged vectors: name --embeddings toy"
+        assert command.startswith(("reference fit", "embeddings fit")), (
+            "a case took the packaged vectors: name --embeddings toy"
+        )
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: f"{change.answers} {change.key}")

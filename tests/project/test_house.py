@@ -111,6 +111,83 @@ def test_every_form_of_import_is_read(line):
     assert {"numpy.random", "urllib.request"} & set(imports_of(ast.parse(line)))
 
 
+_STARTERS = {
+    "files/child.py": "it is what starts a process of ours",
+    "files/workers.py": "it is what starts workers",
+    "audit/target.py": "the interpreter of a target, which the user names",
+    "releases/engines/spark.py": "it names the interpreter of a cluster, which starts it",
+}
+"""Where a process may be started by hand, and why."""
+
+_METHOD_IS_KNOWN = {
+    "audit/forking.py": "a fork for the audit of generators: spawned workers come from files/workers.py"
+}
+
+
+def starts_of(tree):
+    """Lines that start a process which could import what lies in the working folder or what the environment names.
+
+    Such a process has its command from `publius.files.child.command`, its context from `publius.files.workers`.
+    """
+    found = []
+    for node in ast.walk(tree):
+        said = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name | ast.Call) else ""
+        if said in ("sys.executable", "multiprocessing.Process", "multiprocessing.Pool"):
+            found.append(said)
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        last = name.rpartition(".")[2]
+        given = ast.unparse(node.args[0]) if node.args else ""
+        if last in ("Popen", "check_call", "check_output", "getoutput") or name == "subprocess.run":
+            if not given.startswith(("command(", "child.command(")):
+                found.append(said)
+        elif last in ("get_context", "set_start_method") or (last == "executable" and not node.args):
+            found.append(said)
+        elif last == "ProcessPoolExecutor":
+            contexts = [ast.unparse(each.value) for each in node.keywords if each.arg == "mp_context"]
+            if not (contexts or len(node.args) > 1):
+                found.append(said)
+        elif name in ("os.system", "os.popen") or last.startswith(
+            ("execv", "execl", "spawnv", "spawnl", "posix_spawn")
+        ):
+            found.append(said)
+    return found
+
+
+def test_no_process_of_ours_is_started_by_hand():
+    """It could run what somebody left beside the documents."""
+    found = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in FILES}
+    starts = {name: starts_of(ast.parse(text)) for name, text in found.items()}
+    allowed = {**_STARTERS, **_METHOD_IS_KNOWN}
+    assert {name: lines for name, lines in starts.items() if lines and name not in allowed} == {}
+    assert [name for name in _METHOD_IS_KNOWN if "spawning() if" not in found[name]] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "subprocess.run([sys.executable, '-m', 'publius'])", "subprocess.Popen(['python', '-c', text])",
+        "multiprocessing.get_context('spawn')", "context = get_context('spawn')", "multiprocessing.Process(target=f)",
+        "ProcessPoolExecutor(4)", "os.execv(path, words)", "multiprocessing.set_start_method('spawn')",
+        "os.posix_spawn(path, words, {})", "subprocess.check_output(['publius'])",
+    ],
+)  # fmt: skip
+def test_a_process_started_by_hand_is_found(line):
+    assert starts_of(ast.parse(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "subprocess.Popen(command('publius.documents.parser'))",
+        "ProcessPoolExecutor(4, mp_context=spawning())",
+    ],
+)
+def test_a_process_of_ours_is_not(line):
+    assert not starts_of(ast.parse(line))
+
+
 def test_no_assert_in_the_product():
     """R22: a guard must not vanish under python -O."""
     for path in FILES:

@@ -1,16 +1,19 @@
 """What leaves by the service: exactly a release, paid before it is drawn, or an error and nothing."""
 
+import contextlib
 import json
 from fractions import Fraction
 
 import pytest
 
+from publius.errors import StorageError
 from publius.mechanisms import registry
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Ledger
 from publius.web import answers
+from publius.web.views import release
 from toy import WORDS, sentence
 from web_service import CANARY, TEXT, fault, service
 
@@ -155,6 +158,35 @@ def test_release_writes_a_folder_and_charges(client, book, tmp_path):
         "remaining": 150,
         "releases": 1,
     }
+
+
+def test_a_release_has_its_place_before_it_is_paid_for(client, book, tmp_path, monkeypatch):
+    """What cannot be written costs nothing."""
+
+    @contextlib.contextmanager
+    def full(folder):
+        raise StorageError("the disk is full")
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(release, "new_folder", full)
+        answer = client.post("/v1/release", json={"id": "paper", "text": TEXT, **ASKED})
+    assert fault(answer)[1] == 74
+    assert book.document("paper").spent == 0
+    seen = []
+    spend = type(book).spend
+
+    def spending(self, charges):
+        seen.extend(path.name for path in (tmp_path / "releases").iterdir())
+        return spend(self, charges)
+
+    monkeypatch.setattr(type(book), "spend", spending)
+    client.post("/v1/release", json={"id": "paper", "text": TEXT, **ASKED})
+    assert len(seen) == 1
+    client.post("/v1/release", json={"id": "paper", "text": TEXT, **ASKED})
+    answer = client.post("/v1/release", json={"id": "paper", "text": TEXT, **ASKED})
+    assert fault(answer)[1] == 77
+    assert len(list((tmp_path / "releases").iterdir())) == 2, "what was refused leaves a folder behind"
 
 
 def test_a_release_holds_nothing_of_the_original(free):

@@ -8,7 +8,7 @@ from typing import Any
 
 from publius.documents.corpus import Document, accepted, given_document
 from publius.errors import UsageError
-from publius.files import check_new_folder, new_folder
+from publius.files import new_folder
 from publius.noise.randomness import entropy
 from publius.releases.engines.engine import finish_folder
 from publius.releases.plan import Plan
@@ -37,12 +37,12 @@ def obfuscate(state: State, asked: requests.Obfuscate) -> answers.Releases:
 
 
 def release(state: State, asked: requests.Release) -> answers.Released:
-    """Release one document into a new folder with a random name."""
+    """Release one document into a new folder with a random name, which has its place before anything is debited."""
     plan = state.plan(asked)
     folder = state.releases / f"release-{entropy(8).hex()}"
-    check_new_folder(folder)
-    releases, tally = _released(state, plan, [(asked.id, asked.text, asked.subject)])
-    manifest = _write(folder, plan, releases, tally)
+    with new_folder(folder) as made:
+        releases, tally = _released(state, plan, [(asked.id, asked.text, asked.subject)])
+        manifest = _write(made, plan, releases, tally)
     return answers.Released(
         folder=str(folder),
         bag=sorted(Layout.of(plan).counts(releases[0]).items()),
@@ -86,12 +86,11 @@ def _document(plan: Plan, given: tuple[str, str, str | None], position: int) -> 
     return found
 
 
-def _write(folder: Path, plan: Plan, releases: Sequence[Released], tally: Tally) -> dict[str, Any]:
-    with new_folder(folder) as made:
-        with JsonLines(made, Layout.of(plan)) as writer:
-            for each in releases:
-                writer.write(each)
-        return finish_folder(made, plan, tally.documents)
+def _write(made: Path, plan: Plan, releases: Sequence[Released], tally: Tally) -> dict[str, Any]:
+    with JsonLines(made, Layout.of(plan)) as writer:
+        for each in releases:
+            writer.write(each)
+    return finish_folder(made, plan, tally.documents)
 
 
 def _account(state: State, id: str) -> answers.Balance | None:
