@@ -10,7 +10,7 @@ from fences import Fence
 from publius.errors import DataError, PolicyError
 from publius.releases import signoff
 from publius.releases.digests import file_digests
-from released import toy_release
+from released import command, toy_release
 
 
 def _check(folder: Path) -> None:
@@ -33,6 +33,45 @@ def _check(folder: Path) -> None:
             signoff.sign_off(place)
 
 
+_WRONG = (
+    ("crowd", {"epsilon": 0.01}), ("crowd", {"documents": 10**6}), ("crowd", {"delta": 0}), ("crowd", {"delta": 1e-30}),
+    ("crowd", {"documents_per_author": 0}), ("promise", "Nothing can be learned. Perfect."), ("bound", 1.0),
+    ("bound", 100.0), ("bound", "3"), ("bound", 0), ("strength", "strong"), ("probability_kept", 0.1),
+    ("evidence", "proven"), ("missing", -1), ("documents", "12"), ("delta", float("nan")), ("delta", "0"), ("size", 0),
+    ("mechanism_parameters", {"values": ["a", "b", "c"]}), ("labels", "topic"), ("randomness", 1),
+    ("mechanism", "laplace"), ("vocabulary_sha256", "0" * 64),
+)  # fmt: skip
+_MARKS = (
+    ("warning", "NOT PRIVATE"),
+    ("randomness", "seeded SHAKE-256"),
+    ("delta", 0.5),
+    ("bound_delta", 0.5),
+)
+
+
+def _contradictions(folder: Path) -> None:
+    texts = "".join(f"text {each},{'loan health bridge'.split()[each % 3]}\n" for each in range(12))
+    (folder / "own.csv").write_text("text,topic\n" + texts)
+    code, _, said = command(
+        "obfuscate", folder / "own.csv", "--preserve", "field:topic", "--values", "loan,health,bridge", "--bound", 3,
+        "--shuffled", "--output", folder / "release",
+    )  # fmt: skip
+    assert code == 0, said
+    path = folder / "release" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    signoff.sign_off(path.parent)
+    for error, cases in ((DataError, _WRONG), (PolicyError, _MARKS)):
+        for name, value in cases:
+            before = manifest.get(name)
+            changed = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
+            path.write_text(json.dumps({**manifest, name: changed}))
+            try:
+                signoff.sign_off(path.parent)
+            except error:
+                continue
+            raise AssertionError(f"a manifest with {name} = {value} was signed")
+
+
 def _digests_only(release: Path, manifest: dict[str, object]) -> dict[str, str]:
     return file_digests(release)
 
@@ -41,5 +80,9 @@ FENCES = (
     Fence(
         9, "only what a manifest was written for is signed", _check,
         lambda patch: patch.setattr(signoff, "check_contents", _digests_only),
+    ),
+    Fence(
+        9, "a manifest whose statements contradict each other is not signed", _contradictions,
+        lambda patch: patch.setattr(signoff, "check_statements", lambda manifest: None),
     ),
 )  # fmt: skip

@@ -22,6 +22,7 @@ from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases.contents import FILES, MANIFEST, SUMMARY, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.near import check_not_empty, emptiness_of
+from publius.releases.of_manifest import check_statements
 from publius.releases.plan import SHUFFLED, publius_version
 
 _MANIFEST_LIMIT: Final = 2**20
@@ -210,6 +211,8 @@ def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
         raise PolicyError(
             f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
         )
+    if manifest["kind"] != SUMMARY:
+        check_statements(manifest)
     files = check_contents(release, manifest)
     if manifest["kind"] != SUMMARY:  # a summary promises the same whatever lies near what
         check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
