@@ -184,6 +184,21 @@ def scaling(
     show(bench_scaling(settings), json)
 
 
+@group.command("summarize")
+def summarize(
+    documents: Annotated[int, typer.Option(min=100, help="How many documents.")] = 1_000_000,
+    authors: Annotated[
+        int | None, typer.Option(min=4, help="Their authors. Default: a fifth as many.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=2, help="Processes to compare with one.")] = 2,
+    json: Json = False,
+) -> None:
+    """A summary against rows of prototype, and its memory."""
+    from benchmarks.summarize import main
+
+    show(main(documents, authors, workers), json)
+
+
 @group.command("cost")
 def cost(
     words_per_second: Annotated[float, typer.Option(help="Of one machine: measured by scaling.")],

@@ -527,14 +527,16 @@ class SummarySettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SummaryRunSettings(Settings):
-    """What a summary is compared with, and when it goes on all the same."""
+class SummaryRunSettings(WorkerSettings):
+    """What a summary is compared with, when it goes on all the same, and who counts."""
 
     compare: Path | None = option(
         None, help="Folder of an earlier summary: what is new against it, not against the public texts."
     )
     accept_noise: bool = option(False, help="Go on even where nothing could be told apart.")
     subfolders: bool = option(InputSettings.subfolders, help="Read the folders below a folder, too.")
+    engine: str = option(RunSettings.engine, help="Engine: local (processes) or spark.")
+    master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -172,3 +172,12 @@ def test_what_cannot_be_counted_or_joined_is_refused():
 
 def test_half_characters_are_texts_too():
     assert chosen([("a\ud800", "x\udfff", 3)]).cells.tolist() == [3]
+
+
+@given(ROWS, st.integers(1, 3), st.sets(st.sampled_from("abcd")))
+def test_who_is_left_out_is_as_one_who_wrote_nothing(rows, per_author, gone):
+    found = chosen(rows, per_author)
+    found.leave_out(gone)
+    assert (
+        found.cells.tolist() == chosen([row for row in rows if row[0] not in gone], per_author).cells.tolist()
+    )

@@ -14,7 +14,7 @@ from publius.noise.randomness import RunKey, seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
-from publius.releases.engines.shard_job import ShardJob, ShardTask
+from publius.releases.engines.shard_job import ShardJob, ShardTask, unpacked
 from publius.releases.plan import Experiment, Plan
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
@@ -221,7 +221,7 @@ def test_stored_vectors_are_named_not_copied(plan, embeddings, tmp_path, corpus)
     packed = job.pack()
     assert len(packed) < 4000
     (tmp_path / "elsewhere" / "toy").rename(tmp_path / "toy")
-    again = ShardJob.unpack(packed, {stored.sha256: tmp_path / "toy"}.__getitem__)
+    again = unpacked(packed, {stored.sha256: tmp_path / "toy"}.__getitem__)
     assert isinstance(again.plan.vocabulary, Embeddings)
     assert again.plan.vocabulary.folder == tmp_path / "toy"
 

@@ -31,6 +31,9 @@ from publius.releases.engines import protect_corpus
 from publius.releases.engines.run_folder import working_path
 from publius.releases.engines.spark import SparkEngine, _quiet_start, _settings
 from publius.releases.plan import Experiment, Plan
+from publius.releases.summaries.run import summarize
+from publius.releases.summaries.summary import Summary
+from publius.releases.summaries.work import count_here, count_on_cluster
 from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
@@ -246,6 +249,31 @@ def test_no_document_reaches_spark(session, places, plan, tmp_path):
     written = [file for file in (*places.rglob("*"), *(tmp_path / "out").rglob("*")) if file.is_file()]
     assert written
     assert not any(b"zzcanary" in file.read_bytes() for file in written)
+
+
+def test_a_summary_counts_the_same_on_spark_and_no_document_reaches_it(session, places, embeddings, tmp_path):
+    """Which documents count follows from keyed hashes, so partitions do not matter; nothing is left behind."""
+    reference, vectors = fitted().save(tmp_path / "reference"), embeddings.save(tmp_path / "toy")
+    rows = [
+        {"author": f"wallaby{i % 150}", "topic": topic, "text": " ".join(words)}
+        for i, (words, topic) in enumerate(public_documents(600))
+    ]
+    path = tmp_path / "letters.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    summary = Summary(
+        reference, 100, 2, by={"topic": ["music", "court"]}, shares="themes=1", embeddings=str(vectors.folder)
+    )
+    key = RunKey.fresh()
+    here, seen = count_here(
+        summary, summary.rows(rows), key, 1, author=lambda name: None, progress=lambda done: None
+    )
+    there, met = count_on_cluster(SparkEngine(), summary, summary.corpus(path), key, tmp_path)
+    assert there.cells.tolist() == here.cells.tolist()
+    assert (met, there.authors) == (seen, 150)
+    finished = summarize(summary.corpus(path), summary, tmp_path / "out", engine="spark")
+    assert finished.authors == 150
+    kept = [each.read_bytes() for each in places.rglob("*") if each.is_file()]
+    assert not [data for data in kept if b"wallaby" in data or rows[0]["text"].encode() in data]
 
 
 def test_errors_of_a_worker_keep_their_type(session, plan, tmp_path):

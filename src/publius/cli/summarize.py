@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
@@ -97,6 +98,7 @@ def _run(
     with progress_bar("documents", corpus.count_hint) as progress:
         return run.summarize(
             corpus, summary, output, ledger=book, compare=going.compare, accept_noise=going.accept_noise,
+            engine=going.engine, master=going.master, workers=going.workers or os.cpu_count(),
             progress=progress, notice=lambda text: say(printable(text)),
         )  # fmt: skip
 

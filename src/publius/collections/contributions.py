@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import hmac
 from array import array
+from collections.abc import Iterable
 from typing import Final, final
 
 import numpy as np
@@ -33,6 +34,9 @@ _PARTS: Final = 16
 _SMALLEST_BUFFER: Final = 1024
 _COLUMNS: Final = 3
 _HASH_BYTES: Final = 8
+
+
+Chosen = tuple[NDArray[np.uint64], ...]
 
 
 @final
@@ -68,7 +72,7 @@ class Contributions:
             raise DataError("a document without an author cannot be counted: no promise would cover it")
         if not 0 <= cell < 2**63:
             raise UsageError("a cell must be a whole number from 0 and below 2^63")
-        tag = hmac.digest(self._authors_key, author.encode("utf-8", "surrogatepass"), "sha256")
+        tag = self._tag(author)
         text = document.encode("utf-8", "surrogatepass")
         rank = hmac.digest(self._ranks_key, tag + cell.to_bytes(_HASH_BYTES, "big") + text, "sha256")
         self._parts[tag[_HASH_BYTES] % _PARTS].add(_number(tag), _number(rank), cell)
@@ -78,8 +82,28 @@ class Contributions:
         same = hmac.compare_digest(self._ranks_key, other._ranks_key) and self.per_author == other.per_author
         if not same:
             raise UsageError("contributions can be joined only if they were chosen with one key and one c")
-        for mine, theirs in zip(self._parts, other._parts, strict=True):
-            mine.take(theirs.chosen())
+        self.take(other.chosen())
+
+    def chosen(self) -> Chosen:
+        """What a worker hands over: keyed hashes of authors and of documents, and cells. Private."""
+        return tuple(part.chosen() for part in self._parts)
+
+    def take(self, chosen: Chosen) -> None:
+        """What another worker chose with this key and this c."""
+        for mine, theirs in zip(self._parts, chosen, strict=True):
+            mine.take(theirs)
+
+    def leave_out(self, authors: Iterable[str]) -> None:
+        """Drop what these authors contributed, as if they had written nothing; nobody else's choice changes."""
+        tags: dict[int, list[int]] = {}
+        for author in authors:
+            tag = self._tag(author)
+            tags.setdefault(tag[_HASH_BYTES] % _PARTS, []).append(_number(tag))
+        for place, some in tags.items():
+            self._parts[place].leave_out(np.array(some, np.uint64))
+
+    def _tag(self, author: str) -> bytes:
+        return hmac.digest(self._authors_key, author.encode("utf-8", "surrogatepass"), "sha256")
 
     @property
     def cells(self) -> IndexArray:
@@ -106,16 +130,23 @@ class _Part:
 
     def add(self, tag: int, rank: int, cell: int) -> None:
         self._new.extend((tag, rank, cell))
-        if len(self._new) >= _COLUMNS * max(_SMALLEST_BUFFER, self._held.shape[1] // 4):
-            self._settle()
+        self._settle_if_many()
 
     def take(self, columns: NDArray[np.uint64]) -> None:
+        self._new.frombytes(np.ascontiguousarray(columns.T).tobytes())
+        self._settle_if_many()
+
+    def leave_out(self, tags: NDArray[np.uint64]) -> None:
         self._settle()
-        self._keep(np.concatenate([self._held, columns], axis=1))
+        self._held = self._held[:, ~np.isin(self._held[0], tags)]
 
     def chosen(self) -> NDArray[np.uint64]:
         self._settle()
         return self._held
+
+    def _settle_if_many(self) -> None:
+        if len(self._new) >= _COLUMNS * max(_SMALLEST_BUFFER, self._held.shape[1] // 4):
+            self._settle()
 
     def _settle(self) -> None:
         if self._new:

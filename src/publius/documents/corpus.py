@@ -254,13 +254,17 @@ class Corpus:
         if part.path == len(self.paths):
             yield from self._left(first)
             return
-        path, columns = self.paths[part.path], self._columns()
-        if part.whole:
-            rows = self.reader_at(part.path)(path, columns)
-        else:
-            rows = self.reader_at(part.path)(path, columns, part.start, part.stop)
-        for position, row in enumerate(self._placed(part.path, rows), start=first):
+        for position, row in enumerate(self.rows_of(part), start=first):
             yield self._document(position, row, None, part.path)
+
+    def rows_of(self, part: Range) -> Iterator[Row]:
+        """Each record in a range as it stands; see `rows`."""
+        if part.path == len(self.paths):
+            yield from (bad_row("", reason) for _, reason in self.left)
+            return
+        between = () if part.whole else (part.start, part.stop)
+        read = self.reader_at(part.path)(self.paths[part.path], self._columns(), *between)
+        yield from self._placed(part.path, read)
 
     def _document(
         self, position: int, row: Row, used: IdSet | None, path: int | None = None

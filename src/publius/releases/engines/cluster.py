@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, Final, Self, final
+from typing import Any, ClassVar, Final, Self, final
 
 from publius.documents.shards import reading_ranges
 from publius.noise.randomness import RunKey
@@ -36,7 +36,7 @@ class AbstractClusterEngine(AbstractEngine):
     formats: ClassVar[tuple[str, ...]] = ("parquet",)
 
     @abstractmethod
-    def carry(self, task: ShardTask, numbers: Sequence[int]) -> None:
+    def carry(self, task: ShardTask[Any], numbers: Sequence[int]) -> None:
         """Have workers call ``task(number)`` for each of ``numbers``, in any order, as often as it takes.
 
         Raises the `PubliusError` that a call raised.

@@ -107,7 +107,7 @@ def protect_corpus(
     decide whether it is released.
     """
     run = replace(run, **options)
-    chosen = _engine(run.engine, run.master, run.workers, runner)
+    chosen = engine_of(run.engine, run.master, run.workers, runner)
     job = _job(corpus, plan, run, chosen, ledger, progress, notice, losing)
     for left in remove_leftovers(output):
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
@@ -169,9 +169,10 @@ def check_presence(plan: Plan, *, skip_bad: bool) -> None:
         )
 
 
-def _engine(
-    engine: str | AbstractEngine, master: str | None, workers: int | None, runner: LocalRunner | None
+def engine_of(
+    engine: str | AbstractEngine, master: str | None, workers: int | None, runner: LocalRunner | None = None
 ) -> AbstractEngine:
+    """The engine called so; `UsageError` where there is none, or for a master that none but Spark has."""
     if isinstance(engine, AbstractEngine):
         return engine
     if engine == "spark":

@@ -15,7 +15,7 @@ import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Self, final
+from typing import Any, Final, Generic, Protocol, Self, TypeVar, final
 
 from publius.documents.corpus import BadDocument, Corpus, Document, Range
 from publius.documents.row_readers import import_parquet
@@ -57,16 +57,14 @@ class ShardJob:
     repeats: frozenset[int] = frozenset()
     shards: tuple[Shard, ...] = ()
 
-    def pack(self) -> bytes:
-        """As bytes for `unpack`; stored embeddings are named, not copied."""
-        buffer = io.BytesIO()
-        _Packer(buffer, pickle.HIGHEST_PROTOCOL).dump(self)
-        return buffer.getvalue()
+    @property
+    def vocabulary(self) -> Embeddings | Reference | None:
+        """What documents are read with."""
+        return self.plan.vocabulary
 
-    @staticmethod
-    def unpack(data: bytes, shipped: Shipped) -> ShardJob:
-        """What `pack` made; ``shipped`` gives the folder of embeddings, by their sha256, if their own is not here."""
-        return _Unpacker(data, shipped).load()  # type: ignore[no-any-return]  # pack() made it in this run
+    def pack(self) -> bytes:
+        """As bytes for `unpacked`."""
+        return packed(self)
 
     def documents(self, number: int) -> Iterator[Document]:
         """The documents of a shard; `DocumentError` when the input has changed since the survey."""
@@ -83,6 +81,18 @@ class ShardJob:
             for item in self.corpus.read_range(part, first):
                 if isinstance(item, Document) and item.position not in self.repeats:
                     yield item
+
+
+def packed(job: object) -> bytes:
+    """A job as bytes for `unpacked`; stored embeddings and references are named, not copied."""
+    buffer = io.BytesIO()
+    _Packer(buffer, pickle.HIGHEST_PROTOCOL).dump(job)
+    return buffer.getvalue()
+
+
+def unpacked(data: bytes, shipped: Shipped) -> Any:
+    """What `packed` made in this run; ``shipped`` gives a folder, by its sha256, if the original is not here."""
+    return _Unpacker(data, shipped).load()
 
 
 class _Packer(pickle.Pickler):
@@ -110,32 +120,50 @@ def _not_shipped(sha256: str) -> Path:
     raise EmbeddingError("a worker does not see the vectors: store them where all workers can read them")
 
 
-Work = Callable[[ShardJob, RunKey, int], None]
+class TaskJob(Protocol):
+    """What workers of a cluster are to do: a `ShardJob`, or one that counts."""
+
+    @property
+    def notes(self) -> Path:
+        """A private folder that all workers see."""
+        ...
+
+    @property
+    def vocabulary(self) -> Embeddings | Reference | None:
+        """What is stored and big, for executors that may be elsewhere."""
+        ...
+
+    def pack(self) -> bytes:
+        """As bytes for `unpacked`."""
+        ...
+
+
+J = TypeVar("J", bound=TaskJob)
 
 
 @final
-class ShardTask:
+class ShardTask(Generic[J]):
     """What a cluster carries to its workers and calls there with one number after another: `AbstractClusterEngine`.
 
     It holds the run key and where the job is kept, in a private folder that all workers see, and nothing whose size
     depends on documents. To be pickled by the cluster's own means and written nowhere.
     """
 
-    def __init__(self, work: Work, job: ShardJob, key: RunKey) -> None:
+    def __init__(self, work: Callable[[J, RunKey, int], None], job: J, key: RunKey) -> None:
         self._work, self.kept = work, job.notes / "job"
         self._key, self._seeded = key.expose(), key.seeded_run
-        self._job: ShardJob | None = None
-        self.vocabulary: Embeddings | Reference | None = job.plan.vocabulary
+        self._job: J | None = None
+        self.vocabulary: Embeddings | Reference | None = job.vocabulary
         with write_file(self.kept, 0o600, durable=False) as file:
             file.write(job.pack())
 
     def __call__(self, number: int, shipped: Shipped = _not_shipped) -> None:
-        """Do the work called ``number``, as often as it is asked for; ``shipped`` as in `ShardJob.unpack`."""
+        """Do the work called ``number``, as often as it is asked for; ``shipped`` as in `unpacked`."""
         if self._job is None:
             from threadpoolctl import threadpool_limits
 
             threadpool_limits(1)
-            self._job = ShardJob.unpack(self.kept.read_bytes(), shipped)
+            self._job = unpacked(self.kept.read_bytes(), shipped)
         self._work(self._job, RunKey(self._key, seeded_run=self._seeded), number)
 
     def __getstate__(self) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class SparkEngine(AbstractClusterEngine):
         if self._own:
             self._session.stop()
 
-    def carry(self, task: ShardTask, numbers: Sequence[int]) -> None:
+    def carry(self, task: ShardTask[Any], numbers: Sequence[int]) -> None:
         """See `AbstractClusterEngine.carry`."""
         self._ship(task.vocabulary)
         indices = self._session.range(0, len(numbers), 1, len(numbers))  # a task for each

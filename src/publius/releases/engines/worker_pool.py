@@ -12,11 +12,11 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
-from typing import Final, Self, final
+from typing import Any, Final, Generic, Self, TypeVar, final
 
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
@@ -33,28 +33,32 @@ Batch = list[Document | BadDocument]
 Protected = tuple[Sequence[Release | BadDocument], Tally]
 
 
-@final
-class LocalRunner:
-    """Runs `protect` under one plan on batches, in this process or in ``workers`` processes of their own.
+S = TypeVar("S")
+B = TypeVar("B")
+T = TypeVar("T")
 
-    A context manager: worker processes live as long as it does. The run key belongs to a run, not to the runner, so
-    that two runs of one runner never share noise.
+
+@final
+class WorkerPool(Generic[S, B, T]):
+    """Runs ``work(state, batch, key)`` on batches in processes of their own; a context manager.
+
+    ``work`` is a function of a module, ``state`` is carried to each worker once. The run key belongs to a run, not to
+    the pool, so that two runs of one pool never share noise.
     """
 
-    def __init__(self, plan: Plan, workers: int = 1) -> None:
+    def __init__(self, work: Callable[[S, B, RunKey], T], state: S, workers: int) -> None:
         if workers < 1:
             raise UsageError(f"there must be at least one worker, not {workers}")
-        self.plan, self._workers = plan, workers
+        self._work, self._state, self._workers = work, state, workers
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
-        if self._workers > 1:
-            self._pool = ProcessPoolExecutor(
-                self._workers,
-                mp_context=spawning(),
-                initializer=_start_worker,
-                initargs=(self.plan,),
-            )
+        self._pool = ProcessPoolExecutor(
+            self._workers,
+            mp_context=spawning(),
+            initializer=_start_worker,
+            initargs=(self._work, self._state),
+        )
         return self
 
     def __exit__(
@@ -64,14 +68,12 @@ class LocalRunner:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-    def run(self, batches: Iterable[Batch], key: RunKey) -> Iterator[Protected]:
-        """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
+    def run(self, batches: Iterable[B], key: RunKey) -> Iterator[T]:
+        """What came of each batch under the run's ``key``, in order; at most a few are under way at once."""
         if self._pool is None:
-            for batch in batches:
-                yield protect_batch(batch, self.plan, key)
-            return
+            raise PubliusError("a pool of workers was used before it was started")
         secret = (key.expose(), key.seeded_run)
-        waiting: deque[Future[Protected]] = deque()
+        waiting: deque[Future[T]] = deque()
         try:
             for batch in batches:
                 waiting.append(self._pool.submit(_work, batch, secret))
@@ -85,17 +87,49 @@ class LocalRunner:
             ) from None
 
 
-_worker: Plan | None = None
+@final
+class LocalRunner:
+    """Runs `protect` under one plan on batches, in this process or in ``workers`` processes of their own.
+
+    A context manager: worker processes live as long as it does.
+    """
+
+    def __init__(self, plan: Plan, workers: int = 1) -> None:
+        self.plan = plan
+        pool = WorkerPool(_protected, plan, workers)
+        self._pool: WorkerPool[Plan, Batch, Protected] | None = pool if workers > 1 else None
+
+    def __enter__(self) -> Self:
+        if self._pool is not None:
+            self._pool.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.__exit__(kind, error, trace)
+
+    def run(self, batches: Iterable[Batch], key: RunKey) -> Iterator[Protected]:
+        """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
+        if self._pool is not None:
+            yield from self._pool.run(batches, key)
+            return
+        for batch in batches:
+            yield protect_batch(batch, self.plan, key)
 
 
-def _start_worker(plan: Plan) -> None:
+_worker: tuple[Callable[[Any, Any, RunKey], Any], Any] | None = None
+
+
+def _start_worker(work: Callable[[Any, Any, RunKey], Any], state: Any) -> None:
     global _worker
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
     end_with_parent()
     threadpool_limits(1)
-    _worker = plan
+    _worker = work, state
 
 
 def end_with_parent() -> None:
@@ -110,10 +144,15 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
-def _work(batch: Batch, secret: tuple[bytes, bool]) -> Protected:
+def _work(batch: Any, secret: tuple[bytes, bool]) -> Any:
     if _worker is None:
         raise PubliusError("a worker was used before it was started")
-    return protect_batch(batch, _worker, RunKey(secret[0], seeded_run=secret[1]), threads=1)
+    work, state = _worker
+    return work(state, batch, RunKey(secret[0], seeded_run=secret[1]))
+
+
+def _protected(plan: Plan, batch: Batch, key: RunKey) -> Protected:
+    return protect_batch(batch, plan, key, threads=1)
 
 
 def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None = None) -> Protected:

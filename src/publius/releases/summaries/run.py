@@ -10,18 +10,21 @@ from typing import Any, Final, final
 
 from publius.collections.accuracy import Accuracy, accuracy, sums_say_something
 from publius.collections.authors import author_key, near_duplicates
-from publius.collections.contributions import Contributions
 from publius.documents.corpus import Corpus, open_corpus
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Charge, Ledger
+from publius.releases.engines.cluster import AbstractClusterEngine
+from publius.releases.engines.engine import AbstractEngine
+from publius.releases.engines.run import engine_of
 from publius.releases.engines.run_folder import claimed
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of
 from publius.releases.summaries.report import check_libraries, read_me, render
 from publius.releases.summaries.said import Said
 from publius.releases.summaries.summary import Seen, Summary
+from publius.releases.summaries.work import count_here, count_on_cluster
 from publius.vectors.learning.reference import remembered_texts
 from publius.vectors.learning.topic_metric import files_sha256
 
@@ -87,6 +90,9 @@ def summarize(
     ledger: Ledger | None = None,
     compare: Path | None = None,
     accept_noise: bool = False,
+    engine: str | AbstractEngine = "local",
+    master: str | None = None,
+    workers: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
     notice: Callable[[str], None] = lambda text: None,
 ) -> Finished:
@@ -94,12 +100,18 @@ def summarize(
 
     An account of each author is debited in ``ledger`` once, durably and before anything is drawn; an author who has
     not enough left is left out before anything is chosen. A run that was killed is debited anew when it is repeated:
-    no debit has two draws. ``compare`` is the folder of an earlier summary. ``notice`` hears what only the curator is
-    told. Raises `PolicyError` where nothing could be told apart, unless that is accepted, and for a reference that was
+    no debit has two draws. ``compare`` is the folder of an earlier summary.
+
+    The ``engine`` "local" counts in this process or in ``workers``, "spark" on the cluster at ``master``, whose workers
+    must see the input and ``output``. Who may be one person, or wrote public texts, too, is looked for where this
+    process reads: on a cluster only with a ledger. ``notice`` hears what only the curator is told.
+
+    Raises `PolicyError` where nothing could be told apart, unless that is accepted, and for a reference that was
     learned from these documents; `DataError` for rows without author or with several; `BudgetError` where somebody
     else spends the same budget at the same time.
     """
     check_libraries()
+    chosen = engine_of(engine, master, workers)
     summary.spaces.reference.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
     if summary.spaces.lacking:
         notice(summary.spaces.lacking)
@@ -109,20 +121,26 @@ def summarize(
     for left in remove_leftovers(output):
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
     with claimed(output), _charged(ledger) as paid, new_folder(output) as folder:
-        contributions = Contributions(RunKey.fresh(), summary.documents_per_author)
         authors = _Authors(ledger is not None, _public_authors(summary, notice))
-        spent = (lambda name: False) if ledger is None else ledger.without_room(summary.epsilon)
-        seen = summary.count(
-            summary.rows(corpus), contributions, admitted=lambda name: not spent(name), author=authors.hear,
-            progress=progress,
-        )  # fmt: skip
+        key = RunKey.fresh()
+        if isinstance(chosen, AbstractClusterEngine):
+            if ledger is not None:
+                for _ in summary.read(summary.rows(corpus), Seen(), authors.hear):
+                    pass
+            contributions, seen = count_on_cluster(chosen, summary, corpus, key, folder)
+        else:
+            contributions, seen = count_here(
+                summary, summary.rows(corpus), key, workers or 1, author=authors.hear, progress=progress
+            )
         number = len(authors.names) if ledger is not None else contributions.authors
         if not accept_noise:
             check_says_something(summary, number)
         left_out = 0
         if ledger is not None:
+            spent = ledger.without_room(summary.epsilon)
             admitted = sorted(name for name in authors.names if not spent(name))
             left_out = number - len(admitted)
+            contributions.leave_out(authors.names.difference(admitted))
             ledger.spend(Charge(None, summary.epsilon, name) for name in admitted)
             paid.append(True)
         said = Said(summary.draw(contributions.cells), earlier)

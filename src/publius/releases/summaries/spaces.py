@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -59,14 +59,16 @@ class Spaces:
         encoding = Encoding.of(found.tokenizer, unknown="drop", stop_words=_stop_words(found), padded=False)
         counted = found.counted
         if counted is not None and counted.subjects is not None and embeddings is None:
-            return cls(found, counted.themes, counted.subjects, counted.holding, encoding)
+            return _again(found, counted.subjects, counted.holding, encoding)
         subjects = subjects_of(Embeddings.load(embeddings), found.stop_words)
-        if counted is not None:
-            return cls(found, counted.themes, subjects, None, encoding)
         lacking = (
             f"the reference {found.name!r} {_LACKS}" if found.source.get("format") == "reference" else ""
         )
-        return cls(found, PrototypeThemes(found), subjects, None, encoding, lacking)
+        return _again(found, subjects, None, encoding, "" if counted is not None else lacking)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Themes are parts of the reference, which is opened again where it is stored."""
+        return _again, (self.reference, self.subjects, self.before, self.encoding, self.lacking)
 
     @property
     def themes_sha256(self) -> str:
@@ -85,6 +87,17 @@ class Spaces:
     def tokenizer(self) -> str:
         """How texts are cut into words, with the version of the rules."""
         return PROFILES[self.encoding.profile].label
+
+
+def _again(
+    reference: Reference,
+    subjects: PublicSubjects,
+    before: IndexArray | None,
+    encoding: Encoding,
+    lacking: str = "",
+) -> Spaces:
+    themes = PrototypeThemes(reference) if reference.counted is None else reference.counted.themes
+    return Spaces(reference, themes, subjects, before, encoding, lacking)
 
 
 def _stop_words(reference: Reference) -> StopWords:

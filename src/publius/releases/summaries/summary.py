@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from itertools import islice
 from typing import Any, Final, cast, final
 
 import numpy as np
@@ -29,9 +28,13 @@ from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import RunKey, system_rng
 from publius.privacy.guarantee import Unit
 from publius.privacy.promise import author_promise
+from publius.releases.engines.worker_pool import AT_ONCE
 from publius.releases.summaries.spaces import Spaces
 from publius.settings import SummarySettings
 from publius.vectors.learning.reference import Reference
+
+Written = tuple[str, str, int]
+"""An author's key, a text and its stratum."""
 
 _AT_ONCE: Final = 512
 OWN_KEYS: Final = ("theme", "bag", "passage", "source", "stratum")
@@ -54,6 +57,16 @@ class Seen:
     unreadable: int = 0
     without_author: int = 0
     undeclared: int = 0
+
+    def check_any(self) -> None:
+        """`DocumentError` where there was nothing."""
+        if not self.documents:
+            raise DocumentError("there is no document: check that it is the right file")
+
+    def __iadd__(self, other: Seen) -> Seen:
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        return self
 
 
 @final
@@ -117,12 +130,22 @@ class Summary:
         self._check_fields()
         name = os.fspath(reference) if isinstance(reference, os.PathLike) else reference
         self.spaces = Spaces.of(name, embeddings)
-        self.counting = Counting(
+        self.counting = self._counting()
+
+    def _counting(self) -> Counting:
+        return Counting(
             self.strata,
             self.spaces.themes if self.has("themes") else None,
             self.spaces.subjects if self.has("subjects") else None,
             self.spaces.encoding,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "shares": dict(self.shares.parts), "counting": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= {**state, "shares": Shares(state["shares"])}
+        self.counting = self._counting()
 
     def _check_fields(self) -> None:
         names = [field.name for field in self.strata.fields]
@@ -187,35 +210,54 @@ class Summary:
         rows: Iterable[tuple[int, Row]],
         contributions: Contributions,
         *,
-        admitted: Callable[[str], bool] = lambda author: True,
         author: Callable[[str], object] = lambda author: None,
         progress: Callable[[int], None] = lambda done: None,
     ) -> Seen:
         """Let each row's document count for its author; what was met, for the curator.
 
-        ``author`` hears every author's key, ``admitted`` says whose documents may count. `DataError`, naming a place
-        and nothing that stands there, for a row without author (unless those are left out) or with several, and where
-        there is no row.
+        ``author`` hears every author's key. `DataError`, naming a place and nothing that stands there, for a row
+        without author (unless those are left out) or with several, and where there is no row.
         """
         seen = Seen()
-        for some in _some(rows):
-            counted = [self._read(position, row, seen) for position, row in some]
-            named = [each for each in counted if each is not None]
-            texts, strata = [each[1] for each in named], [each[2] for each in named]
-            cells = self.counting.cells(texts, strata).tolist() if named else []
-            for (key, text, _), cell in zip(named, cells, strict=True):
-                author(key)
-                if admitted(key):
-                    contributions.add(key, text, cell)
-            progress(len(some))
-        if not seen.documents:
-            raise DocumentError("there is no document: check that it is the right file")
+        for written in self.read(rows, seen, author, progress):
+            self.contribute(written, contributions)
+        seen.check_any()
         return seen
 
-    def _read(self, position: int, row: Row, seen: Seen) -> tuple[str, str, int] | None:
-        """Author, text and stratum of a row; None where it is left out."""
+    def read(
+        self,
+        rows: Iterable[tuple[int, Row]],
+        seen: Seen,
+        author: Callable[[str], object] = lambda author: None,
+        progress: Callable[[int], None] = lambda done: None,
+    ) -> Iterator[list[Written]]:
+        """Authors, texts and strata of some rows at a time, counted in ``seen``; raises as `count` does."""
+        some, held = list[Written](), 0
+        for done, (position, row) in enumerate(rows, start=1):
+            written = self._read(position, row, seen)
+            if written is not None:
+                author(written[0])
+                some.append(written)
+                held += len(written[1])
+            if done % _AT_ONCE == 0:
+                progress(_AT_ONCE)
+            if len(some) == _AT_ONCE or held >= AT_ONCE:
+                yield some
+                some, held = [], 0
+        if some:
+            yield some
+
+    def contribute(self, written: Sequence[Written], contributions: Contributions) -> None:
+        """Let these documents count for their authors."""
+        cells = self.counting.cells([each[1] for each in written], [each[2] for each in written])
+        for (author, text, _), cell in zip(written, cells.tolist(), strict=True):
+            contributions.add(author, text, cell)
+
+    def _read(self, position: int, row: Row, seen: Seen) -> Written | None:
+        """Author, text and stratum of a row; None where it is left out. Position 0 is one that is not known."""
         seen.documents += 1
-        where = f"document {position}" + (f" ({row.place})" if row.place else "")
+        number = f"document {position}" if position else "a document"
+        where = number + (f" ({row.place})" if row.place else "")
         try:
             key = author_key(row.fields.get(self.author_field))
         except DataError as error:
@@ -293,9 +335,3 @@ def exact_number(value: float | str | Fraction, what: str) -> Fraction:
     if not 0 < exact <= 10**6 or exact.denominator > 10**12:
         raise UsageError(f"{what} must be a number above 0 with at most twelve decimals, not {value!r:.40}")
     return exact
-
-
-def _some(rows: Iterable[tuple[int, Row]]) -> Iterator[list[tuple[int, Row]]]:
-    rows = iter(rows)
-    while some := list(islice(rows, _AT_ONCE)):
-        yield some
