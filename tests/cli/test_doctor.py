@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms
 from publius.cli import installation
 from publius.cli import self_check as checks
 from publius.errors import EntropyError, PubliusError, StorageError
+from publius.mechanisms.mechanism import TOTAL
 from publius.mechanisms.prototype import Prototype
 from publius.noise.laplace import EuclideanLaplace
 from publius.privacy.ledger import Ledger
@@ -91,7 +92,8 @@ def test_a_reference_is_told_of(publius, tmp_path):
 def test_a_damaged_or_broken_reference_is_found(publius, home, monkeypatch):
     reference = fitted().save(home / "references" / "mine")
     assert publius("doctor")[0] == 0
-    monkeypatch.setattr(Prototype, "law", lambda self, documents: np.eye(len(documents), 3) * 0.9 + 0.03)
+    spoiled = np.eye(9, 3) * 0.9 + 0.03
+    monkeypatch.setattr(Prototype, "weights", lambda self, documents: spoiled[: len(documents)] * TOTAL)
     code, out, _ = publius("doctor")
     assert code == 70
     assert "nats beyond the bound" in out

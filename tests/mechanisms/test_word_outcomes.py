@@ -8,12 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 from publius.cli import app
+from publius.distances.metrics import Euclidean
 from publius.errors import UsageError
+from publius.mechanisms import comparison
 from publius.mechanisms.comparison import Target, compare, draw_curves, find_dial
 from publius.mechanisms.finite.prior import read_prior
 from publius.mechanisms.registry import make_mechanism
 from publius.mechanisms.word_outcomes import binomial_interval, distortion, outcomes
 from publius.noise.randomness import seeded_rng
+from publius.vectors.embeddings import Embeddings
 from toy import WORDS
 
 
@@ -169,3 +172,28 @@ def test_a_prior_needs_every_word_once(embeddings, tmp_path):
         path.write_text(content)
         with pytest.raises(ValueError, match=reason):
             read_prior(path, embeddings)
+
+
+@pytest.mark.parametrize("kept", [0, 2**29])
+def test_distances_of_the_words_are_computed_once(monkeypatch, kept):
+    """Every dial of every mechanism asks for the same ones; where they do not fit they are computed again."""
+    vectors = seeded_rng(5).standard_normal((150, 6))
+    embeddings = Embeddings.from_arrays(
+        [f"w{i}" for i in range(150)], vectors, name="made", tokenizer="glove"
+    )
+    words = np.arange(0, 144, 3)
+    asked = []
+    whole = Euclidean.pairwise
+
+    def pairwise(self, a, b):
+        if len(b) == 150 and len(a) == 16:  # certificates ask for a few
+            asked.append(len(a))
+        return whole(self, a, b)
+
+    target = Target(unchanged=0.5)
+    names = ["exponential", "truncated-exponential"]
+    expected = compare(names, embeddings, target, words)
+    monkeypatch.setattr(comparison, "_KEPT_BYTES", kept)
+    monkeypatch.setattr(Euclidean, "pairwise", pairwise)
+    assert compare(names, embeddings, target, words) == expected
+    assert (sum(asked) == len(words)) == (kept > 0)

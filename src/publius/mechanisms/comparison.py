@@ -11,7 +11,7 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.arrays import IndexArray
+from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError, extra
 from publius.files import write_file
 from publius.mechanisms.finite.base import AbstractFinite
@@ -32,6 +32,7 @@ _SAMPLE = 24  # words that show where a picture should begin and end
 _ENDS = (0.02, 0.98)
 _STRIDE = 1.3
 _STRIDES = 20
+_KEPT_BYTES = 2**29
 _CURVE = (0.4, 0.6, 0.8, 1.0, 1.25, 1.6, 2.2)  # factors of the epsilon found
 
 Evaluate = Callable[[float], Distortion]
@@ -104,14 +105,15 @@ def compare(
             raise UsageError(
                 f"the mechanism {name} has a metric of its own: leave it out or leave out --metric"
             )
-    return [_row(name, embeddings, target, words, draws, curve, given) for name in names]
+    given_words = _Words(embeddings, np.asarray(words, np.int64))
+    return [_row(name, embeddings, target, given_words, draws, curve, given) for name in names]
 
 
 def _row(
     name: str,
     embeddings: Embeddings,
     target: Target,
-    words: IndexArray,
+    words: _Words,
     draws: int,
     curve: bool,
     parameters: dict[str, Any],
@@ -137,6 +139,34 @@ def _row(
 
 
 @final
+class _Words:
+    """Public words and their distances to all others: every dial of every mechanism asks for the same ones.
+
+    They are kept while they fit `_KEPT_BYTES`; of more words they are computed whenever they are asked for.
+    """
+
+    def __init__(self, embeddings: Embeddings, words: IndexArray) -> None:
+        self.words, self._size = words, embeddings.size
+        self._kept: dict[tuple[str, str], Float64Array] = {}
+
+    def distances(self, name: tuple[str, str], exact: Callable[[IndexArray], Float64Array]) -> _Distances:
+        """Those that ``exact`` gives of some words, known as ``name``; of a part of the words in turn."""
+        if 8 * len(self.words) * self._size * (len(self._kept) + 1) > _KEPT_BYTES and name not in self._kept:
+            return lambda part: exact(self.words[part])
+        kept = self._kept.setdefault(name, np.full((len(self.words), self._size), np.nan))
+
+        def known(part: slice) -> Float64Array:
+            if np.isnan(kept[part, 0]).any():
+                kept[part] = exact(self.words[part])
+            return kept[part]
+
+        return known
+
+
+_Distances = Callable[[slice], Float64Array]
+
+
+@final
 class _Axis:
     """A mechanism with one dial: its epsilon, or, where the constant is certified, its scale.
 
@@ -144,7 +174,7 @@ class _Axis:
     """
 
     def __init__(
-        self, name: str, embeddings: Embeddings, words: IndexArray, draws: int, parameters: dict[str, Any]
+        self, name: str, embeddings: Embeddings, words: _Words, draws: int, parameters: dict[str, Any]
     ) -> None:
         self._name, self._embeddings, self._words, self._draws = name, embeddings, words, draws
         taken = parameters_of(name)
@@ -176,14 +206,22 @@ class _Axis:
 
     def _finite(self, kind: type[AbstractFinite], scale: float) -> Distortion:
         shape = kind.shape_at(self._embeddings, scale, **self._parameters)
-        rows = shape.rows(scale)
+        rows, vectors = shape.rows(scale), self._embeddings.vectors
+        outer = self._words.distances(
+            (shape.metric.name, ""), lambda words: shape.metric.pairwise(vectors[words], vectors)
+        )
+        inner = outer
+        if shape.inner is not None:
+            facts = shape.facts()
+            inner = self._words.distances(
+                (facts["metric"], facts["inner"]), lambda words: rows.distances.exact(words, slice(None))
+            )
         return expected_distortion(
-            lambda words: rows.log_probabilities(shape.points.representatives(words)),
-            self._embeddings, shape.metric, self._words,
-        )  # fmt: skip
+            self._words.words, lambda part: rows.log_probabilities_of(inner(part)), outer
+        )
 
     def _simulated(self, epsilon: float) -> Distortion:
-        return distortion(self.mechanism(epsilon), self._words, draws=self._draws, rng=seeded_rng(0))
+        return distortion(self.mechanism(epsilon), self._words.words, draws=self._draws, rng=seeded_rng(0))
 
     def mechanism(self, dial: float) -> Kernel:
         """The mechanism itself, certified. What it keeps of the vectors is made once: see `Kernel.at`."""
@@ -212,7 +250,7 @@ def useful_range(name: str, embeddings: Embeddings, **parameters: Any) -> tuple[
     Found in steps; an end that is not reached is where looking for it stopped.
     """
     words = np.linspace(0, embeddings.size - 1, num=min(_SAMPLE, embeddings.size)).astype(np.int64)
-    axis = _Axis(name, embeddings, np.unique(words), 16, parameters)
+    axis = _Axis(name, embeddings, _Words(embeddings, np.unique(words)), 16, parameters)
     start = _starting_dial(embeddings, finite=axis.finite)
     down = _walked(axis, start, 1 / _STRIDE, lambda share: share <= _ENDS[0])
     up = _walked(axis, start, _STRIDE, lambda share: share >= _ENDS[1])

@@ -13,11 +13,9 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric
 from publius.errors import UsageError
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.noise.randomness import Generator, system_rng
-from publius.vectors.embeddings import Embeddings
 
 DRAWS = 20_000
 REMAINDER = 0.01  # the effective support leaves out at most this probability
@@ -179,7 +177,13 @@ def distortion(
 ) -> Distortion:
     """Exact where output probabilities are available, from ``draws`` draws a word where not."""
     if isinstance(mechanism, AbstractExact):
-        return expected_distortion(mechanism.log_probabilities, mechanism.embeddings, mechanism.metric, words)
+        words = np.asarray(words, np.int64)
+        vectors, metric = mechanism.embeddings.vectors, mechanism.metric
+        return expected_distortion(
+            words,
+            lambda part: mechanism.log_probabilities(words[part]),
+            lambda part: metric.pairwise(vectors[words[part]], vectors),
+        )
     rng = rng or system_rng()
     repeated = np.tile(np.asarray(words, np.int64), draws)
     changed, total = 0, 0.0
@@ -202,17 +206,18 @@ def displacement(mechanism: Kernel, words: IndexArray, outputs: IndexArray) -> f
 
 
 def expected_distortion(
-    rows: Callable[[IndexArray], Float64Array],
-    embeddings: Embeddings,
-    metric: AbstractMetric,
     words: IndexArray,
+    rows: Callable[[slice], Float64Array],
+    distances: Callable[[slice], Float64Array],
 ) -> Distortion:
-    """From exact rows, a few at a time; ``rows(words)`` gives log-probabilities, shape (words, V)."""
+    """From exact rows, a few at a time.
+
+    ``rows`` gives the log-probabilities of a part of ``words``, ``distances`` their distances to all, shape (words, V).
+    """
     stay, distance = [], []
-    vectors = embeddings.vectors
     for start in range(0, len(words), 16):
-        block = np.asarray(words[start : start + 16], np.int64)
-        probabilities = np.exp(rows(block))
-        stay += probabilities[np.arange(len(block)), block].tolist()
-        distance += (probabilities * metric.pairwise(vectors[block], vectors)).sum(axis=1).tolist()
+        part = slice(start, start + 16)
+        probabilities = np.exp(rows(part))
+        stay += probabilities[np.arange(len(probabilities)), words[part]].tolist()
+        distance += np.einsum("ij,ij->i", probabilities, distances(part)).tolist()
     return Distortion(float(np.mean(stay)), float(np.mean(distance)))
