@@ -42,7 +42,10 @@ nitpick_ignore_regex = [
     ("py:class", r"publius\.(noise\.grid\.Grid|text\.bag\.Encoded|privacy\.crowd\.ShareEstimate)"),
     ("py:class", r"publius\.(settings\.(Word|Document)Release|privacy\.ledger\.amounts\.Priced)"),
     ("py:class", r"publius\.vectors\.kernel_choice\.Choice"),
-    ("py:class", r"publius\.collections\.(strata\.Strata|tables\.(Shares|NoisyTable))"),
+    (
+        "py:class",
+        r"publius\.collections\.(strata\.Strata|contributions\.Contributions|tables\.(Shares|NoisyTable))",
+    ),
     ("py:class", r"publius\.noise\.discrete_laplace\.DiscreteLaplace"),
 ]
 

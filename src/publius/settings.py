@@ -825,6 +825,21 @@ class WritingSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ReadersSettings(Settings):
+    """What readers of a first release need."""
+
+    summary: bool = option(
+        False, help="What the collection says, its authors protected: see publius summarize. --author-field is then "
+        "the column of authors in the file, and --epsilon that of each author.",
+    )  # fmt: skip
+    rows: bool = option(False, help="A row for each document; taken where --preserve or a bound is stated.")
+    by: tuple[str, ...] = option(
+        (), help="With --summary: a field with its PUBLIC values, as of publius summarize; repeatable."
+    )
+    accept_noise: bool = option(False, help="With --summary: go on even where nothing could be told apart.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class StartSettings(Settings):
     """The answers of ``publius start``, under the names that ``publius.toml`` has for them."""
 

@@ -71,7 +71,7 @@ def older(tmp_path):
     return store(tmp_path / "older.csv", rows(120, 2))
 
 
-@pytest.mark.parametrize("answers", [None, "{older}\n\n\n\n\n"])
+@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\n\n"])
 def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
     pytest.importorskip("sklearn")
     output = tmp_path / "out"
@@ -81,7 +81,7 @@ def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
         result = json.loads(done.stdout)
         assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1), ("NO EVIDENCE", 3)}
         assert result["inspection"]["delimiter"] == ";"
-    else:  # five answers: the public texts, what to keep, rare words to leave out, the bound, go on
+    else:  # six answers: what readers need, the public texts, what to keep, rare words to leave out, the bound, go on
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
     assert done.returncode in (0, 1, 3), done.stderr

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table, printable
+from publius.cli.console import as_json, print_json, print_table, printable
 from publius.cli.log import say
 from publius.cli.options import Json, MechanismCommand, options
+from publius.errors import UsageError
+from publius.noise.randomness import seeded_rng
 from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings, declared
 
 if TYPE_CHECKING:
@@ -63,8 +65,12 @@ def evaluate(
     An experiment on texts of known authors and topics. With limits (--adds-at-most, --author-at-most,
     --topic-at-least, --bound-at-most) the first line is PASS, FAIL or NO EVIDENCE with the reason, and the
     exit code 0, 1 or 3. PASS and FAIL need the whole 95 % interval on their side; where unprotected texts
-    pass, too, there is no evidence.
+    pass, too, there is no evidence. Where the release is a summary, authors of the corpus are attacked by somebody
+    who knows all other authors' documents: how often he is right about who is in it, beside what the promise allows.
     """
+    if release is not None and _is_summary(release):
+        _membership(corpus, release, work, output, json=json)
+        return
     from publius.evaluation.language_choice import what_is_sent
     from publius.evaluation.prepare import prepared
     from publius.evaluation.runner import Request
@@ -89,6 +95,47 @@ def evaluate(
         )
     write_limits(chosen, output)
     _finish(evaluation.results(), output, json=json)
+
+
+def _is_summary(release: Path) -> bool:
+    from publius.releases.contents import SUMMARY
+    from publius.releases.signoff import read_manifest_of
+
+    return read_manifest_of(release).get("kind") == SUMMARY
+
+
+def _membership(corpus: str, release: Path, work: ExperimenterSettings, output: Path, *, json: bool) -> None:
+    from publius.evaluation.membership import ATTACKS, membership, of_release
+    from publius.files import new_folder, write_file
+
+    summary = of_release(release)
+    if work.topics is not None:
+        raise UsageError("a summary is attacked by what its counts tell: --topics has no part in it")
+    rows = [row.fields for _, row in summary.corpus(corpus).rows()]
+    with progress_shown(quiet=json) as progress:
+        done = 0
+
+        def more(count: int) -> None:
+            nonlocal done
+            done += count
+            progress("attacks", done, ATTACKS)
+
+        rng = None if work.seed is None else seeded_rng(work.seed)
+        found = membership(summary, rows, rng=rng, progress=more)
+    facts = {
+        **asdict(found),
+        "epsilon": float(summary.epsilon),
+        "holds": found.holds,
+        "sentence": found.sentence,
+    }
+    with new_folder(output) as folder, write_file(folder / "membership.json", 0o600) as file:
+        file.write((as_json(facts) + "\n").encode())
+    if json:
+        print_json(facts)
+    else:
+        typer.echo(found.sentence)
+    if not found.holds:
+        raise typer.Exit(1)
 
 
 def report(

@@ -31,8 +31,10 @@ from publius.evaluation.steps.questions import (
     NONE,
     PRESERVE,
     PUBLIC,
+    READERS,
     RELEASE,
     STOP,
+    SUMMARY,
     TEXT_FIELD,
     TOPIC_FIELD,
     WITHOUT_EVIDENCE,
@@ -40,7 +42,7 @@ from publius.evaluation.steps.questions import (
     Question,
     with_columns,
 )
-from publius.settings import StartSettings
+from publius.settings import ReadersSettings, StartSettings
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -74,6 +76,10 @@ def start(
         Path, typer.Option(help="New folder for release, evaluation, signoff.html and publius.toml.")
     ],
     answers: StartSettings,
+    readers: ReadersSettings,
+    ledger: Annotated[
+        Path | None, typer.Option(help="With --summary: budget to debit, once for each author.")
+    ] = None,
     config: Annotated[
         Path | None, typer.Option(help="Answers from a publius.toml; options come first.")
     ] = None,
@@ -81,6 +87,8 @@ def start(
     json: Json = False,
 ) -> None:
     """Release a file of texts step by step, to a page to sign.
+
+    It asks first what readers need: a summary of them, or a row for each.
 
     Exits 1 if the verdict is FAIL and 3 if it is NO EVIDENCE. After a FAIL it lists alternatives. A bound that you
     stated is released all the same, and the page says FAIL; a bound that was only proposed is not released, nor are
@@ -91,13 +99,21 @@ def start(
     choices = answers if config is None else together(answers, read_config(config))
     began = time.monotonic()
     with contextlib.redirect_stdout(io.StringIO()) if json else contextlib.nullcontext():
+        ask = Asking(yes=yes or json)
         try:
-            result = _walk(file, output, choices, _Asking(yes=yes or json))
+            if _needs_summary(choices, readers, ledger, ask):
+                from publius.cli.start_summary import summary_walk
+
+                result = summary_walk(file, output, choices, readers, ledger, ask)
+            else:
+                result = _walk(file, output, choices, ask)
         except _NotReleased as stopped:
             result = stopped.result
     result["seconds"] = round(time.monotonic() - began, 1)
     if json:
         print_json(result)
+    elif "summary" in result:
+        show_summary_end(result)
     else:
         show_end(result)
     if code := _exit_code(result):
@@ -110,6 +126,20 @@ def _exit_code(result: dict[str, Any]) -> int:
     return 0 if result["verdict"] is None else EXIT_CODES[result["verdict"]]
 
 
+def _needs_summary(choices: Choices, readers: ReadersSettings, ledger: Path | None, ask: Asking) -> bool:
+    """Whether readers need what the collection says: stated, or asked first; scripts of rows are asked nothing."""
+    if readers.summary and readers.rows:
+        raise UsageError(
+            "a first release is a summary or has a row for each document: choose --summary or --rows"
+        )
+    if not readers.summary and (readers.by or readers.accept_noise or ledger is not None):
+        raise UsageError("--by, --accept-noise and --ledger go with --summary")
+    stated = choices.preserve or choices.bound or choices.find or choices.public or choices.without_evidence
+    if readers.summary or readers.rows or stated or ask.yes:
+        return readers.summary
+    return ask(READERS) == SUMMARY
+
+
 def run_start(
     file: Path, output: Path, answers: Choices, *, measured: bool = True, shown: bool = True
 ) -> dict[str, Any]:
@@ -117,12 +147,12 @@ def run_start(
 
     What is not ``measured`` is not signed for either.
     """
-    return _walk(file, output, answers, _Asking(yes=True), measured=measured, shown=shown)
+    return _walk(file, output, answers, Asking(yes=True), measured=measured, shown=shown)
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class Asking:
     """Questions to the one who runs it; with ``yes`` every proposed answer is taken."""
 
     yes: bool
@@ -154,7 +184,7 @@ class _Asking:
 
 
 def _walk(
-    file: Path, output: Path, choices: Choices, ask: _Asking, *, measured: bool = True, shown: bool = False
+    file: Path, output: Path, choices: Choices, ask: Asking, *, measured: bool = True, shown: bool = False
 ) -> dict[str, Any]:
     from publius.evaluation.steps.walk import Walk
     from publius.evaluation.steps.workflow import ReleaseWorkflow, folder_for
@@ -162,8 +192,8 @@ def _walk(
 
     check_new_folder(output)
     typer.echo("1. What is in the file")
-    found, choices = _texts(file, choices, ask)
-    _show(found)
+    found, choices = texts_in(file, choices, ask)
+    show_found(found)
     choices = _losing(found, choices, ask)
     choices, older = _public(choices, ask)
     choices = _kept(choices, older, ask)
@@ -207,7 +237,7 @@ def _result(walk: Walk, judged: Judged | None, output: Path | None, commands: li
 # 1. The file, the public texts, what to keep ---------------------------------------------------------------
 
 
-def _texts(file: Path, choices: Choices, ask: _Asking) -> tuple[Inspection, Choices]:
+def texts_in(file: Path, choices: Choices, ask: Asking) -> tuple[Inspection, Choices]:
     """The file with its column of texts, which is asked for where it was not found or is none."""
     from publius.evaluation.steps.walk import looked_at
 
@@ -236,7 +266,8 @@ def _texts(file: Path, choices: Choices, ask: _Asking) -> tuple[Inspection, Choi
     return found, replace(choices, text_field=found.text_field)
 
 
-def _show(found: Inspection) -> None:
+def show_found(found: Inspection) -> None:
+    """What was found in the file."""
     from publius.documents.table_form import TableForm
 
     if found.delimiter is not None and found.encoding is not None:
@@ -250,7 +281,7 @@ def _show(found: Inspection) -> None:
             typer.echo(f"   {printable(problem)}")
 
 
-def _losing(found: Inspection, choices: Choices, ask: _Asking) -> Choices:
+def _losing(found: Inspection, choices: Choices, ask: Asking) -> Choices:
     """Go on without documents that cannot be read: where they are many somebody has to say so, else `DocumentError`."""
     from publius.releases.preflight import check_loss, too_many
 
@@ -264,7 +295,7 @@ def _losing(found: Inspection, choices: Choices, ask: _Asking) -> Choices:
     return replace(choices, accept_loss=True)
 
 
-def _public(choices: Choices, ask: _Asking) -> tuple[Choices, Older | None]:
+def _public(choices: Choices, ask: Asking) -> tuple[Choices, Older | None]:
     """The public texts, or none where that was chosen."""
     from publius.evaluation.steps.older import SAMPLES, Older
 
@@ -293,7 +324,7 @@ def _public(choices: Choices, ask: _Asking) -> tuple[Choices, Older | None]:
     return choices, older
 
 
-def _columns(choices: Choices, ask: _Asking) -> Choices:
+def _columns(choices: Choices, ask: Asking) -> Choices:
     """The answers with the columns of authors and topics, asked for where they are needed and not there."""
     from publius.evaluation.steps.older import public_columns
 
@@ -322,7 +353,7 @@ def _of_kind(older: Older) -> str:
     return f"{topics}: packaged passages of old books and papers, to try with. They say nothing about your texts."
 
 
-def _without_evidence(choices: Choices, why: str, ask: _Asking) -> Choices:
+def _without_evidence(choices: Choices, why: str, ask: Asking) -> Choices:
     """Go no further than a stated choice."""
     if not choices.without_evidence:
         said = f"{why}, so there will be no evidence that authors are hidden"
@@ -337,7 +368,7 @@ def _without_evidence(choices: Choices, why: str, ask: _Asking) -> Choices:
     return replace(choices, without_evidence=True)
 
 
-def _kept(choices: Choices, older: Older | None, ask: _Asking) -> Choices:
+def _kept(choices: Choices, older: Older | None, ask: Asking) -> Choices:
     if choices.preserve is None:
         kept: Any = ask(_proposing(choices, older))
         choices = replace(choices, preserve=kept)
@@ -364,7 +395,7 @@ def _proposing(choices: Choices, older: Older | None) -> Question:
 # 2 to 4. Learn, show, how strongly ------------------------------------------------------------------------
 
 
-def _learn(flow: ReleaseWorkflow, ask: _Asking, *, shown: bool) -> None:
+def _learn(flow: ReleaseWorkflow, ask: Asking, *, shown: bool) -> None:
     typer.echo("2. What is public")
     walk = flow.walk
     if walk.reference is None:
@@ -404,7 +435,7 @@ def _bar(flow: ReleaseWorkflow) -> Iterator[None]:
         yield
 
 
-def _words(walk: Walk, ask: _Asking, *, shown: bool) -> Walk:
+def _words(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     """The walk with the rare words that do not become public: stated, or asked for where there are any."""
     from publius.vectors.learning.public_words import left_out, wording
 
@@ -457,7 +488,7 @@ def _before_and_after(walk: Walk, *, shown: bool) -> None:
         typer.echo(f"   after:{printable(label)} {printable(words)}, ... ({each.size:,} words)")
 
 
-def _strength(walk: Walk, ask: _Asking) -> Walk:
+def _strength(walk: Walk, ask: Asking) -> Walk:
     """The walk with its bound, or epsilon: stated, or proposed in words."""
     typer.echo("4. How strongly to protect")
     choices = walk.choices
@@ -477,7 +508,7 @@ def _strength(walk: Walk, ask: _Asking) -> Walk:
 # 5. Attack, and what else could be had --------------------------------------------------------------------
 
 
-def _measured(flow: ReleaseWorkflow, ask: _Asking, *, stated: bool) -> None:
+def _measured(flow: ReleaseWorkflow, ask: Asking, *, stated: bool) -> None:
     """Attack the setting that is to be released until one is to be; nothing where nobody can be named."""
     from publius.evaluation.steps.measuring import power
 
@@ -516,7 +547,7 @@ def _measured(flow: ReleaseWorkflow, ask: _Asking, *, stated: bool) -> None:
         flow.again_at(float(answer))
 
 
-def _goes_on_without_evidence(flow: ReleaseWorkflow, ask: _Asking) -> bool:
+def _goes_on_without_evidence(flow: ReleaseWorkflow, ask: Asking) -> bool:
     """Whether to release where nothing was shown: what has a bound between any two documents, words if asked for."""
     if flow.refused is None:
         typer.echo(
@@ -542,7 +573,7 @@ def _tell_alternatives(flow: ReleaseWorkflow) -> None:
 # 6 and 7. Release, and the page ---------------------------------------------------------------------------
 
 
-def _release(flow: ReleaseWorkflow, ask: _Asking, *, signed: bool = True) -> None:
+def _release(flow: ReleaseWorkflow, ask: Asking, *, signed: bool = True) -> None:
     typer.echo("6. Release")
     with waiting("looking at the texts"):
         warnings = flow.warnings()
@@ -561,6 +592,17 @@ def _release(flow: ReleaseWorkflow, ask: _Asking, *, signed: bool = True) -> Non
         failed = flow.judged is not None and flow.judged.verdict == "FAIL"
         typer.echo("7. The page that says FAIL" if failed else "7. The page to sign")
         flow.sign()
+
+
+def show_summary_end(result: dict[str, Any]) -> None:
+    """Where a summary is, and the commands that do the same."""
+    typer.echo(
+        f"\nRead {result['summary']}/report.html and {result['signoff']} in a browser, print the page, sign it. The "
+        f"summary may leave: {result['summary']}"
+    )
+    typer.echo("\nThe same by single commands:")
+    for command in result["commands"]:
+        typer.echo(f"  {printable(command)}")
 
 
 def show_end(result: dict[str, Any]) -> None:

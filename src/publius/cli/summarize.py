@@ -71,7 +71,7 @@ def summarize(
     summary = _summary(settings, author_field)
     finished = _run(input, summary, output, ledger, going)
     told = {"output": str(output), **finished.manifest}
-    _tell_curator(finished)
+    tell_curator(finished)
     with standard_output(f"the summary in {output} is complete"):
         typer.echo(as_json(told) if json else _said(finished, output))
 
@@ -103,7 +103,7 @@ def _run(
         )  # fmt: skip
 
 
-def _tell_curator(finished: Finished) -> None:
+def tell_curator(finished: Finished) -> None:
     """What only the curator may know: on standard error, never in the folder."""
     seen = finished.seen
     say("What follows describes your documents; it is for you alone and stands in no file.")

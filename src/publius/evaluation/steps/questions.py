@@ -111,6 +111,45 @@ def among(columns: Sequence[str]) -> tuple[Option, ...]:
     return tuple(Option(name) for name in columns)
 
 
+ROWS: Final = "rows"
+SUMMARY: Final = "summary"
+
+READERS: Final = Question(
+    name="readers",
+    words="What readers need",
+    options=(
+        Option(
+            SUMMARY,
+            "What the collection says",
+            "How many wrote about what, what is new, in which words; each author is protected with all documents.",
+        ),
+        Option(ROWS, "A row for each document", "A protected bag of words for each document."),
+    ),
+    proposed=ROWS,
+)
+"""The first question, unless an answer that only one of the two has is stated."""
+
+WRITER: Final = Question(
+    name="author_field",
+    words="Which column says who wrote each document: who is protected, with all documents",
+    otherwise="a summary protects authors, and no column of authors was found: name it with --author-field. Nothing "
+    "was released",
+)
+"""Its options are the columns of the file."""
+
+STRATUM: Final = Question(
+    name="by",
+    words="Is this list public, whatever anybody wrote? Then documents are counted by it",
+    options=(Option(YES), Option(NO)),
+    proposed=NO,
+    open="or the public values with commas",
+)
+"""Asked of each column with few values; where nobody is asked, no value that was seen is taken to be public."""
+
+EPSILON_OF_AUTHOR: Final = Question(
+    name="epsilon", words="Epsilon of each author with all documents", proposed="1", number=True
+)
+
 TEXT_FIELD: Final = Question(name="text_field", words="Which column holds the texts")
 """Its options are the columns of the file."""
 

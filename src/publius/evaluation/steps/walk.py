@@ -69,7 +69,7 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
         text_field=choices.text_field,
         delimiter=choices.delimiter,
         encoding=choices.encoding,
-        **_reading(choices),
+        **reading(choices),
     )
     _check_form(file, choices, found)
     if not found.words:
@@ -87,7 +87,7 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
     return found
 
 
-def _reading(choices: Choices) -> dict[str, Any]:
+def reading(choices: Choices) -> dict[str, Any]:
     """How folders, links and foreign files are read."""
     seconds = {} if choices.reading_seconds is None else {"reading_seconds": choices.reading_seconds}
     return {"subfolders": choices.subfolders, "follow_links": choices.follow_links, **seconds}
@@ -303,7 +303,7 @@ class Walk:
         return open_corpus(
             self.file, number=not self.choices.publish_ids, text_field=self.found.text_field or "text",
             delimiter=self.found.delimiter, encoding=self.found.encoding or self.choices.encoding,
-            **_reading(self.choices),
+            **reading(self.choices),
         )  # fmt: skip
 
     def texts(self) -> Iterator[str]:

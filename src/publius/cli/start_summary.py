@@ -1,0 +1,118 @@
+"""``publius start`` where readers need what the collection says."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from publius.cli.console import printable, progress_bar, waiting
+from publius.cli.start import Asking, show_found, texts_in
+from publius.cli.summarize import tell_curator
+from publius.errors import UsageError
+from publius.evaluation.steps.questions import (
+    EPSILON_OF_AUTHOR,
+    GO_ON,
+    NO,
+    STRATUM,
+    WRITER,
+    YES,
+    with_columns,
+)
+from publius.settings import ReadersSettings, StartSettings
+
+if TYPE_CHECKING:
+    from publius.evaluation.steps.summarizing import Seen, SummaryWorkflow
+
+
+def summary_walk(
+    file: Path,
+    output: Path,
+    choices: StartSettings,
+    readers: ReadersSettings,
+    ledger: Path | None,
+    ask: Asking,
+) -> dict[str, Any]:
+    """Ask what has to be known, say how sure the counts will be, and release the summary with a page to sign."""
+    from publius.evaluation.steps.summarizing import FOLDER, SummaryWorkflow, column_of_authors, seen
+    from publius.files import check_new_folder
+
+    check_new_folder(output)
+    typer.echo("1. What is in the file")
+    found, choices = texts_in(file, choices, ask)
+    show_found(found)
+    names = [name for name in found.columns if name != found.text_field]
+    author = column_of_authors(found, choices)
+    if choices.author_field is None:
+        author = ask(replace(with_columns(WRITER, names), proposed=author))
+    if author not in names:
+        raise UsageError(
+            f"there is no column {author!r:.80} of authors: found are {', '.join(map(repr, names))}"
+        )
+    choices = replace(choices, author_field=author)
+    with waiting("looking at the columns"):
+        private = seen(file, found, choices)
+    typer.echo("2. What to count by")
+    by = list(readers.by) or _strata(private, ask)
+    if not by:
+        typer.echo("   By nothing: all documents together.")
+    with waiting("opening the reference and the word vectors"):
+        flow = SummaryWorkflow(file, found, choices, by)
+    typer.echo("3. How sure the counts will be")
+    flow = _epsilon(flow, private, choices, ask)
+    if not readers.accept_noise:
+        flow.check(private.authors)
+    typer.echo("4. The summary")
+    typer.echo(f"   {printable(flow.summary.promise)}")
+    if not ask.agreed(GO_ON):
+        raise UsageError("cancelled; nothing was released")
+    finished = _release(flow, output, ledger, readers)
+    tell_curator(finished)
+    return {
+        "verdict": None,
+        "summary": str(output / FOLDER),
+        "signoff": str(output / "signoff.html"),
+        "by": by,
+        "epsilon": flow.epsilon,
+        "commands": flow.commands(output),
+    }
+
+
+def _strata(private: Seen, ask: Asking) -> list[str]:
+    """Columns with few values whose list is public, as the curator says."""
+    from publius.evaluation.steps.summarizing import declared
+
+    found = []
+    for name, values in private.values.items():
+        shown = ", ".join(values) if sys.stderr.isatty() else f"{len(values):,}, shown on a terminal only"
+        typer.echo(f"   The column {printable(repr(name))} has few values: {printable(shown)}.")
+        answer = ask(STRATUM)
+        if answer == YES:
+            found.append(declared(name, values))
+        elif answer != NO:
+            found.append(f"{name}={answer}")
+    return found
+
+
+def _epsilon(flow: SummaryWorkflow, private: Seen, choices: StartSettings, ask: Asking) -> SummaryWorkflow:
+    """With the epsilon that is stated, or chosen with its accuracy in sight."""
+    if choices.epsilon is None:
+        for sentence in flow.accuracy(private.authors):
+            typer.echo(f"   At epsilon {flow.epsilon:g}, {sentence}")
+        flow = flow.at(float(ask(EPSILON_OF_AUTHOR)))
+    for sentence in flow.accuracy(private.authors):
+        typer.echo(f"   At epsilon {flow.epsilon:g}, {sentence}")
+    return flow
+
+
+def _release(flow: SummaryWorkflow, output: Path, ledger: Path | None, readers: ReadersSettings) -> Any:
+    from publius.privacy.ledger import Ledger
+
+    with progress_bar("documents", None) as progress:
+        return flow.release(
+            output, None if ledger is None else Ledger(ledger), accept_noise=readers.accept_noise, progress=progress,
+            notice=lambda text: typer.echo(f"   {printable(text)}"),
+        )  # fmt: skip

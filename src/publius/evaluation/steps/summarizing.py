@@ -1,0 +1,172 @@
+"""A first release that is a summary: what to count by is shown to the curator, never taken from the documents.
+
+The values of a column are private until the curator says that their list is public. What follows from it, the tables
+and their accuracy, is made of public numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, final
+
+from publius.collections.authors import author_key
+from publius.collections.strata import OTHER, Strata
+from publius.documents.corpus import Corpus, open_corpus
+from publius.documents.inspection import Inspection
+from publius.errors import DataError
+from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.older import AUTHORS
+from publius.evaluation.steps.walk import SIGNOFF, reading
+from publius.files import new_folder, write_file
+from publius.privacy.ledger import Ledger
+from publius.releases.signoff import sign_off
+from publius.releases.summaries.run import Finished, check_says_something, expected, summarize
+from publius.releases.summaries.summary import Summary
+from publius.settings import SummarySettings
+
+FOLDER: Final = "summary"
+FEW: Final = 30
+"""Columns with more different values are no list that somebody could have declared."""
+
+
+def column_of_authors(found: Inspection, choices: Choices) -> str | None:
+    """The column that is stated, or one that is called as such columns are; None where there is none."""
+    if choices.author_field is not None:
+        return choices.author_field
+    by_name = {name.casefold(): name for name in found.columns}
+    return next(
+        (by_name[name] for name in AUTHORS if name in by_name and by_name[name] != found.text_field), None
+    )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What stands in a file beside its texts; private, for the curator's eyes only.
+
+    Attributes:
+        authors: how many there are.
+        values: of each column with few values, these, the most frequent first.
+    """
+
+    authors: int
+    values: dict[str, tuple[str, ...]]
+
+
+def seen(file: Path, found: Inspection, choices: Choices) -> Seen:
+    """Look at the columns beside the texts."""
+    columns = [name for name in found.columns if name not in (found.text_field, choices.author_field)]
+    counts: dict[str, Counter[str]] = {name: Counter() for name in columns}
+    authors: set[str] = set()
+    for _, row in _corpus(file, found, choices, columns).rows():
+        try:
+            author = author_key(row.fields.get(choices.author_field or ""))
+        except DataError:
+            author = None
+        if author is not None:
+            authors.add(author)
+        for name in list(counts):
+            value = row.fields.get(name)
+            if isinstance(value, str | int | float) and str(value).strip():
+                counts[name][str(value).strip()] += 1
+            if len(counts[name]) > FEW:
+                del counts[name]
+    values = {
+        name: tuple(value for value, _ in found.most_common() if value != OTHER)
+        for name, found in counts.items()
+        if len(found) > 1
+    }
+    return Seen(len(authors), values)
+
+
+def _corpus(file: Path, found: Inspection, choices: Choices, columns: Sequence[str]) -> Corpus:
+    keep = tuple(name for name in (*columns, choices.author_field) if name is not None)
+    return open_corpus(
+        file, text_field=found.text_field or "text", keep=keep, number=True, delimiter=choices.delimiter,
+        encoding=choices.encoding, **reading(choices),
+    )  # fmt: skip
+
+
+def declared(field: str, values: Sequence[str]) -> str:
+    """A field with its values as ``--by`` has them."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return f"{field}={line.getvalue()}"
+
+
+@final
+class SummaryWorkflow:
+    """A summary as a first release: its accuracy, the folder, the page to sign.
+
+    Attributes:
+        summary: that is asked for.
+    """
+
+    def __init__(self, file: Path, found: Inspection, choices: Choices, by: Sequence[str]) -> None:
+        """Raises what `Summary` raises."""
+        self._file, self._found, self._choices = file, found, choices
+        self._by, self.epsilon = tuple(by), choices.epsilon or 1.0
+        strata = Strata.parse(self._by)
+        self._columns = [field.name for field in strata.fields]
+        self.summary = Summary(
+            choices.reference, self.epsilon, by=strata, author_field=choices.author_field or "author",
+            text_field=found.text_field or SummarySettings.text_field,
+        )  # fmt: skip
+
+    def at(self, epsilon: float) -> SummaryWorkflow:
+        """The same with another epsilon."""
+        return SummaryWorkflow(self._file, self._found, replace(self._choices, epsilon=epsilon), self._by)
+
+    def accuracy(self, authors: int) -> list[str]:
+        """How far counts may be off, in sentences."""
+        return [
+            f"{name}: {each.cells:,} counts, each within {each.count_95:,} documents (95 %), all at once within "
+            f"{each.all_95:,}."
+            for name, each in expected(self.summary, authors).items()
+        ]
+
+    def check(self, authors: int) -> None:
+        """`PolicyError` where nothing could be told apart."""
+        check_says_something(self.summary, authors)
+
+    def release(
+        self,
+        output: Path,
+        ledger: Ledger | None,
+        *,
+        accept_noise: bool,
+        progress: Callable[[int], None],
+        notice: Callable[[str], None],
+    ) -> Finished:
+        """The summary and the page to sign in the new folder ``output``, whole or not at all."""
+        corpus = _corpus(self._file, self._found, self._choices, self._columns)
+        with new_folder(output) as folder:
+            finished = summarize(
+                corpus, self.summary, folder / FOLDER, ledger=ledger, accept_noise=accept_noise, progress=progress,
+                notice=notice,
+            )  # fmt: skip
+            with write_file(folder / SIGNOFF, 0o600) as page:
+                page.write(sign_off(folder / FOLDER))
+        return finished
+
+    def commands(self, output: Path) -> list[str]:
+        """Which single commands do the same."""
+        arguments: list[Any] = [
+            "publius",
+            "summarize",
+            self._file,
+            "--author-field",
+            self.summary.author_field,
+        ]
+        arguments += ["--text-field", self.summary.text_field, "--epsilon", f"{self.epsilon:g}"]
+        arguments += [part for each in self._by for part in ("--by", each)]
+        if self._choices.reference is not None:
+            arguments += ["--reference", self._choices.reference]
+        page = ["publius", "signoff", output / FOLDER, "--output", output / SIGNOFF]
+        return [shlex.join(map(str, each)) for each in ([*arguments, "--output", output / FOLDER], page)]

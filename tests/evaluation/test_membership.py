@@ -1,0 +1,80 @@
+"""Membership of an author in a summary, attacked by somebody who knows everything else, beside what epsilon allows."""
+
+import json
+import math
+
+import pytest
+
+from publius.collections.tables import NoisyTable
+from publius.errors import DataError
+from publius.evaluation.membership import membership, of_release
+from publius.noise.randomness import seeded_rng
+from publius.releases.summaries import summary as summaries
+from publius.releases.summaries.run import summarize
+from publius.releases.summaries.summary import Summary
+from references import fitted, public_documents
+
+ROWS = [
+    {"author": f"author {place % 50}", "topic": topic, "text": " ".join(words)}
+    for place, (words, topic) in enumerate(public_documents(150))
+]
+
+
+@pytest.fixture
+def summary(embeddings, tmp_path):
+    reference = fitted().save(tmp_path / "reference")
+    vectors = embeddings.save(tmp_path / "vectors")
+    return Summary(
+        reference,
+        1,
+        2,
+        {"topic": ["music", "court"]},
+        "totals=0.3,themes=0.7",
+        embeddings=str(vectors.folder),
+    )
+
+
+def test_nobody_is_right_more_often_than_epsilon_allows(summary, monkeypatch):
+    """Draws repeat here, so that chance decides nothing; the attack finds something, and less than it may."""
+    found = seeded_rng(3)
+    monkeypatch.setattr(summaries, "system_rng", lambda: found)
+    result = membership(summary, ROWS, attacks=300, rng=seeded_rng(4))
+    assert result.bound == pytest.approx(math.e / (1 + math.e))
+    assert 0.5 < result.success <= result.bound
+    assert result.holds
+    assert (result.attacks, result.authors) == (300, 50)
+    assert f"{result.success:.3f}" in result.sentence
+    assert "0.7311 at most" in result.sentence
+
+
+def test_a_summary_without_noise_is_found_out(summary, monkeypatch):
+    """The adversary is right nearly always, beyond the bound: two authors alike are the exception."""
+    monkeypatch.setattr(
+        summaries, "noisy_table", lambda counts, *, epsilon, per_author, rng: NoisyTable(counts, None)
+    )
+    result = membership(summary, ROWS, attacks=100, rng=seeded_rng(4))
+    assert result.success > 0.95
+    assert not result.holds
+
+
+def test_one_author_is_too_few(summary):
+    with pytest.raises(DataError, match="two at least"):
+        membership(summary, ROWS[:1])
+
+
+def test_a_released_summary_is_attacked_as_it_was_made(summary, publius, tmp_path):
+    """Through the command: epsilon, shares, strata and reference are those of the manifest."""
+    corpus = tmp_path / "public.jsonl"
+    corpus.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    made = Summary("themes", "1/3", by=["month=2026-01..2026-02"], shares="totals=1/3,themes=2/3")
+    summarize(made.corpus(corpus), made, tmp_path / "out", accept_noise=True)
+    again = of_release(tmp_path / "out")
+    assert (again.epsilon, again.shares, again.cells) == (made.epsilon, made.shares, made.cells)
+    assert again.strata == made.strata
+    code, told, _ = publius(
+        "evaluate", corpus, "--release", tmp_path / "out", "--output", tmp_path / "found", "--json"
+    )
+    facts = json.loads(told)
+    assert (code, facts["holds"]) == (0, True)
+    assert facts["bound"] == pytest.approx(1 / (1 + math.exp(-1 / 3)))
+    assert json.loads((tmp_path / "found" / "membership.json").read_text()) == facts
