@@ -42,6 +42,11 @@ def test_a_key_is_its_own_key(text):
     assert author_key(author_key(text)) == author_key(text)
 
 
+def test_characters_that_show_nothing_make_no_other_author():
+    assert {author_key("ann" + "\u200b" * count) for count in range(6)} == {"ann"}
+    assert author_key("\u200b\ufeff") is None
+
+
 def test_near_duplicates_are_shown_and_nothing_else():
     keys = ["john smith", "smith, john", "jóhn smith", "jon smith", "peter jones", "peter  jones", "mary", "mery",
             "c-10017", "c-10018", "annabel", "anneabel", "o'neill", "oneill", "zoe\u200b", "zoe"]  # fmt: skip

@@ -16,7 +16,9 @@ _APOSTROPHES: Final = "'\u2019\u02bc`"
 
 
 def author_key(value: object) -> str | None:
-    """What an author's id is compared by: NFKC, casefold and trimmed; None where no author is named.
+    """What an author's id is compared by: NFKC, casefold and trimmed, without characters that show nothing.
+
+    None where no author is named.
 
     Numbers are written in decimal; 17.0 is 17, as spreadsheets give whole numbers. A list of one name is that name.
     `DataError` for several authors or anything else: the caller adds the place of the row. No id is in the message.
@@ -35,7 +37,8 @@ def author_key(value: object) -> str | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
-    folded = unicodedata.normalize("NFKC", str(value)).casefold()
+    shown = "".join(character for character in str(value) if unicodedata.category(character) != "Cf")
+    folded = unicodedata.normalize("NFKC", shown).casefold()
     return unicodedata.normalize("NFKC", folded).strip() or None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
@@ -11,7 +12,8 @@ from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.registry import remade
 from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import Guarantee
-from publius.privacy.promise import crowd_promise, promise
+from publius.privacy.promise import author_promise, crowd_promise, promise
+from publius.releases.contents import SUMMARY
 from publius.releases.near import LARGEST_DELTA, check_not_empty, emptiness
 from publius.releases.plan import DECLARED_VALUE, Plan, published, publius_version
 from publius.settings import ReleaseSettings
@@ -72,8 +74,8 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
         emptiness(max(manifest["delta"], manifest.get("bound_delta", 0.0)), None), "Nobody can sign for it"
     )
     try:
-        wrong = sorted(_wrong(manifest))
-    except (KeyError, TypeError, ValueError, UsageError):
+        wrong = sorted(_wrong_of_summary(manifest) if manifest["kind"] == SUMMARY else _wrong(manifest))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, UsageError):
         raise DataError(f"the manifest is damaged, or of another version: {_ANEW}") from None
     if wrong:
         raise DataError(
@@ -118,6 +120,43 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
             yield "probability_kept"
         if manifest["vocabulary_sha256"] != mechanism.vocabulary.sha256:
             yield "mechanism_parameters"
+
+
+def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The same of a summary: all of its promise follows from epsilon, c, the shares and the strata."""
+    epsilon, c = Fraction(manifest["epsilon_exactly"]), manifest["documents_per_author"]
+    if not _count(1)(c) or epsilon <= 0:
+        yield "documents_per_author" if epsilon > 0 else "epsilon_exactly"
+        return
+    if not math.isclose(manifest["epsilon"], epsilon, rel_tol=_SLACK):
+        yield "epsilon"
+    if not math.isclose(manifest["epsilon_added_or_left_out"], epsilon / 2, rel_tol=_SLACK):
+        yield "epsilon_added_or_left_out"
+    always = {"delta": 0, "unit": "author", "level": "author", "neighbours": "replace", "evidence": "proven"}
+    yield from (name for name, value in always.items() if manifest[name] != value)
+    parts = {name: Fraction(table["epsilon"]) for name, table in manifest["tables"].items()}
+    shares = manifest["shares"]
+    if set(shares) != set(parts) or any(
+        not math.isclose(shares[name], part / epsilon, rel_tol=_SLACK) for name, part in parts.items()
+    ):
+        yield "shares"
+    strata = math.prod(len(labels) for labels in manifest["strata"].values())
+    for name, table in manifest["tables"].items():
+        fits = (
+            table["cells"] == strata
+            if name == "totals"
+            else name == "subjects" or table["cells"] % strata == 0
+        )
+        if parts[name] <= 0 or Fraction(table["scale"]) != 2 * c / parts[name] or not fits:
+            yield f"table of {name}"
+    if sum(parts.values()) > epsilon or manifest["cells"] != sum(
+        table["cells"] for table in manifest["tables"].values()
+    ):
+        yield "tables"
+    if manifest.get("publius_version") == publius_version() and manifest["promise"] != author_promise(
+        epsilon, c
+    ):
+        yield "promise"
 
 
 def _mechanism(manifest: Mapping[str, Any]) -> Mechanism | None:

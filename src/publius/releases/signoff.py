@@ -211,8 +211,7 @@ def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
         raise PolicyError(
             f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
         )
-    if manifest["kind"] != SUMMARY:
-        check_statements(manifest)
+    check_statements(manifest)
     files = check_contents(release, manifest)
     if manifest["kind"] != SUMMARY:  # a summary promises the same whatever lies near what
         check_not_empty(emptiness_of(manifest), "Nobody can sign for it")

@@ -329,15 +329,15 @@ class Csv(AbstractWriter):
             else []
         )
         named = PROTOTYPE if self.layout.prototypes else ()
-        labels = map(_spreadsheet_safe, self.layout.labels)
+        labels = map(spreadsheet_safe, self.layout.labels)
         size = ["size"] if self.layout.bags else []
         self._rows.writerow([*self.layout.leading, "id", *size, *kind, *warning, *named, *labels, *last])
 
     def write(self, release: Release) -> None:
         """See `AbstractWriter.write`."""
-        head = [_spreadsheet_safe(value) for value in self.layout.record(release).values()]
+        head = [spreadsheet_safe(value) for value in self.layout.record(release).values()]
         for cells in self._cells(release):
-            self._rows.writerow([*head, *map(_spreadsheet_safe, cells)])
+            self._rows.writerow([*head, *map(spreadsheet_safe, cells)])
 
     def _cells(self, release: Release) -> Iterator[Sequence[Any]]:
         if not self.layout.bags:
@@ -355,7 +355,7 @@ class Csv(AbstractWriter):
         self._file.close()
 
 
-def _spreadsheet_safe(value: Any) -> Any:
+def spreadsheet_safe(value: Any) -> Any:
     """``value``, with an apostrophe in front where a spreadsheet would read a formula."""
     return (
         f"'{value}"

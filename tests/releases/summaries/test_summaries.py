@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -16,9 +17,11 @@ from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
+from publius.releases.summaries.folder import manifest_of
 from publius.releases.summaries.run import summarize
 from publius.releases.summaries.said import BAG_WORDS, SOURCE, Said
 from publius.releases.summaries.summary import Summary, Told, exact_number
+from publius.vectors.learning.reference import remember_texts
 
 BY = ["product=card,loan"]
 STRATA = ["card", "loan", "other"]
@@ -402,3 +405,158 @@ def test_passages_depend_on_noisy_counts_and_public_texts_alone(quotable, rows):
     for stratum in (0, 1):
         assert set(found.strata[stratum]) & set(quotable.counted.passages[stratum])
     assert found.themes == quotable.counted.passages
+
+
+# What is stated
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"epsilon": 0.01}, "epsilon"),
+        ({"epsilon_exactly": "1/100"}, "epsilon"),
+        ({"epsilon_added_or_left_out": 0.1}, "epsilon added or left out"),
+        ({"delta": 0.3}, "delta|Nobody can sign"),
+        ({"documents_per_author": 0}, "documents per author"),
+        ({"promise": "Nothing."}, "promise"),
+        ({"shares": {"totals": 5, "themes": 5, "subjects": 5}}, "shares"),
+        ({"neighbours": "nobody"}, "neighbours"),
+        ({"cells": 1}, "tables"),
+        ("scale", "table of themes"),
+        ("epsilon", "shares"),
+    ],
+)
+def test_a_summary_that_states_what_is_not_so_is_not_signed(released, publius, tmp_path, changed, named):
+    """Promise, shares and noise follow from epsilon and c: what does not is named."""
+    folder = released[0]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    if isinstance(changed, str):
+        manifest["tables"]["themes"][changed] = "1/1000000" if changed == "scale" else "100"
+    else:
+        manifest |= changed
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    code, _, told = publius("signoff", folder, "--output", tmp_path / "page.html")
+    assert code in (65, 77)
+    assert re.search(named, told)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_no_value_is_a_formula_for_a_spreadsheet(reference, file, tmp_path):
+    summary = Summary(reference, 4, by=["product=card,=1+1,-2,@x"])
+    summarize(summary.corpus(file), summary, tmp_path / "out")
+    for name in ("counts.csv", "words.csv"):
+        cells = [
+            cell for row in csv.reader((tmp_path / "out" / name).read_text().splitlines()) for cell in row
+        ]
+        assert "'=1+1" in cells
+        assert not [cell for cell in cells if re.match(r"[=+@]|-\D", cell)]
+
+
+def test_a_summary_of_nobody_may_be_of_nobody(reference, file, tmp_path):
+    """Where every budget is spent the limits of the number of documents hold zero."""
+    ledger = Ledger.create(tmp_path / "ledger", budget=1, unit="bound")
+    summary = Summary(reference, 4, by=BY)
+    finished = summarize(summary.corpus(file), summary, tmp_path / "out", ledger=ledger, accept_noise=True)
+    low, high = finished.said.size
+    assert low == 0 <= high
+    assert finished.left_out == 400
+
+
+def test_public_texts_that_count_as_independent_are_said_to(released):
+    """Nobody knows the authors of these public letters, so each counts as another author's."""
+    assert "each taken to be another author's" in " ".join((released[0] / "READ-ME.txt").read_text().split())
+    assert "each taken to be another author" in (released[0] / "report.html").read_text()
+
+
+# What is seen
+
+
+def test_what_leaves_follows_from_the_noisy_counts_alone(
+    reference, quotable, file, rows, tmp_path, monkeypatch
+):
+    """Of other documents of another number of authors, with the same noisy counts, every byte is the same."""
+    other = tmp_path / "other.jsonl"
+    other.write_text(
+        "".join(json.dumps({**row, "text": "wombat"}) + "\n" for row in rows[:123]), encoding="utf-8"
+    )
+    summary = Summary(quotable, 4, by=BY)
+    told = summary(rows)
+    monkeypatch.setattr(Summary, "draw", lambda self, cells: told)
+    monkeypatch.setattr("publius.releases.summaries.folder.system_rng", lambda: seeded_rng(1))
+
+    def seen(path, folder):
+        summarize(summary.corpus(path), summary, folder)
+        return {each.name: each.read_bytes() for each in sorted(folder.iterdir())}
+
+    first = seen(file, tmp_path / "one")
+    assert seen(other, tmp_path / "two") == first
+    # A manifest that tells how many authors there are is caught.
+    genuine = manifest_of
+    counted = iter((400, 123))
+    monkeypatch.setattr(
+        "publius.releases.summaries.run.manifest_of",
+        lambda *told: {**genuine(*told), "authors": next(counted)},
+    )
+    assert seen(file, tmp_path / "three") != seen(other, tmp_path / "four")
+
+
+def test_an_error_names_places_and_rounded_numbers_alone(reference, rows, tmp_path):
+    """No word of a document, no name and no exact number of authors."""
+    summary = Summary(reference, "0.001", by=BY)
+    path = tmp_path / "letters.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows[:387]), encoding="utf-8")
+    with pytest.raises(PolicyError) as error:
+        summarize(summary.corpus(path), summary, tmp_path / "out")
+    assert "about 400 authors" in str(error.value)
+    assert "387" not in str(error.value)
+    with path.open("a") as more:
+        more.write(json.dumps({"author": ["wombat", "numbat"], "text": "quokka"}) + "\n")
+    with pytest.raises(DataError) as refused:
+        summarize(summary.corpus(path), summary, tmp_path / "out")
+    assert not [word for word in ("wombat", "numbat", "quokka") if word in str(refused.value)]
+
+
+# Older references
+
+
+def test_an_older_reference_says_what_it_lacks(reference, file, publius, tmp_path):
+    """Its prototypes are the themes; nothing is compared with its texts, nothing is quoted from them."""
+    older = replace(reference, name="older", counted=None, folder=None, _known_sha256=None).save(
+        tmp_path / "older"
+    )
+    code, _, told = publius(
+        "summarize", file, "--author-field", "author", "--reference", older.folder, "--epsilon", 4, "--output",
+        tmp_path / "out", "--workers", 1,
+    )  # fmt: skip
+    assert code == 0
+    assert "lacks what summaries need" in told
+    assert {row["new"] for row in table(tmp_path / "out" / "themes.csv")} == {"false"}
+    assert not (tmp_path / "out" / "passages.jsonl").exists()
+
+
+def test_private_authors_who_wrote_public_texts_are_told_of_to_the_curator(
+    reference, file, publius, tmp_path
+):
+    """While both files are here; nothing of it stands in the folder, and the reference names nobody."""
+    public = tmp_path / "public.jsonl"
+    public.write_text(
+        "".join(json.dumps({"who": f"Author {n} ", "text": "card"}) + "\n" for n in (3, 7, 1000))
+    )
+    known = replace(
+        reference,
+        name="known",
+        folder=None,
+        _known_sha256=None,
+        source={**reference.source, "author_field": "who"},
+    ).save(tmp_path / "known")
+    remember_texts(known.folder, public, "text")
+    arguments = ("summarize", file, "--author-field", "author", "--reference", known.folder, "--epsilon", 4)
+    code, _, told = publius(*arguments, "--output", tmp_path / "out", "--workers", 1)
+    assert code == 0
+    assert "2 authors wrote public texts of the reference" in told
+    whole = b"".join(each.read_bytes() for each in (tmp_path / "out").iterdir())
+    assert b"author 7" not in whole.lower()
+    public.unlink()
+    code, _, told = publius(*arguments, "--output", tmp_path / "again", "--workers", 1)
+    assert code == 0
+    assert "nobody looked whose names stand in both" in told

@@ -17,6 +17,7 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
 from publius.releases.contents import SUBJECTS, SUMMARY, THEMES, check_contents
+from publius.releases.of_manifest import check_statements
 from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries.said import Earlier
 from publius.releases.summaries.summary import Summary
@@ -36,6 +37,7 @@ def open_earlier(folder: Path, summary: Summary) -> Earlier:
         raise UsageError(f"{shown(folder)} is no summary: name the folder of an earlier one to compare with")
     if manifest["private"] is not True:
         raise PolicyError(f"{shown(folder)} is NOT PRIVATE: it is nothing to compare with in a release")
+    check_statements(manifest)
     check_contents(folder, manifest)
     try:
         themes = subjects = None

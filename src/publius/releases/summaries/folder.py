@@ -33,6 +33,7 @@ from publius.releases.plan import MANIFEST_VERSION, publius_version
 from publius.releases.read_me import READ_ME
 from publius.releases.summaries.said import SOURCE, Passages, Ranked, Said
 from publius.releases.summaries.summary import Summary
+from publius.releases.writers import spreadsheet_safe
 
 UNIT: Final = "contributed documents"
 EVERYWHERE: Final = "all documents"
@@ -132,7 +133,7 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([spreadsheet_safe(value) for value in row] for row in rows)
     return text.getvalue().encode()
 
 

@@ -66,7 +66,16 @@ def _compared(said: Said) -> str | None:
         return None
     if said.earlier is not None:
         return f"an earlier summary, {said.earlier.name}"
-    return f"the public texts of the reference {said.told.by.spaces.reference.name}"
+    return f"the public texts of the reference {said.told.by.spaces.reference.name}{_independent(said)}"
+
+
+def _independent(said: Said) -> str:
+    """What has to be said where public texts are counted, and not their authors."""
+    reference = said.told.by.spaces.reference
+    authors = (reference.source.get("public_words") or {}).get("authors")
+    if said.earlier is not None or reference.counted is None or reference.counted.documents == authors:
+        return ""
+    return " (each taken to be another author's: several of one author can make a subject look new)"
 
 
 def _strata(said: Said) -> Iterator[dict[str, Any]]:
@@ -173,8 +182,9 @@ def read_me(said: Said, manifest: Mapping[str, Any]) -> str:
         "Is Ms X in the data? Nobody can tell from this folder, and you must not say so either way: it would look "
         "nearly the same without anything that she wrote.\n"
         "Is this subject new? Only where the column 'new' says true. It compares shares with public texts or an "
-        "earlier summary, and allows for the noise and for chance on both sides, for all rows together. A row at "
-        "the top without 'true' may be chance. Without something to compare with, nothing is called new.",
+        f"earlier summary{_independent(said)}, and allows for the noise and for chance on both sides, for all rows "
+        "together. A row at the top without 'true' may be chance. Without something to compare with, nothing is called "
+        "new.",
         "WHAT LIMITS IT",
         "Themes are those of public texts. They can be only as fine as the public texts are like the private ones: "
         "what the public texts do not know is counted with whatever is nearest, or as 'none of these'. With "

@@ -159,7 +159,7 @@ class Said:
         ]
         # Each of up to three limits may miss; the narrowest is chosen after the fact.
         low, high = min(found, key=lambda limits: limits[1] - limits[0])
-        return max(1, low), max(1, high)
+        return max(0, low), max(0, high)
 
     # What is new --------------------------------------------------------------------------------------------------
 
@@ -202,11 +202,12 @@ class Said:
         self, noisy: IndexArray, counts: Counts, words: tuple[str, ...], noise: object, before: Sample | None
     ) -> Ranked:
         size = len(words)
-        shares = np.maximum(noisy[:size], 0) / (sum(self.size) / 2)
+        least, most = (max(1, each) for each in self.size)  # shares of nothing are none
+        shares = np.maximum(noisy[:size], 0) / ((least + most) / 2)
         if before is None:
             order = np.argsort(-noisy[:size], kind="stable")
             return Ranked(order, words, counts, noisy, shares, None, None)
-        now = Sample(noisy[:size], self.size, noise, self.told.by.documents_per_author)  # type: ignore[arg-type]
+        now = Sample(noisy[:size], (least, most), noise, self.told.by.documents_per_author)  # type: ignore[arg-type]
         found = novelty(now, before, level=LEVEL + (1 - _OF_SIZE))
         earlier = np.maximum(before.counts, 0) / (sum(before.documents) / 2)
         return Ranked(found.order, words, counts, noisy, shares, earlier, found)
