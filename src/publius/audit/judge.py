@@ -39,7 +39,7 @@ from publius.audit.tests_of_fit import ratio_lower_bounds
 from publius.errors import DataError
 from publius.noise.randomness import Generator, seeded_rng
 
-_JUDGED: Final = 4
+_JUDGED: Final = 2
 _MOST_EVENTS: Final = 256
 _FEW: Final = 64
 _CHECKED: Final = 8
@@ -47,6 +47,7 @@ _UNKNOWN_DRAWS: Final = 20
 _SHARE_OF_CARRY: Final = 20
 _EACH_PAIR: Final = 8000
 _FEWEST_PAIRS: Final = 6
+_SAYS_NOTHING: Final = "the claim says nothing of any two of these inputs: there is nothing to judge"
 
 
 def judge(target: Target, claim: Claim, draws: int, seed: int) -> Finding:
@@ -174,6 +175,8 @@ class _Trial:
         outputs = list(dict.fromkeys(output for row in self.rows.values() for output in row))
         table = np.array([[row.get(output, 0.0) for output in outputs] for row in self.rows.values()])
         claims = self.claim.table(known)
+        if not np.isfinite(claims[~np.eye(len(known), dtype=bool)]).any():
+            raise DataError(_SAYS_NOTHING)
         bounds, events = np.zeros_like(claims), {}
         for place in range(len(known)):
             bounds[place], events[place] = _exact_bounds(table[place], table, self.claim.delta)
@@ -208,7 +211,7 @@ class _Trial:
         tried = self._pairs()
         inputs = dict.fromkeys(each for pair in tried for each in (pair.x, pair.y))
         if not inputs:
-            raise DataError("the claim says nothing of any two of these inputs: there is nothing to judge")
+            raise DataError(_SAYS_NOTHING)
         count = self._count(len(inputs))
         drawn = {each: Counter(self._draw(each, count)) for each in inputs}
         found = []

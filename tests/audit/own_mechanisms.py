@@ -1,0 +1,121 @@
+"""Our own mechanisms as targets of the audit of anybody's: on toy worlds where their bounds are nearly reached."""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+
+from publius.audit.kernels import laplace_kernel
+from publius.audit.toy_references import document_worlds
+from publius.audit.toy_vocabularies import sharp_world
+from publius.mechanisms.lifted import Lifted
+from publius.mechanisms.randomized_response import RandomizedResponse
+from publius.mechanisms.registry import make_document_mechanism, make_mechanism
+from publius.noise.randomness import RunKey, seeded_rng
+from publius.settings import ReleaseSettings
+
+SHARP = sharp_world()
+WORDS = list(SHARP.embeddings.vocabulary)
+CLAIM = {"vocabulary": WORDS, "vectors": SHARP.vectors.tolist(), "epsilon": SHARP.epsilon}
+DOCUMENTS = next(
+    world
+    for world in document_worlds(40)
+    if world.gamma == 0 and world.bound > 2 and world.reference.aspect("topic").rule == "nearest"
+    and len({int(row.argmax()) for row in make_document_mechanism(
+        "prototype", world.reference, **world.parameters
+    ).law([np.array([place]) for place in range(3)])}) > 1
+)  # fmt: skip
+VALUES = ["loans", "cards", "accounts", "other"]
+FIELD_BOUND = 2.5
+
+
+class Word:
+    """A kernel; its law by itself, or of the Laplace by an independent computation."""
+
+    def __init__(self, name):
+        self.kernel = make_mechanism(name, SHARP.embeddings, epsilon=SHARP.epsilon)
+        rows = None
+        if hasattr(self.kernel, "log_probabilities"):
+            rows = np.exp(self.kernel.log_probabilities())
+        elif name == "laplace":
+            rows = laplace_kernel(SHARP.vectors, SHARP.epsilon)
+        if rows is not None:
+            self.rows = rows
+            self.probabilities = lambda word: dict(zip(WORDS, rows[WORDS.index(word)].tolist(), strict=True))
+
+    def __call__(self, word, seed):
+        drawn = self.kernel.draw([self.kernel.indices([word])], [seeded_rng(seed)], threads=1)
+        return WORDS[int(drawn[0][0])]
+
+
+class Bags:
+    """A kernel lifted to bags of two words."""
+
+    def __init__(self, word):
+        self.rows, self.lifted = word.rows, Lifted(word.kernel, 2)
+
+    def __call__(self, words, seed):
+        document = self.lifted.indices(words)
+        return self.lifted.draw([document], [seeded_rng(seed)], threads=1)[0].bag
+
+    def probabilities(self, words):
+        """The law of two independent words, in no order."""
+        found = Counter()
+        one, two = (self.rows[WORDS.index(word)].tolist() for word in words)
+        for (x, p), (y, q) in itertools.product(zip(WORDS, one, strict=True), zip(WORDS, two, strict=True)):
+            found[tuple(sorted((x, y)))] += p * q
+        return dict(found)
+
+
+class Labels:
+    """What stands for a document, drawn by its whole law."""
+
+    def __init__(self):
+        self.mechanism = make_document_mechanism("prototype", DOCUMENTS.reference, **DOCUMENTS.parameters)
+
+    def _document(self, text):
+        places = [DOCUMENTS.reference.index(word) for word in text.split()]
+        return np.array([place for place in places if place is not None], np.int64)
+
+    def __call__(self, text, seed):
+        return self.mechanism.draw([self._document(text)], [seeded_rng(seed)])[0].label
+
+    def probabilities(self, text):
+        law = self.mechanism.law([self._document(text)])[0].tolist()
+        return {outcome.label: p for outcome, p in zip(self.mechanism.outcomes, law, strict=True)}
+
+
+class Field:
+    """A declared value through randomized response."""
+
+    def __init__(self):
+        self.mechanism = RandomizedResponse("product", VALUES, bound=FIELD_BOUND)
+
+    def __call__(self, value, seed):
+        encoding = self.mechanism.encoding(ReleaseSettings())
+        return self.mechanism.protect([value], ["d"], encoding, RunKey.seeded(seed)).outcomes[0].label
+
+    def probabilities(self, value):
+        kept = 1 / (1 + (len(VALUES) - 1) * math.exp(-FIELD_BOUND))
+        rest = (1 - kept) / (len(VALUES) - 1)
+        return {each: kept if each == value else rest for each in VALUES if value in VALUES}
+
+
+laplace, exponential, tight, truncated = (
+    Word(name) for name in ("laplace", "exponential", "tight", "truncated-exponential")
+)
+vickrey, mahalanobis = Word("vickrey"), Word("mahalanobis")
+lifted, labels, field = Bags(exponential), Labels(), Field()
+CLAIMS = {
+    **dict.fromkeys(("laplace", "exponential", "tight", "truncated", "vickrey", "mahalanobis"), CLAIM),
+    "lifted": {"unit": "bag", "size": 2, **CLAIM},
+    "labels": {
+        "unit": "document",
+        "size": 2,
+        "vocabulary": list(DOCUMENTS.reference.vocabulary),
+        "bound": DOCUMENTS.bound,
+    },
+    "field": {"vocabulary": VALUES, "bound": FIELD_BOUND},
+}  # fmt: skip
+EXACT = ("laplace", "exponential", "tight", "truncated", "lifted", "labels", "field")

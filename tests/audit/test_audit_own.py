@@ -1,0 +1,53 @@
+"""Our own mechanisms through ``publius audit --target``: they hold, and on toy worlds reach their bounds nearly."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import audit.own_mechanisms as own
+from publius.audit.claim import Claim
+from publius.audit.judge import judge
+from publius.audit.target import target_named
+
+TIGHT = 0.9
+QUICK = ("lifted", "labels", "field")
+
+
+@pytest.fixture(autouse=True)
+def on_the_path(monkeypatch):
+    """Processes of their own find our mechanisms as they find a user's module."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+
+
+def verdict(folder, name, claim, draws):
+    path = folder / "claim.toml"
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in claim.items()))
+    read = Claim.read(path)
+    with target_named(name, read.unit) as target:
+        return judge(target, read, draws, seed=3)
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(each, marks=[] if each in QUICK else pytest.mark.long) for each in own.EXACT
+])  # fmt: skip
+def test_exact_and_tight(tmp_path, name):
+    found = verdict(tmp_path, f"python:audit.own_mechanisms:{name}", own.CLAIMS[name], 3000)
+    assert (found.verdict, found.case) == ("exact", None)
+    assert TIGHT <= found.lower_bound / found.claimed <= 1 + 1e-9
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["vickrey", "mahalanobis"])
+def test_by_draws(tmp_path, name):
+    found = verdict(tmp_path, f"python:audit.own_mechanisms:{name}", own.CLAIMS[name], 60_000)
+    assert (found.verdict, found.case) == ("not-refuted", None)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_smaller_claim_is_refuted(tmp_path, name):
+    """The same door with nine tenths of the claim: what is tight says so."""
+    claim = dict(own.CLAIMS[name])
+    key = "bound" if "bound" in claim else "epsilon"
+    claim[key] *= TIGHT
+    assert verdict(tmp_path, f"python:audit.own_mechanisms:{name}", claim, 1000).verdict == "refuted"
