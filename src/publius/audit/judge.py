@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -35,10 +35,10 @@ from publius.audit.claim import Claim, Input
 from publius.audit.looks import WHOLE, Look, Output, holds, looks
 from publius.audit.search import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
-from publius.audit.tests_of_fit import ratio_lower_bounds
 from publius.errors import DataError
 from publius.noise.randomness import Generator, seeded_rng
 
+_KEPT: Final = 6
 _JUDGED: Final = 2
 _MOST_EVENTS: Final = 256
 _FEW: Final = 64
@@ -208,27 +208,26 @@ class _Trial:
     # By draws
 
     def _by_draws(self) -> Finding:
-        tried = self._pairs()
-        inputs = dict.fromkeys(each for pair in tried for each in (pair.x, pair.y))
-        if not inputs:
+        """Half of the draws choose, in two rounds, what the other half judges."""
+        tried = [(x, y, pair) for pair in self._pairs() for x, y in ((pair.x, pair.y), (pair.y, pair.x))]
+        if not tried:
             raise DataError(_SAYS_NOTHING)
-        count = self._count(len(inputs))
-        drawn = {each: Counter(self._draw(each, count)) for each in inputs}
-        found = []
-        for pair in tried:
-            for x, y in ((pair.x, pair.y), (pair.y, pair.x)):
+        drawn: dict[Input, Counter[Output]] = {}
+        found: list[tuple[float, Input, Input, Look, tuple[Output, ...], Pair]] = []
+        for kept in (_KEPT, _JUDGED):
+            self._add(drawn, tried, self.budget // 4)
+            found = []
+            for x, y, pair in tried:
                 if drawn[x] and drawn[y]:
-                    lower, look, event = _best(
-                        drawn[x], drawn[y], self.claim.delta, EVENTS / _JUDGED, self.rng
-                    )
-                    found.append((lower - pair.claimed, x, y, look, event, pair))
-        if not found:
-            raise DataError("the target refused every input of two: there is nothing to judge")
-        found = sorted(found, key=lambda each: -each[0])[:_JUDGED]
-        again = dict.fromkeys(each for _, x, y, *_ in found for each in (x, y))
-        count = self._count(len(again))
-        fresh = {each: Counter(self._draw(each, count)) for each in again}
-        best: Case | None = None
+                    best = _best(drawn[x], drawn[y], pair.claimed, self.claim.delta, self.rng)
+                    found.append((best[0], x, y, *best[1:], pair))
+            if not found:
+                raise DataError("the target refused every input of two: there is nothing to judge")
+            found = sorted(found, key=lambda each: -each[0])[:kept]
+            tried = [(x, y, pair) for _, x, y, _, _, pair in found]
+        fresh: dict[Input, Counter[Output]] = {}
+        count = self._add(fresh, tried, self.budget // 2)
+        worst: Case | None = None
         for _, x, y, look, event, pair in found:
             if fresh[x] and fresh[y]:
                 shown = [counted(look, fresh[each]) for each in (x, y)]
@@ -237,26 +236,36 @@ class _Trial:
                     self._case("ratio", (x, y), count, pair.why),
                     look=look, event=event, claimed=pair.claimed, lower_bound=lower,
                 )  # fmt: skip
-                if best is None or lower - pair.claimed > best.lower_bound - (best.claimed or 0.0):
-                    best = case
-        if best is None:
+                if worst is None or lower - pair.claimed > worst.lower_bound - (worst.claimed or 0.0):
+                    worst = case
+        if worst is None:
             raise DataError("the target refused every input that it had taken before")
-        if best.lower_bound > (best.claimed or 0.0):
-            return self._refuted(best)
-        return Finding("not-refuted", 1 - ALPHA, best.lower_bound, best.claimed, self.drawn)
+        if worst.lower_bound > (worst.claimed or 0.0):
+            return self._refuted(worst)
+        return Finding("not-refuted", 1 - ALPHA, worst.lower_bound, worst.claimed, self.drawn)
 
-    def _count(self, inputs: int) -> int:
-        count = max(2, self.budget // 2 // inputs)
-        return count if self.target.half is None else min(count, self.target.half)
+    def _add(
+        self, drawn: dict[Input, Counter[Output]], tried: Sequence[tuple[Input, Input, Pair]], draws: int
+    ) -> int:
+        """Outputs of all inputs that are tried, about as many ``draws`` together; how many of each."""
+        inputs = dict.fromkeys(each for x, y, _ in tried for each in (x, y))
+        count = max(2, draws // len(inputs))
+        if self.target.half is not None:
+            count = min(
+                count, self.target.half if draws > self.budget // 4 else max(1, self.target.half // 2)
+            )
+        for each in inputs:
+            drawn.setdefault(each, Counter()).update(() if each in self.refused else self._draw(each, count))
+        return count
 
 
 # Bounds ---------------------------------------------------------------------------------------------------
 
 
 def _best(
-    x: Counter[Output], y: Counter[Output], delta: float, alpha: float, rng: Generator
+    x: Counter[Output], y: Counter[Output], claimed: float, delta: float, rng: Generator
 ) -> tuple[float, Look, tuple[Output, ...]]:
-    """The look and the event that refute best on these draws.
+    """How many standard errors its ratio is above the claim, look and event, of what refutes best on these draws.
 
     The event of each look is found on some of them and rated on the others: among outputs of which each was seen only
     once, any event looks good where it was found.
@@ -264,12 +273,12 @@ def _best(
     (found_x, rated_x), (found_y, rated_y) = (_parted(each, rng) for each in (x, y))
     best: tuple[float, Look, tuple[Output, ...]] | None = None
     for look in looks(x, y):
-        whole = counted(look, x), counted(look, y)
-        event = _best_event(counted(look, found_x), counted(look, found_y), delta, alpha)
-        rated = lower_bound(counted(look, rated_x), counted(look, rated_y), event, alpha, delta)
+        event = _best_event(counted(look, found_x), counted(look, found_y), claimed, delta)
+        rated = _rated(counted(look, rated_x), counted(look, rated_y), event, claimed, delta)
         if best is None or rated > best[0]:
+            whole = counted(look, x), counted(look, y)
             few = len(whole[0] | whole[1]) <= _FEW
-            best = rated, look, _best_event(*whole, delta, alpha) if few else event
+            best = rated, look, _best_event(*whole, claimed, delta) if few else event
     if best is None:
         raise DataError("there is nothing to look at")
     return best
@@ -282,7 +291,7 @@ def _parted(outputs: Counter[Output], rng: Generator) -> tuple[Counter[Output], 
     return one, outputs - one
 
 
-def _best_event(x: Counter[Output], y: Counter[Output], delta: float, alpha: float) -> tuple[Output, ...]:
+def _best_event(x: Counter[Output], y: Counter[Output], claimed: float, delta: float) -> tuple[Output, ...]:
     """The event that refutes best on these draws: one output, or all whose ratio is above a threshold."""
     if not x or not y:
         return ()
@@ -291,10 +300,26 @@ def _best_event(x: Counter[Output], y: Counter[Output], delta: float, alpha: flo
     ]
     mine, other = (np.array([each[output] for output in ranked], float) for each in (x, y))
     k, q = np.concatenate([mine, mine.cumsum()]), np.concatenate([other, other.cumsum()])
-    trials = [np.full(len(k), float(each.total())) for each in (x, y)]
-    bounds = ratio_lower_bounds(k, trials[0], q, trials[1], alpha, delta)
-    at = int(bounds.argmax())
+    at = int(_errors_above(k, x.total(), q, y.total(), claimed, delta).argmax())
     return (ranked[at],) if at < len(ranked) else tuple(ranked[: at - len(ranked) + 1])
+
+
+def _rated(
+    x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], claimed: float, delta: float
+) -> float:
+    k, q = (np.array([float(sum(each[output] for output in event))]) for each in (x, y))
+    return float(_errors_above(k, x.total(), q, y.total(), claimed, delta)[0])
+
+
+def _errors_above(
+    k: Float64Array, trials: int, q: Float64Array, other_trials: int, claimed: float, delta: float
+) -> Float64Array:
+    """How many standard errors ln((p - delta) / q) is above ``claimed``, by counts k and q; only to choose by."""
+    if not trials or not other_trials:
+        return np.full(len(k), -np.inf)
+    kept = np.maximum(k - delta * trials, 0.0) + 0.5
+    ratio = np.log(kept / trials) - np.log((q + 0.5) / other_trials)
+    return np.asarray((ratio - claimed) / np.sqrt((k + 0.5) / kept**2 + 1 / (q + 0.5)))
 
 
 def _exact_bounds(
