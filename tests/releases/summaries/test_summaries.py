@@ -17,6 +17,7 @@ from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
+from publius.releases.summaries import pictures, report
 from publius.releases.summaries.folder import manifest_of
 from publius.releases.summaries.run import summarize
 from publius.releases.summaries.said import BAG_WORDS, SOURCE, Said
@@ -560,3 +561,26 @@ def test_private_authors_who_wrote_public_texts_are_told_of_to_the_curator(
     code, _, told = publius(*arguments, "--output", tmp_path / "again", "--workers", 1)
     assert code == 0
     assert "nobody looked whose names stand in both" in told
+
+
+def test_a_page_says_no_words_of_a_stratum_that_may_be_empty(quotable):
+    """What the noise alone says of it is no word of anybody; where nothing was counted there is none at all."""
+    summary = Summary(quotable, 4, by=BY, shares="themes=1")
+    table = NoisyTable(np.zeros((3, 8), np.int64), summary.noise("themes"))
+    table.values[0, 0], table.values[1, 1] = 900, 1
+    told = Said(Told(summary, None, table, None))
+    assert [len(words) for words in told.typical_words][1:] == [10, 0]
+    card, loan, other = report._strata(told)
+    assert len(card["words"].split(", ")) == 10
+    assert card["passages"]
+    assert [each["words"] for each in (loan, other)] == ["too few to tell"] * 2
+    assert [each["passages"] for each in (loan, other)] == [()] * 2
+
+
+@pytest.mark.parametrize("months", [1, 5, 12, 13, 60])
+def test_few_months_are_named_below_a_trend(months):
+    """At most six labels stand beside each other, so that none covers the next."""
+    names = [f"{2020 + month // 12}-{month % 12 + 1:02}" for month in range(months)]
+    rows = np.ones((2, months), np.int64)
+    picture = pictures.trend(names, ["card", "loan"], rows, rows, rows)
+    assert 1 <= sum(f">{name}<" in picture for name in names) <= 6

@@ -12,6 +12,7 @@ from publius.releases.drawing import INK, SERIES, STYLE, pyplot, svg
 
 MOST_BARS: Final = 40
 _MOST_LINES: Final = 6
+_MOST_TICKS: Final = 6
 _LONGEST: Final = 38
 
 
@@ -47,7 +48,7 @@ def trend(
         ):
             axes.plot(places, counts[row], color=color, marker="o", label=_cut(names[row]) or None)
             axes.fill_between(places, low[row], high[row], color=color, alpha=0.16, linewidth=0)
-        step = max(1, len(months) // 8)
+        step = -(-len(months) // _MOST_TICKS)
         axes.set_xticks(places[::step], list(months)[::step])
         axes.set(title="Contributed documents by month, with 95 % limits")
         axes.set_ylim(bottom=0)

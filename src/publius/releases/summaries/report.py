@@ -84,13 +84,15 @@ def _strata(said: Said) -> Iterator[dict[str, Any]]:
         return
     typical = said.typical_words or [()] * len(said.strata)
     for place, name in enumerate(said.strata):
+        # Where nobody may have written at all, words and sentences would be those of the noise.
+        sure = totals.low[place] > 0
         yield {
             "name": name,
             "contributed": int(totals.contributed[place]),
             "low": int(totals.low[place]),
             "high": int(totals.high[place]),
-            "words": ", ".join(typical[place]),
-            "passages": () if said.passages is None else said.passages.strata[place],
+            "words": ", ".join(typical[place]) if sure else "too few to tell",
+            "passages": said.passages.strata[place] if sure and said.passages is not None else (),
         }
 
 

@@ -216,10 +216,14 @@ class Said:
 
     @functools.cached_property
     def typical_words(self) -> list[tuple[str, ...]]:
-        """Ten words of each stratum: those that are most typical of it."""
+        """Ten words of each stratum: those that are most typical of it; none where nothing was counted."""
         vocabulary = self.told.by.spaces.themes.vocabulary
         return [
-            tuple(vocabulary[place] for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS])
+            tuple(
+                vocabulary[place]
+                for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS]
+                if row[place] > 0
+            )
             for row in self._how_typical()
         ]
 
