@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import pickle
 
 import pytest
 
@@ -114,3 +115,28 @@ def test_equal_releases_make_equal_bytes(tmp_path, embeddings, releases, format)
 def test_matrix_market_refuses_words_without_a_column(tmp_path, embeddings):
     with pytest.raises(UsageError, match="vocabulary only"):
         write("mtx", tmp_path, embeddings, [Release("one", Bag(["elsewhere"]), None)])
+
+
+@pytest.mark.parametrize("format", sorted(WRITERS))
+@pytest.mark.parametrize("cuts", [[7], [1] * 40, [1500, 3, 600, 2000, 1]])
+def test_what_workers_encode_is_joined_without_a_seam(embeddings, tmp_path, format, cuts):
+    """However a run was cut, whatever came by pickle: the bytes are those of one release after the other."""
+    count = sum(cuts)
+    releases = [
+        Release(str(i), Bag.from_counts({"river": 1 + i % 3, "castle": 1}), None) for i in range(count)
+    ]
+    layout = Layout(embeddings)
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    for folder in (whole, parts):
+        folder.mkdir()
+    with WRITERS[format](whole, layout) as writer:
+        for each in releases:
+            writer.write(each)
+    with WRITERS[format](parts, layout) as writer:
+        start = 0
+        for cut in cuts:
+            part = writer.encoded(layout, releases[start : start + cut])
+            writer.add(pickle.loads(pickle.dumps(part)))
+            start += cut
+    for path in sorted(whole.iterdir()):
+        assert path.read_bytes() == (parts / path.name).read_bytes()

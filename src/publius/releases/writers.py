@@ -13,7 +13,7 @@ import io
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring
 from pathlib import Path
@@ -260,14 +260,24 @@ class AbstractWriter(ABC):
     @abstractmethod
     def _open(self) -> None: ...
 
+    @classmethod
     @abstractmethod
+    def encoded(cls, layout: Layout, releases: Sequence[Release]) -> Any:
+        """Finished bytes of ``releases`` for `add`, which a worker makes and which go to another process by pickle."""
+
+    @abstractmethod
+    def add(self, encoded: Any) -> None:
+        """Add what `encoded` made. Where those parts begin and end is not seen in the files."""
+
+    @final
     def write(self, release: Release) -> None:
         """Add one release."""
+        self.write_all([release])
 
+    @final
     def write_all(self, releases: Sequence[Release]) -> None:
         """Add many."""
-        for release in releases:
-            self.write(release)
+        self.add(self.encoded(self.layout, releases))
 
     @abstractmethod
     def close(self) -> None:
@@ -293,13 +303,14 @@ class JsonLines(AbstractWriter):
     def _open(self) -> None:
         self._file: BinaryIO = open(self.folder / "bags.jsonl", "xb", opener=private)  # noqa: SIM115
 
-    def write(self, release: Release) -> None:
-        """See `AbstractWriter.write`."""
-        self._file.write(self.layout.json_line(release))
+    @classmethod
+    def encoded(cls, layout: Layout, releases: Sequence[Release]) -> bytes:
+        """See `AbstractWriter.encoded`."""
+        return layout.json_lines(releases)
 
-    def write_all(self, releases: Sequence[Release]) -> None:
-        """See `AbstractWriter.write_all`."""
-        self._file.write(self.layout.json_lines(releases))
+    def add(self, encoded: bytes) -> None:
+        """See `AbstractWriter.add`."""
+        self._file.write(encoded)
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""
@@ -317,8 +328,7 @@ class Csv(AbstractWriter):
     format = "csv"
 
     def _open(self) -> None:
-        self._file = open(self.folder / "bags.csv", "x", encoding="utf-8", newline="", opener=private)  # noqa: SIM115
-        self._rows = csv.writer(self._file, lineterminator="\r\n")
+        self._file: BinaryIO = open(self.folder / "bags.csv", "xb", opener=private)  # noqa: SIM115
         kind = ["kind"] if self.layout.ordered else []
         warning = ["warning"] if self.layout.warning else []
         last = (
@@ -331,20 +341,31 @@ class Csv(AbstractWriter):
         named = PROTOTYPE if self.layout.prototypes else ()
         labels = map(spreadsheet_safe, self.layout.labels)
         size = ["size"] if self.layout.bags else []
-        self._rows.writerow([*self.layout.leading, "id", *size, *kind, *warning, *named, *labels, *last])
+        header = [*self.layout.leading, "id", *size, *kind, *warning, *named, *labels, *last]
+        self.add(_csv_rows([header]))
 
-    def write(self, release: Release) -> None:
-        """See `AbstractWriter.write`."""
-        head = [spreadsheet_safe(value) for value in self.layout.record(release).values()]
-        for cells in self._cells(release):
-            self._rows.writerow([*head, *map(spreadsheet_safe, cells)])
+    @classmethod
+    def encoded(cls, layout: Layout, releases: Sequence[Release]) -> bytes:
+        """See `AbstractWriter.encoded`."""
+        return _csv_rows(row for release in releases for row in cls._rows_of(layout, release))
 
-    def _cells(self, release: Release) -> Iterator[Sequence[Any]]:
-        if not self.layout.bags:
+    def add(self, encoded: bytes) -> None:
+        """See `AbstractWriter.add`."""
+        self._file.write(encoded)
+
+    @classmethod
+    def _rows_of(cls, layout: Layout, release: Release) -> Iterator[list[Any]]:
+        head = [spreadsheet_safe(value) for value in layout.record(release).values()]
+        for cells in cls._cells(layout, release):
+            yield [*head, *map(spreadsheet_safe, cells)]
+
+    @staticmethod
+    def _cells(layout: Layout, release: Release) -> Iterator[Sequence[Any]]:
+        if not layout.bags:
             yield ()
             return
         if release.words is None:
-            yield from self.layout.counts(release).items()
+            yield from layout.counts(release).items()
             return
         kept = set(release.kept)
         for place, word in enumerate(release.words):
@@ -353,6 +374,12 @@ class Csv(AbstractWriter):
     def close(self) -> None:
         """See `AbstractWriter.close`."""
         self._file.close()
+
+
+def _csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
+    lines = io.StringIO()
+    csv.writer(lines, lineterminator="\r\n").writerows(rows)
+    return lines.getvalue().encode()
 
 
 def spreadsheet_safe(value: Any) -> Any:
@@ -375,23 +402,39 @@ class Parquet(AbstractWriter):
         parquet = import_parquet()[1]
         self._stream: BinaryIO = open(self.folder / "bags.parquet", "xb", opener=private)  # noqa: SIM115
         self._file = parquet.ParquetWriter(self._stream, self.layout.schema(), compression=COMPRESSION)
-        self._rows: list[Release] = []
+        self._waiting: list[pyarrow.RecordBatch] = []
+        self._rows = 0
 
-    def write(self, release: Release) -> None:
-        """See `AbstractWriter.write`."""
-        self._rows.append(release)
-        if len(self._rows) == self._BATCH:
+    @classmethod
+    def encoded(cls, layout: Layout, releases: Sequence[Release]) -> pyarrow.RecordBatch:
+        """See `AbstractWriter.encoded`."""
+        return layout.rows(releases)
+
+    def add(self, encoded: pyarrow.RecordBatch) -> None:
+        """See `AbstractWriter.add`; groups of rows are of one size, however many come at once."""
+        self._waiting.append(encoded)
+        self._rows += encoded.num_rows
+        if self._rows >= self._BATCH:
             self._flush()
 
     def _flush(self) -> None:
-        self._file.write_batch(self.layout.rows(self._rows))
-        self._rows = []
+        pa = import_parquet()[0]
+        whole = pa.Table.from_batches(self._waiting, self.layout.schema()).combine_chunks()
+        while len(whole) >= self._BATCH:
+            self._write_group(whole.slice(0, self._BATCH))
+            whole = whole.slice(self._BATCH)
+        self._waiting, self._rows = whole.to_batches(), len(whole)
+
+    def _write_group(self, rows: pyarrow.Table) -> None:
+        for batch in rows.to_batches():
+            self._file.write_batch(batch)
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""
         with self._stream, self._file:
             if self._rows:
-                self._flush()
+                whole = import_parquet()[0].Table.from_batches(self._waiting, self.layout.schema())
+                self._write_group(whole.combine_chunks())
 
 
 @final
@@ -418,20 +461,35 @@ class MatrixMarket(AbstractWriter):
         sizes = (self._rows, len(self.layout.vocabulary.vocabulary), self._entries)
         self._matrix.write((" ".join(str(size).rjust(self._WIDTH) for size in sizes) + "\n").encode())
 
-    def write(self, release: Release) -> None:
-        """See `AbstractWriter.write`; a word outside the vocabulary (an experiment's) has no column: refused."""
-        self._rows += 1
-        lines = io.StringIO()
-        for word, count in self.layout.counts(release).items():
-            index = self.layout.vocabulary.index(word)
-            if index is None:
-                raise UsageError(
-                    "the mtx format has columns for the vocabulary only: choose jsonl, csv or parquet"
-                )
-            lines.write(f"{self._rows} {index + 1} {count}\n")
-            self._entries += 1
-        self._matrix.write(lines.getvalue().encode())
-        self._documents.write(json_line(self.layout.record(release)))
+    @classmethod
+    def encoded(cls, layout: Layout, releases: Sequence[Release]) -> tuple[bytes, list[list[bytes]]]:
+        """See `AbstractWriter.encoded`: lines of documents, and of each the ends of its entries' lines.
+
+        A word outside the vocabulary (an experiment's) has no column: refused.
+        """
+        records, entries = io.BytesIO(), []
+        for release in releases:
+            ends = []
+            for word, count in layout.counts(release).items():
+                index = layout.vocabulary.index(word)
+                if index is None:
+                    raise UsageError(
+                        "the mtx format has columns for the vocabulary only: choose jsonl, csv or parquet"
+                    )
+                ends.append(b" %d %d\n" % (index + 1, count))
+            entries.append(ends)
+            records.write(json_line(layout.record(release)))
+        return records.getvalue(), entries
+
+    def add(self, encoded: tuple[bytes, list[list[bytes]]]) -> None:
+        """See `AbstractWriter.add`; which row a document has is known here only."""
+        records, entries = encoded
+        for ends in entries:
+            self._rows += 1
+            self._entries += len(ends)
+            row = b"%d" % self._rows
+            self._matrix.write(b"".join([part for end in ends for part in (row, end)]))
+        self._documents.write(records)
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""

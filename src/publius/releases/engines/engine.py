@@ -23,7 +23,7 @@ from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import Found
 from publius.releases.plan import AS_READ, SHUFFLED, Plan
 from publius.releases.read_me import READ_ME, label_counts, read_me
-from publius.releases.release import Release, ReleasedTogether, Tally
+from publius.releases.release import Tally
 from publius.text.bag import Encoding
 
 
@@ -110,18 +110,8 @@ class AbstractEngine(ABC):
         """
 
 
-def released(results: Sequence[Release | BadDocument]) -> Sequence[Release]:
-    """The releases among ``results``."""
-    if isinstance(results, ReleasedTogether):
-        return results
-    return [result for result in results if isinstance(result, Release)]
-
-
-def left_out(results: Sequence[Release | BadDocument], job: Job) -> list[BadDocument]:
-    """The documents among ``results`` that cannot be released; `DocumentError` unless ``job`` skips them."""
-    if isinstance(results, ReleasedTogether):
-        return []
-    bad = [result for result in results if isinstance(result, BadDocument)]
+def left_out(bad: Sequence[BadDocument], job: Job) -> Sequence[BadDocument]:
+    """``bad``, documents that cannot be released; `DocumentError` unless ``job`` skips them."""
     if bad and not job.skip_bad:
         raise bad_document_error(bad[0], job.plan.encoding)
     return bad

@@ -7,21 +7,23 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, final
+from typing import ClassVar, Final, final
 
 from publius.documents.corpus import BadDocument
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
 from publius.files import read_lines
 from publius.noise.randomness import RunKey
-from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link, released
+from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link
 from publius.releases.engines.journal import BAGS, Journal
 from publius.releases.engines.numbering import shuffle
 from publius.releases.engines.run_folder import Found
-from publius.releases.engines.worker_pool import Batch, LocalRunner, Protected, batches_of, protect_batch
+from publius.releases.engines.worker_pool import Batch, Encoded, LocalRunner, batches_of, encode_batch
 from publius.releases.plan import SHUFFLED
 from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout, release_of
+
+_AT_ONCE: Final = 1024
 
 
 @final
@@ -49,13 +51,13 @@ class LocalEngine(AbstractEngine):
 
     def _at_once(self, job: Job, key: RunKey, folder: Path) -> Outcome:
         tally, bad = Tally(), list[BadDocument]()
-        outcomes = self._protected(job, batches_of(job.corpus, job.batch_size), key)
+        outcomes = self._encoded(job, batches_of(job.corpus, job.batch_size), key, job.format)
         with closing(outcomes), WRITERS[job.format](folder, Layout.of(job.plan)) as writer:
-            for results, batch_tally in outcomes:
-                tally += batch_tally
-                bad += left_out(results, job)
-                writer.write_all(released(results))
-                job.progress(len(results))
+            for each in outcomes:
+                tally += each.tally
+                bad += left_out(each.bad, job)
+                writer.add(each.finished)
+                job.progress(each.items)
         return Outcome(tally, tuple(bad))
 
     def _resumed(self, job: Job, key: RunKey, folder: Path, kept: Path) -> Outcome:
@@ -69,11 +71,13 @@ class LocalEngine(AbstractEngine):
         _replay(job, journal.path, folder)
         return Outcome(journal.tally, tuple(journal.bad), found)
 
-    def _protected(self, job: Job, batches: Iterator[Batch], key: RunKey) -> Generator[Protected, None, None]:
-        """The outcome of each batch, in order."""
+    def _encoded(
+        self, job: Job, batches: Iterator[Batch], key: RunKey, format: str
+    ) -> Generator[Encoded, None, None]:
+        """What came of each batch, in order."""
         batches = job.charges.note(batches)
         if self.runner is not None:
-            yield from self.runner.run(batches, key)
+            yield from self.runner.run(batches, key, format)
             return
         first = next(batches, [])
         if first:
@@ -87,26 +91,26 @@ class LocalEngine(AbstractEngine):
                 if done > job.batch_size:
                     batches = itertools.chain([batch], batches)
                     break
-                yield protect_batch(batch, job.plan, key)
+                yield encode_batch(batch, job.plan, key, format)
         begun = list(itertools.islice(batches, 2))
         more = done > job.batch_size or len(begun) > 1
         with LocalRunner(job.plan, self.workers if more else 1) as running:
-            yield from running.run(itertools.chain(begun, batches), key)
+            yield from running.run(itertools.chain(begun, batches), key, format)
 
     def _go_on(self, job: Job, journal: Journal, key: RunKey) -> None:
         """Release what is not in the journal yet, batch by batch into it."""
         left_out(journal.bad, job)
         job.progress(journal.items)
         items = iter(job.corpus)  # it compares ids with those passed over, too
-        layout = Layout.of(job.plan)
         passed = batches_of(itertools.islice(items, journal.items), job.batch_size)
         for _ in job.charges.note(passed, finished=True):
             pass
-        with closing(self._protected(job, batches_of(items, job.batch_size), key)) as outcomes:
-            for results, tally in outcomes:
-                bad = left_out(results, job)
-                journal.append(len(results), layout.json_lines(released(results)), tally, bad)
-                job.progress(len(results))
+        # The journal has lines of JSON, whatever is made of them in the end.
+        with closing(self._encoded(job, batches_of(items, job.batch_size), key, "jsonl")) as outcomes:
+            for each in outcomes:
+                bad = left_out(each.bad, job)
+                journal.append(each.items, each.finished, each.tally, bad)
+                job.progress(each.items)
 
 
 def _replay(job: Job, bags: Path, folder: Path) -> None:
@@ -115,5 +119,6 @@ def _replay(job: Job, bags: Path, folder: Path) -> None:
         link(bags, folder / BAGS)
         return
     with WRITERS[job.format](folder, Layout.of(job.plan)) as writer:
-        for _, line in read_lines(bags):
-            writer.write(release_of(line, job.plan))
+        lines = (line for _, line in read_lines(bags))
+        while some := [release_of(line, job.plan) for line in itertools.islice(lines, _AT_ONCE)]:
+            writer.write_all(some)

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Final, Generic, Self, TypeVar, final
 
@@ -24,13 +25,33 @@ from publius.files.workers import spawning
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
-from publius.releases.release import Release, Tally
+from publius.releases.release import Release, ReleasedTogether, Tally
+from publius.releases.writers import WRITERS, JsonLines, Layout
 
 AT_ONCE: Final = 16 * 2**20
 """Characters of a batch, but for its last text: 512 texts may have gigabytes."""
 
 Batch = list[Document | BadDocument]
 Protected = tuple[Sequence[Release | BadDocument], Tally]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """What came of a batch, as it travels from a worker: finished bytes.
+
+    Attributes:
+        items: of the batch.
+        finished: its releases, for `AbstractWriter.add` of the format.
+        bad: the documents that cannot be released.
+        tally: counts.
+
+    """
+
+    items: int
+    finished: Any
+    bad: tuple[BadDocument, ...]
+    tally: Tally
 
 
 S = TypeVar("S")
@@ -89,15 +110,15 @@ class WorkerPool(Generic[S, B, T]):
 
 @final
 class LocalRunner:
-    """Runs `protect` under one plan on batches, in this process or in ``workers`` processes of their own.
+    """Protects and encodes batches under one plan, in this process or in ``workers`` processes of their own.
 
     A context manager: worker processes live as long as it does.
     """
 
     def __init__(self, plan: Plan, workers: int = 1) -> None:
         self.plan = plan
-        pool = WorkerPool(_protected, plan, workers)
-        self._pool: WorkerPool[Plan, Batch, Protected] | None = pool if workers > 1 else None
+        pool = WorkerPool(_encoded, plan, workers)
+        self._pool: WorkerPool[Plan, tuple[Batch, str], Encoded] | None = pool if workers > 1 else None
 
     def __enter__(self) -> Self:
         if self._pool is not None:
@@ -110,13 +131,16 @@ class LocalRunner:
         if self._pool is not None:
             self._pool.__exit__(kind, error, trace)
 
-    def run(self, batches: Iterable[Batch], key: RunKey) -> Iterator[Protected]:
-        """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
+    def run(self, batches: Iterable[Batch], key: RunKey, format: str = JsonLines.format) -> Iterator[Encoded]:
+        """What came of each batch under the run's ``key``, for the writer of ``format``, in order.
+
+        At most a few are under way at once.
+        """
         if self._pool is not None:
-            yield from self._pool.run(batches, key)
+            yield from self._pool.run(((batch, format) for batch in batches), key)
             return
         for batch in batches:
-            yield protect_batch(batch, self.plan, key)
+            yield encode_batch(batch, self.plan, key, format)
 
 
 _worker: tuple[Callable[[Any, Any, RunKey], Any], Any] | None = None
@@ -151,8 +175,25 @@ def _work(batch: Any, secret: tuple[bytes, bool]) -> Any:
     return work(state, batch, RunKey(secret[0], seeded_run=secret[1]))
 
 
-def _protected(plan: Plan, batch: Batch, key: RunKey) -> Protected:
-    return protect_batch(batch, plan, key, threads=1)
+def _encoded(plan: Plan, asked: tuple[Batch, str], key: RunKey) -> Encoded:
+    batch, format = asked
+    return encode_batch(batch, plan, key, format, threads=1)
+
+
+def encode_batch(
+    batch: Batch, plan: Plan, key: RunKey, format: str, *, threads: int | None = None
+) -> Encoded:
+    """`protect_batch`, and the bytes of its releases in ``format``."""
+    results, tally = protect_batch(batch, plan, key, threads=threads)
+    bad: list[BadDocument] = []
+    releases: Sequence[Release]
+    if isinstance(results, ReleasedTogether):
+        releases = results
+    else:
+        bad = [result for result in results if isinstance(result, BadDocument)]
+        releases = [result for result in results if isinstance(result, Release)]
+    finished = WRITERS[format].encoded(Layout.of(plan), releases)
+    return Encoded(len(results), finished, tuple(bad), tally)
 
 
 def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None = None) -> Protected:
