@@ -18,7 +18,7 @@ from hypothesis.extra import numpy as arrays
 from publius.errors import EmbeddingError, MissingExtraError, StorageError, UsageError
 from publius.vectors import catalogue
 from publius.vectors import embeddings as module
-from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.vectors.admissible import UNKNOWN, surely_words, word_fault
 from publius.vectors.catalogue import (
     DEFAULT,
     PACKAGED,
@@ -351,3 +351,16 @@ def test_missing_package_names_the_extra(monkeypatch, name):
         Embeddings.load(name)
     with pytest.raises(UsageError, match="packaged embeddings"):
         catalogue.new_stored_folder(name)
+
+
+@given(st.lists(st.text(alphabet="ab \u00e9\u200d\x07\u2028", max_size=4), max_size=5))
+def test_what_is_sure_of_all_words_at_once_is_true_of_each(words):
+    """The quick look at a whole file passes no word that the rule for one word would not."""
+    lines = "".join(f"{word}\n" for word in words)
+    faults = [word_fault(word) for word in words]
+    if surely_words(lines, words):
+        assert not any(faults)
+    elif not any(faults):
+        assert not lines.replace("\n", "").isprintable()
+    assert not surely_words("a" * 1001 + "\n", ["a" * 1001])
+    assert surely_words("a b\n\u00e9\n", ["a b", "\u00e9"])

@@ -350,7 +350,7 @@ def near_exponent(embeddings: Embeddings, metric: AbstractMetric, epsilon: float
     vectors = embeddings.vectors
     if None not in places:
         one, other = (vectors[place : place + 1] for place in places if place is not None)
-        return epsilon * float(metric.pairwise(one, other)[0, 0])
+        return epsilon * float(metric.paired(one, other)[0])  # `pairwise` imports half of scipy
     distances = np.array(metric.pairwise(vectors[:_FIRST_WORDS], vectors))
     distances[np.arange(len(distances)), np.arange(len(distances))] = np.inf
     return epsilon * float(np.median(distances.min(axis=1)))

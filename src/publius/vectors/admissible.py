@@ -7,7 +7,7 @@ drive a terminal is admitted. A vector takes part in sums of squares in float32,
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -38,6 +38,17 @@ def word_fault(word: str) -> str | None:
     if not word or word[0] == " " or word[-1] == " " or len(word) > LONGEST_WORD:
         return _extent_fault(word)
     return None if word.isprintable() else _character_fault(word)
+
+
+def surely_words(lines: str, words: Sequence[str]) -> bool:
+    """Whether `word_fault` finds nothing in any of ``words``, the lines of ``lines``; False where it must be asked."""
+    blank = ("\n", " ")
+    return (
+        not lines.startswith(blank)
+        and not any(pair in lines for pair in ("\n\n", "\n ", " \n"))
+        and lines.replace("\n", "").isprintable()
+        and max(map(len, words), default=0) <= LONGEST_WORD
+    )
 
 
 def _extent_fault(word: str) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from publius.arrays import Float32Array
 from publius.errors import EmbeddingError
 from publius.files import AnyPath, new_folder, read_bytes_limited, shown, storage_error
-from publius.vectors.admissible import LARGEST_DIMENSION, UNKNOWN, word_fault
+from publius.vectors.admissible import LARGEST_DIMENSION, UNKNOWN, surely_words, word_fault
 from publius.vectors.catalogue import NAME, owned_store
 
 VERSION: Final = 1
@@ -171,7 +171,7 @@ def _read_words(path: Path, size: int) -> tuple[str, ...]:
             f"{shown(path)}: {len(words) - 1} whole lines, and {_META} says {size} words: {_AGAIN}"
         )
     words = words[:-1]
-    for line, word in enumerate(words, 1):
+    for line, word in enumerate(() if surely_words(text, words) else words, 1):
         if fault := word_fault(word):
             raise EmbeddingError(f"{shown(path)}, line {line}: {fault}: {_AGAIN}")
     if UNKNOWN in words:
