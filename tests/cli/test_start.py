@@ -8,9 +8,11 @@ import shutil
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from publius.cli import start as start_command
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
 from publius.evaluation.steps.older import Older
@@ -492,3 +494,10 @@ def test_the_commands_that_it_prints_do_the_same(private, older, tmp_path, monke
     for name in ("size", "documents", "known_texts", "unknown_texts", "chance", "floor"):
         assert measured[name] == run[name]
     assert publius("verify", out / "release", out / "signoff.html").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("length", "said"), [(None, "as the lengths of the public texts suggest"), (9, "as you chose")]
+)
+def test_the_words_of_a_bag_are_as_chosen_or_as_the_public_texts_suggest(length, said):
+    assert start_command._chosen_by(SimpleNamespace(choices=SimpleNamespace(length=length))) == said

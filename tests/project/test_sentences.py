@@ -1,40 +1,52 @@
-"""README, promise, page to sign and help: each sentence with a number or a quantifier is tied to what shows it."""
+"""README, promise, page, help and `start`: each sentence with a number or a quantifier is tied to what shows it."""
 
+import ast
 import json
 import math
 import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from publius.cli import app
+from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.evaluation import report
 from publius.evaluation.statistics import Interval
 from publius.evaluation.steps import measuring
-from publius.evaluation.steps.kept import bound_in_words
+from publius.evaluation.steps.kept import WordsKept, bound_in_words
 from publius.evaluation.verdict import _between
 from publius.mechanisms.prototype import fidelity
+from publius.mechanisms.registry import make_mechanism
+from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import Guarantee, posterior_at_most
 from publius.privacy.promise import promise
 from publius.releases.signoff import NOT_TRIED, percent_down, percent_up
-from publius.settings import ReleaseSettings, declared
+from publius.settings import MechanismSettings, ReleaseSettings, declared
+from publius.vectors.catalogue import package_installed
+from publius.vectors.embeddings import Embeddings
 
 ROOT = Path(__file__).parents[2]
 TABLE = json.loads((ROOT / "tests" / "project" / "sentences.json").read_text(encoding="utf-8"))
 """Each sentence with the test, or the page with the definition, that it rests on."""
 
 _CLAIM = re.compile(
-    r"\d|\b(any|no|never|all|every|at most|at least|only|both|whatever|whoever|hardly)\b", re.IGNORECASE
+    r"\d|\b(any|no|never|all|every|each|always|at most|at least|only|both|whatever|whoever|hardly|nobody|nothing"
+    r"|none)\b",
+    re.IGNORECASE,
 )
+_QUIET = re.compile(r"(Error|Argument|Option|compile)$")
+"""Calls whose texts are no statements: errors of the moment, help of options, patterns."""
 
 
 def claims(text):
-    """The sentences of the two sections on promises that have a number or a quantifier."""
-    body = text[text.index("## What it promises") : text.index("## More")]
-    body = re.sub(r"^#.*$", "", re.sub(r"\]\([^)]*\)", "]", body), flags=re.MULTILINE)
-    for block in re.split(r"\n\s*\n|\n(?=- )", body):
-        flat = " ".join(block.replace("**", "").split()).removeprefix("- ")
+    """The sentences of a page that have a number or a quantifier, tables and lists included, examples left out."""
+    body = re.sub(r"```.*?```|<!--.*?-->", " ", text, flags=re.DOTALL)
+    body = re.sub(r"^#.*$|^\|[-|]+\|$", "", re.sub(r"\]\([^)]*\)", "]", body), flags=re.MULTILINE)
+    for block in re.split(r"\n\s*\n|\n(?=- )|\n(?=\|)|\s\|\s", body):
+        flat = " ".join(block.replace("**", "").replace("|", " ").split()).removeprefix("- ")
         yield from (each for each in re.split(r"(?<=[.:])\s+(?=[A-Z])", flat) if _CLAIM.search(each))
 
 
@@ -42,6 +54,33 @@ def sentences(text):
     """Those of a piece of text that claim something."""
     parts = re.split(r"(?<=[.:])\s+(?=[A-Z])", " ".join(text.split()))
     return [each for each in parts if _CLAIM.search(each)]
+
+
+def spoken(path):
+    """The sentences that a module says and that claim something, each place that is filled in as an ellipsis."""
+    tree = ast.parse((ROOT / "src" / "publius" / path).read_text(encoding="utf-8"))
+    quiet = set()
+    for node in ast.walk(tree):
+        called = isinstance(node, ast.Call) and _QUIET.search(ast.unparse(node.func))
+        alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        way_out = isinstance(node, ast.keyword) and node.arg == "otherwise"
+        if called or alone or way_out or isinstance(node, ast.Raise):
+            quiet |= {id(each) for each in ast.walk(node)}
+        elif isinstance(node, ast.JoinedStr):
+            quiet |= {id(each) for each in node.values}
+    found = []
+    for node in ast.walk(tree):
+        if id(node) in quiet:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            parts = [
+                each.value if isinstance(each, ast.Constant) else "\N{HORIZONTAL ELLIPSIS}"
+                for each in node.values
+            ]
+            found += sentences("".join(parts))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found += sentences(node.value)
+    return [each for each in found if len(re.findall(r"[a-z]+", each)) >= 4]
 
 
 WORDS = Guarantee(10.0, "euclidean", "proven", 1e-9).lifted(20)
@@ -69,7 +108,26 @@ def on_the_page():
     text = re.sub(r"\{\{.*?\}\}", "\N{HORIZONTAL ELLIPSIS}", text, flags=re.DOTALL)
     blocks = re.split(r"</?(?:p|li|h\d|dt|dd|th|td|summary|div)[^>]*>", text)
     plain = [re.sub(r"<[^>]*>", "", block) for block in blocks]
-    return dict.fromkeys(each for text in (*plain, *NOT_TRIED) for each in sentences(text))
+    written = (each for text in (*plain, *NOT_TRIED) for each in sentences(text))
+    said = dict.fromkeys(each for each in written if len(re.findall(r"[a-z]+", each)) >= 3)
+    return said | dict.fromkeys(each for path in PAGE for each in spoken(path))
+
+
+PAGE = ("releases/signoff.py", "evaluation/signed.py", "evaluation/of_release.py", "evaluation/own_data.py")
+"""What fills the page to sign in."""
+
+START = (
+    "cli/start.py",
+    "evaluation/verdict.py",
+    *(f"evaluation/steps/{name}.py" for name in ("kept", "learning", "measuring", "older", "questions")),
+    *(f"evaluation/steps/{name}.py" for name in ("showing", "walk", "workflow")),
+)
+"""What `publius start` prints, and the page of the explorer that walks the same way."""
+
+
+def started():
+    """What it says on its way, whatever the texts are."""
+    return dict.fromkeys(each for path in START for each in spoken(path))
 
 
 def helped(group=app):
@@ -92,6 +150,7 @@ SPOKEN = {
     "promise": promised,
     "page": on_the_page,
     "help": helped,
+    "start": started,
 }
 
 
@@ -101,14 +160,72 @@ def test_every_sentence_with_a_number_or_a_quantifier_is_in_the_table(place):
     assert [each for each in found if each not in TABLE[place]] == []
     assert [each for each in TABLE[place] if each not in found] == []
     missing = [target for target in TABLE[place].values() if not shown(target)]
-    assert missing == [], "a file, or a file and a test in it"
+    assert missing == [], "a test in a file, or a section of a page that defines it"
 
 
 def shown(target):
-    """Whether there is such a file, and such a test in it."""
+    """Whether there is such a test, or such a section of a page; a whole file shows nothing."""
     name, _, test = target.partition("::")
-    path = ROOT / name
-    return path.is_file() and (not test or f"def {test}(" in path.read_text(encoding="utf-8"))
+    page, _, section = name.partition("#")
+    if not (ROOT / page).is_file():
+        return False
+    text = (ROOT / page).read_text(encoding="utf-8")
+    if test:
+        return f"def {test}(" in text
+    return page.endswith(".md") and re.search(rf"^#+ {re.escape(section)}$", text, re.MULTILINE) is not None
+
+
+@pytest.mark.parametrize(
+    ("target", "is_shown"),
+    [
+        ("tests/project/test_sentences.py::test_a_new_sentence_is_found", True), ("docs/guarantee.md#Conditions", True),
+        ("tests/project/test_sentences.py", False), ("tests/project/test_sentences.py::test_of_nothing", False),
+        ("docs/guarantee.md", False), ("docs/guarantee.md#Nothing", False), ("docs/none.md#Conditions", False),
+    ],
+)  # fmt: skip
+def test_what_shows_a_sentence_is_a_test_or_a_section(target, is_shown):
+    assert shown(target) == is_shown
+
+
+def test_what_is_needed_is_what_the_project_says():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (project["requires-python"], project["license"]) == (">=3.11", "Apache-2.0")
+    pinned = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    packages = re.findall(r"^[a-z0-9_.\-]+(\[[^]]*\])?(==)?", pinned, re.MULTILINE | re.IGNORECASE)
+    assert len(packages) > 50
+    assert all(pin == "==" for _, pin in packages)
+    assert pinned.count("--hash=sha256:") >= len(packages)
+
+
+def test_the_exit_codes_are_those_of_the_errors():
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    said = dict(
+        re.findall(r"(\d+) (usage|data|a bug|input/output|refused)", text[text.index("Exit codes:") :])
+    )
+    kinds = {
+        UsageError: "usage",
+        DataError: "data",
+        PubliusError: "a bug",
+        StorageError: "input/output",
+        PolicyError: "refused",
+    }
+    assert said == {str(kind.exit_code): name for kind, name in kinds.items()}
+
+
+def test_how_many_words_stay_where_each_is_replaced():
+    """By the mechanism that `start` takes, on the packaged vectors, of the 2,000 words most frequent in them."""
+    if not package_installed():
+        pytest.skip("the packaged vectors are not installed")
+    embeddings, rng = Embeddings.load(), seeded_rng(1)
+    words = np.arange(1, 2_001, 5)
+    stay = {}
+    for epsilon in (5.0, 10.0):
+        kernel = make_mechanism(MechanismSettings.mechanism, embeddings, epsilon=epsilon)
+        stay[epsilon] = float((kernel.apply(words, kernel.noise(len(words), rng)) == words).mean())
+    assert 0.05 < stay[5.0] < 0.2
+    assert 0.6 < stay[10.0] < 0.8
+    said = "at 5 about one word in ten stays as it is, at 10 seven in ten"
+    assert said in WordsKept().before_asking(None)[0]
 
 
 def test_the_numbers_of_a_promise_are_those_of_the_guarantee_and_rounded_up():
@@ -126,7 +243,7 @@ def test_the_numbers_of_a_promise_are_those_of_the_guarantee_and_rounded_up():
 
 
 def test_a_new_sentence_is_found():
-    text = "## What it promises\n\nIt is hardly different at all. It is good.\n\n- At 3 nats it holds.\n\n## More\n"
+    text = "It is hardly different at all. It is good.\n\n- At 3 nats it holds.\n"
     assert list(claims(text)) == ["It is hardly different at all.", "At 3 nats it holds."]
 
 

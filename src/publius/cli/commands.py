@@ -32,7 +32,7 @@ COMMANDS: Final = {
     "watch": Command(RELEASE, "watch", "Release what arrives in a folder, each file once."),
     "signoff": Command(RELEASE, "signoff", "Write the page to sign, bound to exactly these files."),
     "verify": Command(RELEASE, "signoff", "Check that a sign-off and a release belong together."),
-    "write": Command(RELEASE, "write", "Write a readable text for each released bag."),
+    "write": Command(RELEASE, "write", "Write readable texts from the bags of a release."),
     "reconstruct": Command(RELEASE, "reconstruct", "Put the words of released bags into a likely order."),
     "explore": Command(UNDERSTAND, "explore", "Open a page that shows what a choice does."),
     "guarantee": Command(UNDERSTAND, "guarantee", "State what a release promises."),

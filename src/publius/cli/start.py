@@ -303,8 +303,8 @@ def _public(choices: Choices, ask: Asking) -> tuple[Choices, Older | None]:
     if named is None and not choices.without_evidence:
         typer.echo(
             "   To learn what may be public, and to see whether authors stay hidden, it takes public or older texts\n"
-            "   of the kind whose authors and topics are known. The words that enough of their authors use become\n"
-            "   public; nothing else of these texts does."
+            "   of the kind whose authors and topics are known. The words that enough of their authors use, how\n"
+            "   often, and the names of topics become public; nothing else of these texts does."
         )
         named = ask(PUBLIC)
         while named.lower() not in (NONE, SAMPLES) and not Path(named).exists():
@@ -399,8 +399,8 @@ def _learn(flow: ReleaseWorkflow, ask: Asking, *, shown: bool) -> None:
     typer.echo("2. What is public")
     walk = flow.walk
     if walk.reference is None:
+        typer.echo(f"   Each bag gets {walk.size:,} words, {_chosen_by(walk)}.")
         flow.walk = walk = replace(walk, choices=replace(walk.choices, length=walk.size))
-        typer.echo(f"   Each bag gets {walk.size:,} words, as the lengths of the public texts suggest.")
     elif walk.reference == "themes":
         typer.echo("   The themes that are made from public word vectors.")
     elif walk.choices.reference is not None:
@@ -418,6 +418,11 @@ def _learn(flow: ReleaseWorkflow, ask: Asking, *, shown: bool) -> None:
             with _bar(flow):
                 flow.learn()
             typer.echo("   Learned from the first half of the public texts.")
+
+
+def _chosen_by(walk: Walk) -> str:
+    """Who says how many words a bag has."""
+    return "as the lengths of the public texts suggest" if walk.choices.length is None else "as you chose"
 
 
 @contextlib.contextmanager

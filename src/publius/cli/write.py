@@ -32,7 +32,7 @@ def write(
     ],
     json: Json = False,
 ) -> None:
-    """Write a readable text for each released bag.
+    """Write readable texts from the bags of a release.
 
     Made from the release and public things alone. The promise of the release holds for the texts as it
     stands. They are the writer's: a quotation, a guess at an order, or what a language model makes of the

@@ -169,7 +169,8 @@ class WordsKept(Kept):
     def before_asking(self, walk: Walk) -> list[str]:
         """See `Kept.before_asking`."""
         return [
-            "Epsilon, per word and unit of distance: smaller hides more; at 5 many words stay as they are."
+            "Epsilon, per word and unit of distance: smaller hides more; on the packaged vectors at 5 about one word "
+            "in ten stays as it is, at 10 seven in ten."
         ]
 
 
