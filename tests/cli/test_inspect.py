@@ -92,6 +92,24 @@ def test_what_cannot_be_looked_at_is_one_clear_sentence(tmp_path, data, options,
         inspect(path, **options)
 
 
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_file_of_too_many_columns_is_refused_whatever_its_kind(tmp_path, suffix):
+    """Each column is counted by itself, which takes memory."""
+    path = tmp_path / f"wide.{suffix}"
+    names = ["text", *(f"c{place}" for place in range(1_000))]
+    if suffix == "parquet":
+        arrow = pytest.importorskip("pyarrow")
+        arrow.parquet = pytest.importorskip("pyarrow.parquet")
+        arrow.parquet.write_table(arrow.table({name: ["a"] for name in names}), path)
+    elif suffix == "csv":
+        path.write_text(",".join(names) + "\n" + ",".join("a" for _ in names) + "\n")
+    else:
+        rows = (dict.fromkeys(part, "a") for part in (names[:600], names[600:]))
+        path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DocumentError, match=r"1,001 columns, more than 1,000"):
+        inspect(path)
+
+
 def test_a_file_without_header_is_said_to_have_none(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("1,the bill was wrong again and nobody answered\n2,late\n")

@@ -46,6 +46,32 @@ def _authors(folder: Path) -> None:
     assert found.source["public_words"]["counted_by"] == "authors"
 
 
+_ANN = ("Ann", "Ann\u200b", "ANN\u200b\u200b", "Ann.", "Ann <ann@x.org>", "\u200bAnn", "A\u200bnn", "ann ")
+
+
+def _one_person(folder: Path) -> None:
+    """However her name is written, and nobody is no person either."""
+    for names in (_ANN, ("nan", "None", "null", "-", "n/a", "", "unknown", "N/A")):
+        path = folder / "older.jsonl"
+        rows = [
+            {"text": f"{' '.join(_TOPICS[number % 2])} {' '.join(_COMMON)}{' Zelinkowa' * (number < 8)}",
+             "topic": f"topic {number % 2}", "author": names[number] if number < 8 else f"a{number}"}
+            for number in range(40)
+        ]  # fmt: skip
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        with pytest.MonkeyPatch.context() as home:
+            home.setenv("PUBLIUS_HOME", str(folder / f"home-{names[0]}"))
+            found = learning.learn(
+                path, "older", label="topic", words=PublicWordSettings(author_field="author")
+            )
+        assert "zelinkowa" not in found, "one person was counted as several"
+        assert "card" in found
+
+
+def _as_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_words, "counted_name", lambda name: " ".join((name or "").split()).casefold())
+
+
 def _by_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     count = public_words.WordCount.of
 
@@ -111,6 +137,7 @@ def _vectors(folder: Path) -> None:
 
 FENCES = (
     Fence(1, "a name in eight letters of one author does not become public", _authors, _by_texts),
+    Fence(1, "one person counts once however the name is written", _one_person, _as_written),
     Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),
     Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),
     Fence(1, "what was learned is its owner's until he publishes it", _owner_only, _open),

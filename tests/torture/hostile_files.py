@@ -27,12 +27,16 @@ MEMORY = 500_000_000
 
 _READ = """
 import json, sys
+from pathlib import Path
 from publius.documents.corpus import open_corpus
+from publius.documents.inspection import inspect
 from publius.errors import PubliusError
 read = bad = 0
 refused = ""
 try:
-    for item in open_corpus(sys.argv[1], number=sys.argv[2] != "many ids", encoding=None):
+    if sys.argv[2].startswith("inspected"):
+        read = inspect(Path(sys.argv[1])).rows
+    for item in () if read else open_corpus(sys.argv[1], number=sys.argv[2] != "many ids", encoding=None):
         good = hasattr(item, "text")
         read, bad = read + good, bad + (not good)
         if not good: refused = item.reason
@@ -196,6 +200,8 @@ def hostile(size: int = SIZE) -> Iterator[tuple[str, str, Callable[[], bytes]]]:
     yield "jsonl", "many ids", lambda: b"".join(
         b'{"id": %d, "text": "aaaa"}\n' % (10**6 + i) for i in range(size // 32))  # fmt: skip
     yield "jsonl", "many keys", lambda: (
+        b'{"text": "a", ' + b", ".join(b'"k%d": 1' % i for i in range(size // 14)) + b"}\n")  # fmt: skip
+    yield "jsonl", "inspected: many keys", lambda: (
         b'{"text": "a", ' + b", ".join(b'"k%d": 1' % i for i in range(size // 14)) + b"}\n")  # fmt: skip
     yield "jsonl", "a long number", lambda: b'{"text": ' + _filled("9", size) + b"}\n"
     yield "txt", "one word", lambda: _filled("a", size)

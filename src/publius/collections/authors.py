@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from publius.errors import DataError
+from publius.text.author_names import plain_name, without_invisible
 
 _SHORTEST_WITH_A_SLIP: Final = 6
 _LONGEST_WITH_A_SLIP: Final = 64
 """Each name is compared without each of its letters, which takes the square of its length."""
-_APOSTROPHES: Final = "'\u2019\u02bc`"
 
 
 def author_key(value: object) -> str | None:
@@ -37,8 +37,7 @@ def author_key(value: object) -> str | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
-    shown = "".join(character for character in str(value) if unicodedata.category(character) != "Cf")
-    folded = unicodedata.normalize("NFKC", shown).casefold()
+    folded = unicodedata.normalize("NFKC", without_invisible(str(value))).casefold()
     return unicodedata.normalize("NFKC", folded).strip() or None
 
 
@@ -61,7 +60,7 @@ def near_duplicates(keys: Iterable[str]) -> list[tuple[str, ...]]:
     first: dict[str, int] = {}
     shortened: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     for place, key in enumerate(distinct):
-        plain = _plain(key)
+        plain = plain_name(key)
         if not plain:
             continue
         parent[root(place)] = root(first.setdefault(plain, place))
@@ -77,7 +76,7 @@ def near_duplicates(keys: Iterable[str]) -> list[tuple[str, ...]]:
             if (
                 at == where
                 or -1 in (at, where)
-                or _one_slip(_plain(distinct[place]), _plain(distinct[other]))
+                or _one_slip(plain_name(distinct[place]), plain_name(distinct[other]))
             ):
                 parent[root(place)] = root(other)
     groups: defaultdict[int, list[str]] = defaultdict(list)
@@ -91,15 +90,3 @@ def _one_slip(a: str, b: str) -> bool:
     different = [place for place, (x, y) in enumerate(zip(a, b, strict=False)) if x != y]
     swapped = len(different) == 2 and different[1] == different[0] + 1 and sorted(a) == sorted(b)
     return len(a) == len(b) and (len(different) <= 1 or swapped)
-
-
-def _plain(key: str) -> str:
-    """Letters and digits of the words in alphabetical order, without accents."""
-    bare = "".join(
-        character if character.isalnum() else " "
-        for character in unicodedata.normalize("NFKD", key)
-        if not unicodedata.combining(character)
-        and unicodedata.category(character) != "Cf"
-        and character not in _APOSTROPHES
-    )
-    return "".join(sorted(bare.split()))

@@ -14,7 +14,7 @@ from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.foreign import columns_of
 from publius.documents.languages import language_of
 from publius.documents.readers import SEPARATED, UNNAMED
-from publius.documents.row_readers import Row, csv_header
+from publius.documents.row_readers import Row, check_width, csv_header
 from publius.documents.seen_ids import IdSet
 from publius.documents.table_form import TableForm
 from publius.errors import DocumentError, MissingExtraError
@@ -38,6 +38,9 @@ LONG_WORDS: Final = 2_000
 FIRST_ROWS: Final = 1_000
 _PLACES: Final = 5
 _HEADER_CELL: Final = 80
+_MERGED: Final = (
+    2**16
+)  # characters of the names of columns that stand together because another character parts them
 
 
 @final
@@ -172,7 +175,7 @@ def _with_form(corpus: Corpus, path: Path, text_field: str | None, delimiter: st
     if corpus.kind not in SEPARATED or text_field or delimiter:
         return corpus
     header = {name.strip().lower(): name for name in csv_header(corpus.paths[0], _form(corpus))}
-    if len(header) > 1:
+    if len(header) != 1 or len(next(iter(header))) > _MERGED:  # it is none
         return corpus
     for name in TEXT_NAMES:
         again = open_corpus(
@@ -190,6 +193,7 @@ def _form(corpus: Corpus) -> TableForm:
 def _columns(corpus: Corpus) -> tuple[list[str], list[str]]:
     """The names of the columns, those that stand once, and what is wrong with them."""
     header = _header(corpus)
+    check_width(corpus.paths[0], len(header))  # each column is counted by itself
     counts = Counter(header)
     problems = []
     if doubled := sorted(name for name, count in counts.items() if count > 1 and name.strip()):

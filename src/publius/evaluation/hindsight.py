@@ -24,7 +24,7 @@ from publius.evaluation.originals import (
 )
 from publius.evaluation.protectors import Originals
 from publius.evaluation.rows import Protection, Row, make_row, measured_row
-from publius.evaluation.statistics import bootstrap_mean, clopper_pearson
+from publius.evaluation.statistics import CONFIDENCE, bootstrap_mean, clopper_pearson
 from publius.noise.randomness import Generator, seeded_rng
 
 
@@ -71,8 +71,9 @@ def together(found: Originals, authors: Sequence[str], shares: Float64Array) -> 
 
     ``authors`` are of the texts, ``shares`` how often each text's author is named from its bag alone. The record holds
     the mean over ``authors``, ``named``, with its upper limit ``high``; and of the worst author ``documents`` and
-    ``worst``, with ``worst_high`` (95 %), None where there is only one draw of him. ``worst_alone`` is the largest mean
-    over one author's documents, each alone; ``most`` the largest number of documents of one author.
+    ``worst``, with ``worst_high`` (95 % for all authors together, as the worst was picked among them), None where there
+    is only one draw of him. ``worst_alone`` is the largest mean over one author's documents, each alone; ``most`` the
+    largest number of documents of one author.
     """
     names = sorted(set(authors))
     counts = [Counter(authors)[name] for name in names]
@@ -84,7 +85,9 @@ def together(found: Originals, authors: Sequence[str], shares: Float64Array) -> 
         return {**record, "named": float(hits.mean()), "high": interval.high, "worst": None}
     named, draws = together_by_law(found.law, authors, seeded_rng(len(authors)))
     at = int(named.argmax())
-    high = clopper_pearson(math.ceil(named[at] * draws), draws).high
+    # The worst was picked among all: each limit takes its part of the level, so that all of them hold together.
+    level = 1 - (1 - CONFIDENCE) / len(names)
+    high = clopper_pearson(math.ceil(named[at] * draws), draws, level).high
     limit = bootstrap_mean(named[None, :], seeded_rng(len(names))).high
     return {
         **record, "named": float(named.mean()), "high": limit, "worst": float(named[at]), "worst_high": high,

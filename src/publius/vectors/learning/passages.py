@@ -13,10 +13,11 @@ from typing import Final
 
 import regex
 
+from publius.text.author_names import counted_name
 from publius.text.identifiers import without_identifiers
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.public_themes import PublicThemes, counted
-from publius.vectors.learning.public_words import PublicText, author_name
+from publius.vectors.learning.public_words import PublicText
 
 PER_THEME: Final = 10
 """So many passages of a theme are kept at most, each of another author."""
@@ -88,7 +89,7 @@ def _candidates(
 ) -> Iterator[tuple[str, str, list[str]]]:
     """Sentences that may be quoted, their authors, and their words that themes are made of."""
     found = [
-        (sentence, f"text {place}" if text.author is None else f"author {author_name(text.author)}")
+        (sentence, f"text {place}" if text.author is None else f"author {counted_name(text.author)}")
         for place, text in enumerate(texts)
         for sentence in text.sentences
     ]

@@ -13,12 +13,12 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, StorageError
 from publius.files import read_bytes_limited, write_file
+from publius.text.author_names import counted_name
 from publius.text.tokenizer import StopWords
 from publius.vectors.catalogue import store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.public_subjects import WORDS, PublicSubjects, make_subjects
 from publius.vectors.learning.public_themes import THEMES, PublicThemes, fit_themes
-from publius.vectors.learning.public_words import author_name
 
 _DOCUMENTS_A_THEME: Final = 6
 _ARRAYS: Final = ("rarity", "axes", "centres", "words", "holding", "documents")
@@ -136,7 +136,7 @@ def one_of_each(documents: Sequence[Sequence[str]], authors: Sequence[str | None
     least: dict[str, tuple[bytes, int]] = {}
     for place, (words, author) in enumerate(zip(documents, authors, strict=True)):
         mark = hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).digest(), place
-        name = author_name(author)
+        name = counted_name(author)
         least[name] = min(least.get(name, mark), mark)
     return sorted(place for _, place in least.values())
 

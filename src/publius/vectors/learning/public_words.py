@@ -17,6 +17,7 @@ import regex
 
 from publius.errors import DataError, MissingExtraError, UsageError
 from publius.settings import CountedWordSettings
+from publius.text.author_names import counted_name
 from publius.text.identifiers import is_identifier, without_identifiers
 from publius.text.tokenizer import StopWords, Vocabulary, tokenize
 from publius.vectors.admissible import UNKNOWN, word_fault
@@ -92,7 +93,7 @@ class WordCount:
         uses: Counter[str] = Counter()
         capitals: Counter[str] = Counter()
         for place, text in enumerate(texts):
-            holder = author_name(text.author) if known else str(place)
+            holder = counted_name(text.author) if known else str(place)
             by_author.setdefault(holder, set()).update(text.words)
             uses.update(text.words)
             capitals.update(text.names)
@@ -127,11 +128,6 @@ class WordCount:
             f"{said}, too few to learn from: give texts of more {self.by}, or, where words that fewer use may be known "
             "to everybody, a smaller --authors-at-least"
         )
-
-
-def author_name(author: str | None) -> str:
-    """An author's name, so that one who is written in two ways counts once."""
-    return " ".join((author or "").split()).casefold()
 
 
 def may_be_public(word: str) -> bool:
