@@ -8,6 +8,7 @@ import json
 import pytest
 
 import publius
+from publius.documents.corpus import open_corpus
 from publius.mechanisms.randomized_response import RandomizedResponse
 from released import command
 
@@ -67,3 +68,54 @@ def test_a_release_with_ids_states_no_crowd(complaints, tmp_path):
     code, said, _ = command("obfuscate", str(complaints), *given, "--output", str(tmp_path / "o"), "--json")
     assert code == 0
     assert "crowd" not in json.loads(said)
+
+
+@pytest.mark.parametrize("skip", [(), ("--skip-bad", "--accept-loss")])
+@pytest.mark.parametrize("ids", [(), ("--number",)])
+def test_no_value_of_the_field_decides_who_is_there(tmp_path, skip, ids):
+    """Null, numbers, lists and what is too long stand for themselves or for all that is not declared."""
+    values = ["loan", None, 3, True, ["loan"], {"a": 1}, 3.0, "x" * 10_000, "", "\ud800", 10**400]
+    rows = [{"id": f"r{place}", "prod": value} for place, value in enumerate(values)] + [{"id": "last"}]
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out"
+    code, _, said = command(
+        "obfuscate", path, "--preserve", "field:prod", "--values", "loan,card,3", "--other", "card", "--bound", 2,
+        "--output", out, *skip, *ids,
+    )  # fmt: skip
+    assert code == 0, said
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert (manifest["documents"], manifest["missing"]) == (len(rows), 0)
+
+
+def test_numbers_are_the_values_they_are_written_as(tmp_path):
+    path = tmp_path / "own.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": str(n), "prod": v}) + "\n" for n, v in enumerate([3, 3.0, "3", True]))
+    )
+    corpus = open_corpus(path, text_field="prod", values=True)
+    assert [item.text for item in corpus] == ["3", "3", "3", "true"]
+
+
+def test_a_ledger_charges_the_ids_of_the_input_although_none_is_released(complaints, tmp_path):
+    ledger = tmp_path / "ledger"
+    assert command("ledger", "init", ledger, "--budget", "12", "--unit", "bound")[0] == 0
+    more = ("--documents-per-author", "2", "--subject-field", "author", "--ledger", str(ledger))
+    code, said, wrong = released(complaints, tmp_path / "out", *more)
+    assert code == 0, wrong
+    assert json.loads(said)["crowd"]["documents_per_author"] == 2
+    rows = (tmp_path / "out" / "bags.jsonl").read_text()
+    assert "zzid" not in rows
+    book = publius.Ledger(ledger)
+    assert (float(book.document("zzid7").spent), float(book.document("zzid199").spent)) == (5.0, 5.0)
+
+
+def test_authors_are_counted_without_a_ledger_too(complaints, tmp_path):
+    """Each wrote two; without a field of authors nobody can count, so what is declared stands."""
+    code, _, said = released(complaints, tmp_path / "out", "--subject-field", "author")
+    assert code == 65, said
+    assert "100 of 100 authors have more than 1 documents" in said
+    code, _, said = released(
+        complaints, tmp_path / "out", "--subject-field", "author", "--documents-per-author", "2"
+    )
+    assert code == 0, said

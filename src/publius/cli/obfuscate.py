@@ -96,16 +96,17 @@ def obfuscate(
     from publius.releases.engines.run import check_presence
     from publius.releases.preflight import check_loss
 
-    book = _ledger(ledger, fields.subject_field)
+    book = _ledger(ledger, None if shuffled else fields.subject_field)
     settings = with_what_is_kept(settings, ask=True)
     check_strength(settings)
     check_input(input, work.engine)
     check_to_output(manifest, output, work)
     settings = settings if length_from is None else _with_length(settings, length_from, quiet=json)
     fields = fields if settings.field is None else replace(fields, text_field=settings.field)
+    charged = fields.id_field if shuffled and book is not None else None
     if shuffled:
         fields = _without_ids(fields, work.engine)
-    corpus = open_corpus(input, **asdict(fields))
+    corpus = open_corpus(input, **asdict(fields), values=settings.field is not None, charged_field=charged)
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
     check_presence(
         plan, skip_bad=work.skip_bad

@@ -13,6 +13,7 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Final, TypeVar, final
 
@@ -26,6 +27,7 @@ from publius.documents.table_form import TableForm, checked_encoding, find_form
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
 from publius.files.arrivals import passed_over
+from publius.files.value_list import compared
 from publius.settings import InputSettings
 
 T = TypeVar("T")
@@ -154,7 +156,9 @@ class Corpus:
     ``delimiter`` and ``encoding`` are those of separated values and of text; the encoding "" is each text's own, found
     when it is read. With ``gaps`` a kept field may be null or absent: the label is empty. ``left`` are files of a
     folder that cannot be read, with the reason: each is a `BadDocument` after the others. ``links`` says whether a
-    symbolic link is followed where a file is opened, ``reading_seconds`` what a foreign file may take.
+    symbolic link is followed where a file is opened, ``reading_seconds`` what a foreign file may take. With ``values``
+    what stands in the text field is a value of any kind and no text: none of it makes a document bad. Of numbered
+    documents ``charged_field`` is what a ledger calls each; it is not released.
     """
 
     path: Path
@@ -170,6 +174,8 @@ class Corpus:
     left: tuple[tuple[Path, str], ...] = field(default=(), repr=False)
     links: bool = True
     reading_seconds: float = InputSettings.reading_seconds
+    values: bool = False
+    charged_field: str | None = None
 
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
@@ -224,7 +230,7 @@ class Corpus:
         return kind_of_file(self.paths[number].name) or self.kind
 
     def _columns(self) -> tuple[str, ...]:
-        names = (self.text_field, self.id_field, *self.keep, self.subject_field)
+        names = (self.text_field, self.id_field, *self.keep, self.subject_field, self.charged_field)
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def _rows(self) -> Iterator[tuple[Row, int]]:
@@ -276,12 +282,15 @@ class Corpus:
             identity = str(position) if self.id_field is None else _id(row.fields, self.id_field)
             if self.id_field is not None and used is not None:
                 _claim(identity, used)
-            text = _text(row.fields, self.text_field)
+            text = (
+                _as_value(row.fields, self.text_field) if self.values else _text(row.fields, self.text_field)
+            )
             labels = {name: self._label(row.fields, name) for name in self.keep} if self.keep else {}
             subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
+            charged = None if self.charged_field is None else _id(row.fields, self.charged_field)
         except DocumentError as refused:
             return self._bad(position, identity, row.place, str(refused), path)
-        return Document(identity, text, labels, position, self._account(path, identity), subject)
+        return Document(identity, text, labels, position, charged or self._account(path, identity), subject)
 
     def _bad(
         self, position: int, identity: str | None, place: str, reason: str, path: int | None
@@ -338,6 +347,21 @@ def _text(fields: Mapping[str, object], name: str) -> str:
     return value
 
 
+def _as_value(fields: Mapping[str, object], name: str) -> str:
+    """A value as it is compared with declared ones; what cannot be one is the empty value, so nobody sees what it was.
+
+    Were a document bad for its value, who is missing from a release would tell the value.
+    """
+    value = fields.get(name)
+    if not isinstance(value, str | int | float | date):
+        return ""
+    try:
+        found = compared(value)
+    except (ValueError, OverflowError):  # a number with too many digits
+        return ""
+    return found if len(found) <= LONGEST_LABEL else ""
+
+
 def _label(fields: Mapping[str, object], name: str) -> str:
     value = _value(fields, name)
     if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
@@ -361,6 +385,8 @@ def open_corpus(
     reading_seconds: float = InputSettings.reading_seconds,
     subfolders: bool = InputSettings.subfolders,
     follow_links: bool = InputSettings.follow_links,
+    values: bool = False,
+    charged_field: str | None = None,
 ) -> Corpus:
     """The corpus at ``path``: a file, a folder of files, read in the order of their names, or "-": standard input.
 
@@ -375,7 +401,8 @@ def open_corpus(
     names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter``
     and ``encoding`` are those of separated values and text; None finds them, by the first file of a table and by each
     text that is a file (`publius.documents.table_form`). Foreign files have ``reading_seconds`` of a processor for each
-    16 MiB.
+    16 MiB. With ``values`` the text field holds a value of any kind, and null or none is the empty value.
+    ``charged_field`` names what a ledger calls documents that are numbered.
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
     that do not fit, `PolicyError` when the text itself would be released as an id or a label.
@@ -396,7 +423,7 @@ def open_corpus(
     alone = paths == (path,)  # whoever names a file says which
     corpus = Corpus(
         path, paths, kind, named, text_field, tuple(keep), subject_field, left=left, links=follow_links or alone,
-        reading_seconds=reading_seconds,
+        reading_seconds=reading_seconds, values=values, charged_field=charged_field if named is None else None,
     )  # fmt: skip
     if kind not in SEPARATED:
         return replace(corpus, encoding=_encoding(paths, kind, encoding))
