@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -93,7 +94,7 @@ def test_numbers_are_the_values_they_are_written_as(tmp_path):
     path.write_text(
         "".join(json.dumps({"id": str(n), "prod": v}) + "\n" for n, v in enumerate([3, 3.0, "3", True]))
     )
-    corpus = open_corpus(path, text_field="prod", values=True)
+    corpus = replace(open_corpus(path, text_field="prod"), values=True)
     assert [item.text for item in corpus] == ["3", "3", "3", "true"]
 
 

@@ -106,7 +106,8 @@ def obfuscate(
     charged = fields.id_field if shuffled and book is not None else None
     if shuffled:
         fields = _without_ids(fields, work.engine)
-    corpus = open_corpus(input, **asdict(fields), values=settings.field is not None, charged_field=charged)
+    corpus = open_corpus(input, **asdict(fields))
+    corpus = replace(corpus, values=settings.field is not None, charged_field=charged)
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
     check_presence(
         plan, skip_bad=work.skip_bad

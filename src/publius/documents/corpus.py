@@ -385,8 +385,6 @@ def open_corpus(
     reading_seconds: float = InputSettings.reading_seconds,
     subfolders: bool = InputSettings.subfolders,
     follow_links: bool = InputSettings.follow_links,
-    values: bool = False,
-    charged_field: str | None = None,
 ) -> Corpus:
     """The corpus at ``path``: a file, a folder of files, read in the order of their names, or "-": standard input.
 
@@ -401,8 +399,7 @@ def open_corpus(
     names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter``
     and ``encoding`` are those of separated values and text; None finds them, by the first file of a table and by each
     text that is a file (`publius.documents.table_form`). Foreign files have ``reading_seconds`` of a processor for each
-    16 MiB. With ``values`` the text field holds a value of any kind, and null or none is the empty value.
-    ``charged_field`` names what a ledger calls documents that are numbered.
+    16 MiB.
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
     that do not fit, `PolicyError` when the text itself would be released as an id or a label.
@@ -423,7 +420,7 @@ def open_corpus(
     alone = paths == (path,)  # whoever names a file says which
     corpus = Corpus(
         path, paths, kind, named, text_field, tuple(keep), subject_field, left=left, links=follow_links or alone,
-        reading_seconds=reading_seconds, values=values, charged_field=charged_field if named is None else None,
+        reading_seconds=reading_seconds,
     )  # fmt: skip
     if kind not in SEPARATED:
         return replace(corpus, encoding=_encoding(paths, kind, encoding))
