@@ -15,7 +15,7 @@ from publius.privacy.guarantee import Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
 from publius.releases.contents import SUMMARY
 from publius.releases.near import LARGEST_DELTA, check_not_empty, emptiness
-from publius.releases.plan import DECLARED_VALUE, Plan, published, publius_version
+from publius.releases.plan import AS_READ, DECLARED_VALUE, SHUFFLED, Plan, published, publius_version
 from publius.settings import ReleaseSettings
 
 _SAME: Final = (
@@ -53,6 +53,7 @@ _POSSIBLE: Final[Mapping[str, Callable[[Any], bool]]] = {
     "promise": lambda value: isinstance(value, str),
     "labels": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
     "randomness": lambda value: isinstance(value, str),
+    "numbers": lambda value: value in (AS_READ, SHUFFLED),
 }
 """What a manifest can state under each name, where it states anything."""
 
