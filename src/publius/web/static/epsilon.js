@@ -7,7 +7,7 @@ import { choice, chosen } from "./choice.js";
 import { allMechanisms, onMechanisms } from "./controls.js";
 import { Unfolding, byId, el, pairs, put, table } from "./dom.js";
 import { Figure } from "./figures.js";
-import { number, percent } from "./format.js";
+import { atLeast, number, percent } from "./format.js";
 
 const FIGURES = ["unchanged", "distance", "utility", "exponent"];
 
@@ -140,7 +140,7 @@ export class EpsilonView {
     const series = [{ name: "95 % of releases stay within", color: found.color, points: utility.map((point) => ({ x: point.epsilon, y: point.distance_95_at_most })) }];
     const nearer = valueAt(utility.map((point) => ({ x: point.epsilon, y: point.bound })), chosen("epsilon"));
     return this.#chart("utility", `Utility bound of ${found.name}`, { series, yLabel: "Earth Mover’s distance to the original", yFormat: number },
-      `Proven for every document of N words, so it is cautious.${nearer === null || nearer < 0.001 ? "" : ` A release is nearer to the original than the second document is with probability at least ${percent(nearer)}.`}`);
+      `Proven for every document of N words, so it is cautious.${nearer === null || nearer < 0.001 ? "" : ` A release is nearer to the original than the second document is with probability at least ${atLeast(nearer)}.`}`);
   }
 
   #exponent(shown) {

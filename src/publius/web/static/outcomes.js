@@ -8,7 +8,7 @@ import { evidence } from "./controls.js";
 import { byId, el, put, svg, table, typed } from "./dom.js";
 import { Exemplar } from "./exemplar.js";
 import { Figure } from "./figures.js";
-import { integer, number, percent, plural } from "./format.js";
+import { atMost, integer, number, percent, plural } from "./format.js";
 import { loadReferences, opened, referenceChosen, stage } from "./kept.js";
 import { outcomeMap } from "./outcomemap.js";
 
@@ -170,7 +170,7 @@ function listed(outcomes) {
 
 function others(rest) {
   const most = rest[0].probability, sum = rest.reduce((all, each) => all + each.probability, 0);
-  const each = most === rest.at(-1).probability ? `each with ${number(100 * most, 2)} %` : `with at most ${number(100 * most, 2)} % each`;
+  const each = most === rest.at(-1).probability ? `each with ${number(100 * most, 2)} %` : `with at most ${atMost(most)} each`;
   return `${plural(rest.length, "other", "others")} ${each}, ${number(100 * sum, 2)} % in all.`;
 }
 

@@ -5,7 +5,7 @@ import { Card, announce } from "./card.js";
 import { choice } from "./choice.js";
 import { byId, el, put, svg, table } from "./dom.js";
 import { Figure } from "./figures.js";
-import { distance, number, percent, plural } from "./format.js";
+import { atLeast, atMost, distance, number, percent, plural } from "./format.js";
 import { wordMap } from "./wordmap.js";
 
 const PAUSE = 350; // milliseconds: exact probabilities of a large vocabulary take a while
@@ -48,7 +48,7 @@ export class WordsView {
   #show(answer) {
     put(byId("words-title"), "What becomes of ", el("q", {}, answer.word));
     put(this.#facts, tiles(answer));
-    put(this.#note, answer.exact ? "Probabilities are exact." : `From ${plural(answer.draws, "draw", "draws")}: it stays with ${percent(answer.stay_low)} to ${percent(answer.stay_high)} (99 % interval).`);
+    put(this.#note, answer.exact ? "Probabilities are exact." : `From ${plural(answer.draws, "draw", "draws")}: it stays with ${atLeast(answer.stay_low)} to ${atMost(answer.stay_high)} (99 % interval).`);
     put(this.#outputs, el("h3", {}, "Likely outputs"), this.#outputTable(answer));
     put(this.#neighbors, el("h3", {}, "Nearest words"), this.#neighborTable(answer));
     put(this.#card.body, this.#facts, this.#note, el("div", { class: "word-grid" }, this.#figure.node, this.#outputs, this.#neighbors));
