@@ -633,8 +633,9 @@ class EvaluationSettings(StopWordSettings, ParameterSettings, VectorSettings, Re
         None, help="Runs with other noise. Default: 1, or what the preset says.", public=True, at_least=1
     )
     adversaries: tuple[str, ...] = option(
-        (), help="Adversaries, separated by commas, or all; python:MODULE:CLASS for one of your own. Default: all, or "
-        "what the preset says.",
+        (), help="Adversaries, separated by commas, or all: sr-nearest, koppel, delta, svm, likelihood, boosting, "
+        "linear, fasttext (each also as adaptive-NAME), informed, originals, linkage, retrieval; python:MODULE:CLASS "
+        "for one of your own. Default: all, or what the preset says.",
         public=True, parse=names,
     )  # fmt: skip
     tasks: tuple[Task, ...] = option(

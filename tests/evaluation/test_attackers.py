@@ -238,3 +238,12 @@ def test_the_vectors_are_where_training_begins():
 def test_fasttext_says_what_cannot_be(wrong):
     with pytest.raises(UsageError):
         FastText(**wrong)
+
+
+def test_the_help_names_every_adversary():
+    from publius.evaluation.adversaries import NAMES
+    from publius.settings import EvaluationSettings, declared
+
+    said = next(each.option.help for each in declared(EvaluationSettings) if each.name == "adversaries")
+    words = set(said.replace(",", " ").replace(";", " ").replace(":", " ").split())
+    assert {name.removeprefix("adaptive-") for name in NAMES} <= words
