@@ -95,8 +95,7 @@ class Dataset:
     def topic_only_floor(self) -> float | None:
         """The accuracy in naming authors of an adversary who knows each unknown text's topic and nothing else.
 
-        It names the author with most unknown texts of that topic, one in k where k authors have one each. None
-        without topics.
+        The mean of `anyway`. None without topics.
         """
         if "topic" not in self.tasks:
             return None
@@ -105,16 +104,26 @@ class Dataset:
     def anyway(self) -> list[float]:
         """For each unknown text the chance with which its topic alone names its author.
 
-        Who knows the topic, and how often each author writes on it, names the most frequent one; of several that are
-        equally frequent each as often. Without topics all texts are of one.
+        Who knows the topic, and the texts that an adversary learns from, names the author who writes on it most often
+        there; of several that are equally frequent each as often, and of all where none does. He must not count the
+        attacked texts themselves: of many topics with few texts the most frequent author is known only to who has the
+        answers, and against him no adversary would add anything. Without topics all texts are of one; where nothing is
+        known of any author, each text stands for its own, one of those on its topic.
         """
-        by_topic: dict[str | None, Counter[str]] = defaultdict(Counter)
-        for text in self.unknown:
-            by_topic[text.topic][_label(text.author)] += 1
-        best = {topic: max(authors.values()) for topic, authors in by_topic.items()}
-        tied = {topic: sum(c == best[topic] for c in authors.values()) for topic, authors in by_topic.items()}
+        if not self.known:
+            alike = Counter(text.topic for text in self.unknown)
+            return [1 / alike[text.topic] for text in self.unknown]
+        counted: dict[tuple[str | None, int | None], Counter[str]] = defaultdict(Counter)
+        for text in self.known:
+            counted[text.topic, text.part].update([_label(text.author)])
+        named = {
+            (topic, part): _most_frequent(counted, topic, part)
+            for topic, part in dict.fromkeys((text.topic, text.part) for text in self.unknown)
+        }
         return [
-            1 / tied[text.topic] if by_topic[text.topic][_label(text.author)] == best[text.topic] else 0.0
+            1 / len(most)
+            if _label(text.author) in (most := named[text.topic, text.part] or self.authors)
+            else 0.0
             for text in self.unknown
         ]
 
@@ -124,6 +133,18 @@ class Dataset:
             author: number for number, author in enumerate(dict.fromkeys(t.author for t in self.unknown))
         }
         return [numbers[text.author] for text in self.unknown]
+
+
+def _most_frequent(
+    counted: dict[tuple[str | None, int | None], Counter[str]], topic: str | None, without: int | None
+) -> set[str]:
+    """The authors with most known texts of a topic, but for those of a part that is left out; none if none has any."""
+    found: Counter[str] = Counter()
+    for (about, part), authors in counted.items():
+        if about == topic and (part is None or part != without):
+            found.update(authors)
+    most = max(found.values(), default=0)
+    return {author for author, count in found.items() if count == most}
 
 
 def labels_of(text: LabeledText, task: Task) -> str:

@@ -149,6 +149,7 @@ class Authors:
         limit: what is allowed.
         absolute: whether it is a limit on all the authors named, or on what is added.
         texts: how many were attacked.
+        authors: how many authors have written them.
         anyway: the share of authors named by whoever knows only the topic.
         gains: of each adversary on the protected texts, the strongest first.
         unprotected: the same without protection, without the holder of the originals.
@@ -159,6 +160,7 @@ class Authors:
     limit: float
     absolute: bool
     texts: int
+    authors: int
     anyway: float
     gains: tuple[Gain, ...]
     unprotected: tuple[Gain, ...]
@@ -231,6 +233,16 @@ class Authors:
         return (
             f"{what} {gain.judged.value:.3f}, {_between(shown_interval)} allowing for chance, by "
             f"{_who(gain.adversary)}; allowed {self.limit:g} ({', '.join(beside)})"
+            f"{self._unseen if self.answer == PASS else ''}"
+        )
+
+    @property
+    def _unseen(self) -> str:
+        """What a PASS cannot say: the interval takes other authors to be of the kinds that were attacked."""
+        share = 1 - ((1 - self.level) / 2) ** (1 / self.authors)
+        return (
+            f"; shown for authors like these {self.authors}: of a kind that {100 * ceiling(share, 3):.3g} % of all "
+            "authors belong to there may be none among them"
         )
 
 
@@ -317,7 +329,7 @@ def authors_of(
     apart = [each for each in _asked(clean) if each.adversary != ORIGINALS] if clean is not None else []
     anyway = float(np.mean(facts["anyway"]))
     return Authors(
-        limit, absolute, asked[0].total, anyway,
+        limit, absolute, asked[0].total, len(set(facts["author_numbers"])), anyway,
         tuple(_gains(asked, facts, level, absolute=absolute)),
         tuple(_gains(apart, facts, level, absolute=absolute)), level,
     )  # fmt: skip
