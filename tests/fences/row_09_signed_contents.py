@@ -37,7 +37,8 @@ _WRONG = (
     ("crowd", {"epsilon": 0.01}), ("crowd", {"documents": 10**6}), ("crowd", {"delta": 0}), ("crowd", {"delta": 1e-30}),
     ("crowd", {"documents_per_author": 0}), ("promise", "Nothing can be learned. Perfect."), ("bound", 1.0),
     ("bound", 100.0), ("bound", "3"), ("bound", 0), ("strength", "strong"), ("probability_kept", 0.1),
-    ("evidence", "proven"), ("missing", -1), ("documents", "12"), ("delta", float("nan")), ("delta", "0"), ("size", 0), ("numbers", "x"),
+    ("evidence", "proven"), ("missing", -1), ("documents", "12"), ("delta", float("nan")), ("delta", "0"), ("size", 0),
+    ("numbers", "x"),
     ("mechanism_parameters", {"values": ["a", "b", "c"]}), ("labels", "topic"), ("randomness", 1),
     ("mechanism", "laplace"), ("vocabulary_sha256", "0" * 64),
 )  # fmt: skip
