@@ -379,12 +379,30 @@ def test_another_shape_is_measured_apart(monkeypatch, forget):
     assert [each.shape for each in kernel_choice.kept()] == [(700, 12), (700, 13)]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"measured": [{}]}', '{"measured": 3}', '{"measured": [{"shape": 1}]}']
+ROW = (
+    '{"measured": [{"machine": "m", "versions": "v", "shape": %s, "seconds": {"sgemm": %s, %s}, "ratio": 2, '
+    '"rounds": 5}]}'
 )
+DAMAGED = {
+    "empty": "",
+    "torn": "{",
+    "a list": "[]",
+    "an empty row": '{"measured": [{}]}',
+    "a number": '{"measured": 3}',
+    "half a row": '{"measured": [{"shape": 1}]}',
+    "deep": "[" * 200_000,
+    "an infinite shape": ROW % ("[Infinity, 12]", "1", '"onnxruntime-int8": 1'),
+    "not a number": ROW % ("[700, 12]", "NaN", '"onnxruntime-int8": 1'),
+    "a kernel too few": ROW % ("[700, 12]", "1", '"other": 1'),
+    "long": " " * 2**21 + '{"measured": []}',
+    "no text": "\udcff",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
 def test_what_is_kept_and_damaged_is_measured_again(monkeypatch, forget, text):
     kernel_choice._path().parent.mkdir(parents=True, exist_ok=True)
-    kernel_choice._path().write_text(text)
+    kernel_choice._path().write_text(text, "utf-8", "surrogateescape")
     assert kernel_choice.kept() == []
     clock = Clock(monkeypatch, {SGEMM: 0.003, BYTES: 0.001})
     assert kernel_choice.choose((700, 12), lambda: clock.searches).kernel == BYTES

@@ -9,6 +9,7 @@ figures, and found again when one of them is another.
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import time
@@ -25,6 +26,7 @@ from typing import Any, Final, Literal, final, get_args
 import numpy as np
 
 from publius.errors import StorageError
+from publius.files import read_bytes_limited
 from publius.files.writing import write_file
 from publius.vectors.byte_products import unusable
 from publius.vectors.catalogue import store_root
@@ -41,6 +43,7 @@ _PAYS: Final = 1.03
 _ROUNDS: Final = (5, 40)
 _SECONDS: Final = 0.06
 _KEPT: Final = 64
+_LARGEST: Final = 2**20  # bytes
 
 
 @final
@@ -104,9 +107,11 @@ def choose(shape: tuple[int, int], searches: Callable[[], dict[Kernel, Callable[
 
 def kept() -> list[Measured]:
     """What was found on this and other machines with this folder; what cannot be read is not there."""
-    with suppress(OSError, ValueError, TypeError, KeyError, AttributeError):
-        return [_read(each) for each in json.loads(_path().read_text("utf-8"))["measured"]][-_KEPT:]
-    return []
+    try:
+        rows = json.loads(read_bytes_limited(_path(), _LARGEST).decode())["measured"][-_KEPT:]
+        return [_read(each) for each in rows]
+    except Exception:  # whatever somebody wrote there, it is no more than a time that is measured again
+        return []
 
 
 def here() -> list[Measured]:
@@ -161,7 +166,9 @@ def _path() -> Path:
 
 def _read(row: dict[str, Any]) -> Measured:
     words, dimension = row["shape"]
-    seconds = {str(kernel): float(each) for kernel, each in row["seconds"].items()}
+    seconds: dict[str, float] = {kernel: float(row["seconds"][kernel]) for kernel in KERNELS}
+    if not all(0 <= each < math.inf for each in (*seconds.values(), float(row["ratio"]))):
+        raise ValueError("a time that nobody measured")
     return Measured(
         str(row["machine"]), str(row["versions"]), (int(words), int(dimension)), seconds, float(row["ratio"]),
         int(row["rounds"]),
