@@ -4,6 +4,7 @@ import one_thread  # noqa: F401  # isort: skip
 import json
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from publius.cli import main
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
+from threads import ended
 from toy import WORDS, sentence
 
 with suppress(ImportError):  # Spark's environment and the notebook's are without it
@@ -26,6 +28,34 @@ def home(tmp_path_factory, monkeypatch):
     folder = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("PUBLIUS_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_goes_on():
+    """What a file of tests starts has ended when the next file begins: it would write and take time there."""
+    processes = _processes()
+    with ended():
+        yield
+    if parsers := sys.modules.get("publius.documents.foreign"):
+        parsers._end_all()  # they wait for the next file to read, which is a later test's
+    assert [_command(process) for process in _processes() - processes] == []
+
+
+def _processes():
+    """The numbers of our children, where the system tells; those that multiprocessing keeps for itself apart."""
+    lists = Path("/proc/self/task").glob("*/children")
+    found = {int(number) for path in lists for number in path.read_text().split()}
+    return {number for number in found if not any(name in _command(number) for name in OF_PYTHON)}
+
+
+OF_PYTHON = ("resource_tracker", "forkserver")
+
+
+def _command(process):
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return "ended"
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,12 @@
 
 import warnings
 from contextlib import contextmanager
+from unittest.mock import AsyncMock, patch
 
 from publius.web.app import make_app
 from publius.web.guards.limits import Limits
 from publius.web.state import State
+from threads import ended
 from toy import sentence
 
 with warnings.catch_warnings():
@@ -21,12 +23,20 @@ CANARY = "zzcanaryzz"
 
 @contextmanager
 def service(embeddings, folder, **options):
-    """A client of a service on ``embeddings`` that writes below ``folder``."""
+    """A client of a service on ``embeddings`` that writes below ``folder``; at the end nothing of it computes on.
+
+    What the page would ask for first is not computed ahead: that takes longer than most tests, which ask for less.
+    """
     limits = options.pop("limits", Limits())
     state = State(embeddings, releases=folder / "releases", **options)
     app = make_app(state, port=PORT, token=TOKEN, limits=limits)
     headers = {"Authorization": f"Bearer {TOKEN}"}
-    with TestClient(app, base_url=f"http://127.0.0.1:{PORT}", headers=headers) as client:
+    base = f"http://127.0.0.1:{PORT}"
+    with (
+        patch("publius.web.app._Service._prepare", AsyncMock()),
+        ended(),
+        TestClient(app, base_url=base, headers=headers) as client,
+    ):
         yield client
 
 

@@ -1,8 +1,6 @@
 import doctest
 import itertools
-import time
 import unicodedata
-from collections import deque
 from importlib.util import find_spec
 
 import numpy as np
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hostile_text import HOSTILE
 from publius.errors import DataError, StorageError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.text import tokenizer as module
@@ -176,17 +175,6 @@ def test_ordinary_texts_keep_their_words(count):
             assert normalize(text) == before_runs_were_broken(text)
 
 
-HOSTILE = {
-    "marks": "\u0301\u0323", "one mark": "\u0301", "marks after letters": "Σ" + "\u0301\u0323" * 15,
-    "marks that come apart": "\u0f73", "marks of two": "\u0344", "spacing marks": "\u093e", "joiners": "a\u200d",
-    "jamo": "\u1100\u1161\u11a8", "vowel jamo": "\u1161", "one word": "a", "accents": "É", "sigmas": "Σ",
-    "half characters": "\ud800", "nulls": "\0", "emoji": "\U0001f469\u200d\U0001f467",
-    "right to left": "\u05d0\u05b0\u202e",
-    "blanks": "\xa0", "apostrophes": "a\u2019", "hyphens": "é-", "soft hyphens": "a\xad", "digits": "1.",
-    "growing": "\ufb2c", "growing in lower case": "İ", "no word": "…", "unassigned": "\u0378",
-}  # fmt: skip
-
-
 def longest_run(text):
     runs = itertools.groupby(text, key=lambda character: unicodedata.combining(character) > 0)
     return max((len(list(run)) for marks, run in runs if marks), default=0)
@@ -207,23 +195,6 @@ def test_hostile_text_is_normalized_in_pieces_without_long_runs(kind, monkeypatc
     assert all(longest_run(piece) <= 30 for piece in given)
     if kind != "vowel jamo":  # nowhere to cut it, and quick
         assert all(len(piece) <= 2**16 + 31 for piece in given)
-
-
-@pytest.mark.long  # by the processor's clock; the pieces above are counted
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_text_takes_linear_time(kind):
-    """Twice the text takes about twice the time; with a square it would take four times as long."""
-
-    def seconds(count):
-        text = "x" + HOSTILE[kind] * (count // len(HOSTILE[kind]))
-        times = []
-        for _ in range(3):
-            start = time.process_time()
-            deque(tokenize(text), maxlen=0)
-            times.append(time.process_time() - start)
-        return min(times) + 0.002  # what a busy machine adds to the shortest
-
-    assert min(seconds(240_000) / seconds(120_000) for _ in range(3)) < 3
 
 
 def test_nothing_is_cut_before_what_joins_the_character_before_it():

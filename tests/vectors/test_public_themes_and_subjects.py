@@ -73,8 +73,17 @@ def test_a_theme_is_not_what_one_long_document_repeats():
     assert found.words[found.cells_of(BAGS[:1])[0], place] < 1.5 * once.words[theme, place]
 
 
-def test_a_theme_learns_from_documents_that_are_like_it():
-    """Of words that no document of a theme has, those of like documents are likelier than those of unlike ones."""
+@pytest.mark.parametrize("whole", [2**20, 0])
+def test_themes_are_found_whichever_way_the_matrix_is_taken_apart(whole, monkeypatch, themes):
+    monkeypatch.setattr(public_themes, "_WHOLE", whole)
+    found = fit_themes(BAGS, themes=3, dimension=10)
+    pairs = {*zip(found.cells_of(BAGS).tolist(), themes.cells_of(BAGS).tolist(), strict=True)}
+    assert len(pairs) == len({ours for ours, _ in pairs}) == len({theirs for _, theirs in pairs})
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    """Six topics that differ in the names of their words alone; two of them share words."""
     bags = []
     for topic in "abcdef":
         first = [f"{topic}{number}" for number in range(6)]
@@ -83,7 +92,19 @@ def test_a_theme_learns_from_documents_that_are_like_it():
             Counter([*np.roll(first, turn)[:3].tolist(), *np.roll(shared, turn)[:6].tolist()])
             for turn in range(24)
         ]
-    found = fit_themes(bags, themes=6, dimension=6)
+    return bags
+
+
+def test_a_world_that_repeats_itself_has_the_same_themes_each_time(repeated):
+    first, *others = (fit_themes(repeated, themes=6, dimension=12) for _ in range(4))
+    for other in others:
+        assert (first.axes == other.axes).all()
+        assert (first.centres == other.centres).all()
+
+
+def test_a_theme_learns_from_documents_that_are_like_it(repeated):
+    """Of words that no document of a theme has, those of like documents are likelier than those of unlike ones."""
+    bags, found = repeated, fit_themes(repeated, themes=6, dimension=6)
     own, place = found.cells_of(bags[:1])[0], {word: place for place, word in enumerate(found.vocabulary)}
     like, unlike = place["b0"], place["c0"]
     assert found.holding[own, [like, unlike]].tolist() == [0, 0]

@@ -63,6 +63,7 @@ class Task:
         context = spawning()
         self._lock = threading.Lock()
         self._cancelled = self._ended = False
+        self._killer: threading.Timer | None = None
         self._events, theirs = context.Pipe(duplex=False)
         self._process = context.Process(target=_run, args=(theirs, work, arguments), daemon=False)
         try:
@@ -93,6 +94,8 @@ class Task:
             self._process.join()
             with self._lock:
                 self._ended = True
+                if self._killer is not None:
+                    self._killer.cancel()
 
     def _next(self) -> Any:
         try:
@@ -109,9 +112,12 @@ class Task:
             first, self._cancelled = not self._cancelled, True
         if first:
             self._send("SIGTERM")
-            killer = threading.Timer(_PATIENCE, self._send, ("SIGKILL",))
-            killer.daemon = True
-            killer.start()
+            with self._lock:
+                if self._ended:
+                    return
+                self._killer = threading.Timer(_PATIENCE, self._send, ("SIGKILL",))
+                self._killer.daemon = True
+                self._killer.start()
 
     def _cancellation(self) -> CancelledError | None:
         return CancelledError("cancelled: nothing half-made is kept") if self._cancelled else None

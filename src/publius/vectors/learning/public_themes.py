@@ -36,6 +36,9 @@ _BACKGROUND: Final = 0.2
 _LONGEST: Final = 60
 _SHARPNESS: Final = 15
 _GRID: Final = 2.0**24
+_WHOLE: Final = 2**20
+"""Cells of a matrix that is taken apart whole: the method for larger ones draws at random where a small world repeats
+itself exactly, and so ends in another place each time."""
 
 
 @final
@@ -160,19 +163,27 @@ def _words(counts: Any, likeness: Float64Array) -> Float64Array:
 
 def _space(counts: Any, themes: int, dimension: int) -> tuple[Float64Array, Float64Array, Float64Array]:
     """Rarity, axes and centres of public documents."""
-    from scipy.sparse.linalg import svds
-
     holding = np.bincount(counts.indices, minlength=counts.shape[1])
     rarity = np.log((1 + counts.shape[0]) / (1 + holding)) + 1
     weights = _weighted(counts, rarity)
     dimension = min(dimension, min(weights.shape) - 1)
-    _, strengths, rows = svds(weights, k=dimension, v0=np.ones(min(weights.shape)))
-    axes = rows[np.argsort(-strengths)].T.copy()
+    axes = _leading(weights, dimension)
     positions = directions(np.asarray(weights @ axes))
     members = clusters(positions, themes)
     sums = np.zeros((themes, axes.shape[1]))
     np.add.at(sums, members, positions)
     return rarity, axes, directions(sums)
+
+
+def _leading(weights: Any, dimension: int) -> Float64Array:
+    """The leading right singular vectors, strongest first, shape (V, dimension)."""
+    from scipy.sparse.linalg import svds
+
+    if weights.shape[0] * weights.shape[1] <= _WHOLE:
+        _, _, rows = np.linalg.svd(weights.toarray(), full_matrices=False)
+        return np.asarray(rows[:dimension].T.copy())
+    _, strengths, rows = svds(weights, k=dimension, v0=np.ones(min(weights.shape)))
+    return np.asarray(rows[np.argsort(-strengths)].T.copy())
 
 
 def _positions(counts: Any, rarity: Float64Array, axes: Float64Array) -> Float64Array:

@@ -1,0 +1,57 @@
+"""Hostile text takes a time linear in its length: of what is long enough, a square would take hours.
+
+Quick tests beside these count what is worked on. Here the work itself is done, in a process that may take a minute of
+a processor, where seconds are enough; how busy the machine is changes nothing.
+"""
+
+import sys
+from collections import deque
+
+import pytest
+
+from hostile_text import HOSTILE, unspaced
+from publius.text.bag import Encoding
+from publius.text.marked_text import tokens_of
+from publius.text.tokenizer import StopWords, tokenize
+from torture.children import run_child
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform == "win32", reason="a limit of the processor needs POSIX"),
+]
+CHARACTERS = 2_000_000
+
+
+def ends(call):
+    import resource
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
+
+    return run_child(lambda: deque(call(), maxlen=0) and None, before=limit, timeout=3_600) == (
+        0,
+        ("", "", None),
+    )
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_words_of_hostile_text(kind):
+    text = "x" + HOSTILE[kind] * (CHARACTERS // len(HOSTILE[kind]))
+    assert ends(lambda: tokenize(text))
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_marked_words_of_hostile_text(kind):
+    text = HOSTILE[kind] * (CHARACTERS // len(HOSTILE[kind]))
+    asked = Encoding(None, "unk", StopWords.load("english"), "glove")
+    assert ends(lambda: tokens_of(text, frozenset("ab"), asked))
+
+
+@pytest.mark.parametrize("run", range(len(unspaced())))
+def test_words_of_hostile_text_without_spaces(run):
+    pytest.importorskip("icu4py", reason="the extra segmentation is not installed")
+    assert ends(lambda: tokenize(unspaced()[run] * 60, "icu"))
+
+
+def test_work_without_an_end_is_seen():
+    assert not ends(lambda: iter(int, 1))

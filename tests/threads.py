@@ -1,0 +1,20 @@
+"""The threads of a test, and their end."""
+
+import threading
+import time
+from contextlib import contextmanager
+
+
+@contextmanager
+def ended(seconds=120):
+    """What is started inside has ended afterwards: it would write and take time in another test."""
+    before = {*threading.enumerate()}
+    try:
+        yield
+    finally:
+        left = {*threading.enumerate()} - before
+        for thread in left:
+            while thread.ident is None:  # about to start
+                time.sleep(0.001)
+            thread.join(seconds)
+    assert [thread.name for thread in left if thread.is_alive()] == []
