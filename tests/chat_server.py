@@ -46,7 +46,7 @@ def chat_server(answer):
 
         def _Fault(self, fault):
             if fault.name == "hang":
-                record.closing.wait(fault.seconds)
+                record.ended += not record.closing.wait(fault.seconds)
             elif fault.name == "reset":
                 self.connection.shutdown(socket.SHUT_RDWR)
             elif fault.name == "cut":
@@ -59,6 +59,7 @@ def chat_server(answer):
                     self.wfile.write(b" ")
                     self.wfile.flush()
                     time.sleep(0.05)
+                record.ended += not record.closing.is_set()
 
         def _send(self, status, body, headers=()):
             self.send_response(status)
@@ -90,12 +91,13 @@ class Record:
 
     def __init__(self):
         self.requests, self.lock, self.closing, self.url = [], threading.Lock(), threading.Event(), ""
+        self.ended = 0  # faults that took all their time: nobody gave up before
 
 
 class Fault:
     """Something that a server does instead of answering: hang, drip (and close), cut, reset."""
 
-    def __init__(self, name, seconds=30.0):
+    def __init__(self, name, seconds=300.0):
         self.name, self.seconds = name, seconds
 
 

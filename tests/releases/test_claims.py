@@ -63,7 +63,7 @@ def test_of_several_processes_one_pays_and_releases(corpus, ledger, tmp_path):
     start, results = context.Event(), context.Queue()
     processes = [_started(_raced, corpus, tmp_path / "out", ledger, start, results) for _ in range(4)]
     start.set()
-    said = [results.get(timeout=60) for _ in processes]
+    said = [results.get(timeout=600) for _ in processes]
     for process in processes:
         process.join(60)
     assert said.count("released") == 1

@@ -279,7 +279,7 @@ def test_a_signal_ends_it_in_order(stored, inbox, tmp_path, ledger):
     with subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         told = running.stdout.readline()
         running.send_signal(signal.SIGTERM)
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=600)
     assert told.startswith("file 1: ")
     assert running.returncode == 0
     assert "Files: 1 released" in out

@@ -408,9 +408,9 @@ def test_a_run_that_is_killed_goes_on(release, tmp_path, write):
                    "--at-once", "1"]  # fmt: skip
         environment = {**os.environ, "PYTHONPATH": "src"}
         process = subprocess.Popen(list(map(str, command)), env=environment, stderr=subprocess.DEVNULL)
-        assert seen.wait(60)
+        assert seen.wait(600)
         kept_file = tmp_path / "texts.jsonl.partial"
-        for _ in range(600):  # the three before have left the writer, and are soon in the file
+        for _ in range(6000):  # the three before have left the writer, and are soon in the file
             if len(kept_file.read_bytes().splitlines()) == 1 + 3:
                 break
             time.sleep(0.1)
@@ -462,7 +462,7 @@ def test_one_run_at_a_time(write, release, tmp_path):
 
         thread = threading.Thread(target=first)
         thread.start()
-        for _ in range(200):
+        for _ in range(12_000):
             if server.requests:
                 break
             time.sleep(0.05)

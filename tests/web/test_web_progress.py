@@ -171,7 +171,7 @@ def test_who_stops_making_a_thing_stops_nobody_else():
     def slow():
         with stage("slow"):
             begun.set()
-            go.wait(60)
+            go.wait(600)
             advance(1, 2)
         return "half"
 
@@ -187,18 +187,18 @@ def test_who_stops_making_a_thing_stops_nobody_else():
         return thread
 
     one = asked("first", first, slow)
-    assert begun.wait(60)
+    assert begun.wait(600)
     two, three = asked("second", second, lambda: "whole"), asked("third", third, lambda: "never")
     while third.record()["stage"] is None or second.record()["stage"] is None:
         time.sleep(0.01)
     assert third.record()["stage"].startswith("Waiting")
     third.cancel()
-    three.join(60)  # although the first goes on
+    three.join(600)  # although the first goes on
     assert isinstance(found["third"], CancelledError)
     first.cancel()
     go.set()
-    one.join(60)
-    two.join(60)
+    one.join(600)
+    two.join(600)
     assert isinstance(found["first"], CancelledError)
     assert found["second"] == "whole"
     assert kept.get(("key",), lambda: "another") == "whole"
@@ -228,7 +228,7 @@ def later(ask):
 
 
 def until(check):
-    end = time.monotonic() + 90  # a busy machine is slow, and that is no failure
+    end = time.monotonic() + 600  # a busy machine is slow, and that is no failure
     while time.monotonic() < end:
         if check():
             return
@@ -244,7 +244,7 @@ def test_reading_a_file_can_be_followed_and_stopped_and_begun_again(client, monk
     def slow(*row):
         seen.append(1)
         if len(seen) == 10:
-            go.wait(60)
+            go.wait(600)
         real(*row)
 
     monkeypatch.setattr(inspection, "_note", slow)
@@ -262,11 +262,11 @@ def test_reading_a_file_can_be_followed_and_stopped_and_begun_again(client, monk
     taken = client.post("/v1/start/look", json={"role": "texts"}, headers=watched)
     assert fault(taken)[:2] == (400, 2)
     client.post("/v1/progress/another-watch/cancel")
-    queued.join(60)  # it leaves the queue at once
+    queued.join(600)  # it leaves the queue at once
     assert fault(late[0]) == (400, 2, "cancelled before it began")
     assert client.post(f"/v1/progress/{WATCH}/cancel").json()["state"] == "running"
     go.set()
-    thread.join(60)
+    thread.join(600)
     assert fault(got[0]) == (400, 2, "cancelled: nothing half-made is kept")
     assert got[0].json()["error"]["type"] == "CancelledError"
     assert len(seen) == 10
@@ -294,16 +294,16 @@ def test_a_release_that_was_begun_cannot_be_stopped(client, monkeypatch):
 
     def slow(*asked):
         begun.set()
-        go.wait(60)
+        go.wait(600)
         return real(*asked)
 
     monkeypatch.setattr(view, "_released", slow)
     body = {"documents": [{"id": "a", "text": TEXT}]}
     thread, got = later(lambda: client.post("/v1/obfuscate", json=body, headers={"Publius-Watch": WATCH}))
-    assert begun.wait(60)
+    assert begun.wait(600)
     assert client.post(f"/v1/progress/{WATCH}/cancel").json()["state"] == "none"
     go.set()
-    thread.join(60)
+    thread.join(600)
     assert got[0].status_code == 200
 
 
@@ -316,18 +316,18 @@ def test_a_reference_that_was_stopped_is_opened_when_asked_again(client, home, m
     def slow(name):
         with stage("Opening"):
             begun.set()
-            go.wait(60)
+            go.wait(600)
             advance(1, 2)
         return real(name)
 
     monkeypatch.setattr(Reference, "load", slow)
     body = {"text": TEXT, "preserve": "topic", "reference": "toy", "bound": 5, "length": 12}
     thread, got = later(lambda: client.post("/v1/outcomes", json=body, headers={"Publius-Watch": WATCH}))
-    assert begun.wait(60)
+    assert begun.wait(600)
     assert progress(client)["stage"] == "Opening"
     client.post(f"/v1/progress/{WATCH}/cancel")
     go.set()
-    thread.join(60)
+    thread.join(600)
     assert got[0].json()["error"]["type"] == "CancelledError"
     assert not client.get("/v1/references").json()["references"][0]["ready"]
     answer = client.post("/v1/outcomes", json=body)
@@ -468,7 +468,7 @@ def test_the_command_of_an_explorer_that_was_killed_ends_and_nothing_half_made_s
     with started(stored, releases, temporary) as second:
         second.stdout.readline()
         second.send_signal(signal.SIGINT)
-        second.communicate(timeout=60)
+        second.communicate(timeout=600)
     assert list(temporary.iterdir()) == []
     assert not releases.exists() or list(releases.iterdir()) == []
 

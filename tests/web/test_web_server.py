@@ -207,7 +207,7 @@ def test_the_browser_gets_the_address_by_a_private_file(tmp_path, monkeypatch):
     seen = []
     monkeypatch.setattr("webbrowser.open", lambda address: (seen.append(address), opened.set()))
     command._open("http://127.0.0.1:1/#token=secret", tmp_path)
-    assert opened.wait(60)
+    assert opened.wait(600)
     assert "secret" not in seen[0]
     page = tmp_path / "publius.html"
     assert page.stat().st_mode & 0o077 == 0
@@ -251,7 +251,7 @@ def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path
         folder = Path(json.load(answer)["folder"])
     assert (folder / "manifest.json").is_file()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=90)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -292,7 +292,7 @@ def test_what_a_killed_explorer_left_is_removed_by_the_next_and_said(stored, tmp
     with explorer() as second:
         second.stdout.readline()
         second.send_signal(signal.SIGINT)
-        _, said = second.communicate(timeout=90)
+        _, said = second.communicate(timeout=600)
     assert list(temporary.iterdir()) == []
     assert said.splitlines() == [
         f"publius: removed '{each}', which an explorer or a run that was killed left behind" for each in left
@@ -316,7 +316,7 @@ def test_a_release_that_was_begun_is_finished_when_interrupted(running):
     body = json.dumps({"documents": documents, "length": 20_000}).encode()
     head = [f"Host: {host}:{port}", f"Authorization: Bearer {token}", f"Content-Length: {len(body)}",
             "Content-Type: application/json", "Expect: 100-continue"]  # fmt: skip
-    with socket.create_connection((host, int(port)), timeout=90) as connection:
+    with socket.create_connection((host, int(port)), timeout=600) as connection:
         connection.sendall("\r\n".join(["POST /v1/obfuscate HTTP/1.1", *head, "", ""]).encode())
         answer = connection.makefile("rb")
         assert answer.readline().startswith(b"HTTP/1.1 100")  # it has begun
@@ -327,7 +327,7 @@ def test_a_release_that_was_begun_is_finished_when_interrupted(running):
         while answer.readline() != b"\r\n":
             pass
         assert len(json.loads(answer.read())["releases"]) == 20
-    out, err = process.communicate(timeout=90)
+    out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (0, "", "")
 
 
@@ -341,7 +341,7 @@ def test_a_process_without_the_extra_says_which_one():
 def raw(address, request, pause=0.0, slow=0):
     """Everything that comes back before the end, to a client that sends all of ``request`` before it reads."""
     host, port = address.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection((host, int(port)), timeout=600) as connection:
         for start in range(0, len(request), slow or len(request)):
             connection.sendall(request[start : start + (slow or len(request))])
             time.sleep(pause)
@@ -385,7 +385,7 @@ def test_every_early_answer_can_be_read(serving, case):
 def test_a_connection_serves_many_requests_and_ends_after_an_early_answer(serving):
     address, token = serving
     host = address.removeprefix("http://")
-    connection = HTTPConnection(host, timeout=60)
+    connection = HTTPConnection(host, timeout=600)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     connection.connect()
     first = connection.sock

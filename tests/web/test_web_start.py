@@ -35,7 +35,7 @@ def ask(client, what, /, **body):
 
 def ended(client):
     """The run when it is over."""
-    for _ in range(1200):
+    for _ in range(6000):
         run = client.get("/v1/start/run").json()["run"]
         if run["state"] != "running":
             return run

@@ -219,7 +219,7 @@ class Wire:
 
     def __init__(self, address, token):
         host, port = address.removeprefix("http://").split(":")
-        self.connection = socket.create_connection((host, int(port)), timeout=60)
+        self.connection = socket.create_connection((host, int(port)), timeout=600)
         fields = {
             "Host": f"{host}:{port}",
             "Authorization": f"Bearer {token}",
@@ -334,7 +334,7 @@ def test_the_example_of_the_page_works(running, tmp_path):
     )
     (tmp_path / "documents.jsonl").write_bytes(body(*map(document, range(200)), choice=b""))
     environment = {"PATH": os.environ["PATH"], "TOKEN": running.token}
-    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=True, timeout=120)
+    subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment, check=True, timeout=600)
     *bags, end = map(json.loads, (tmp_path / "bags.jsonl").read_text().splitlines())
     assert [each["id"] for each in bags] == [f"d{i}" for i in range(200)]
     assert (end["manifest"]["documents"], end["manifest"]["size"]) == (200, 400)
