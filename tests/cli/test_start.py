@@ -59,12 +59,17 @@ def store(path, records, *, delimiter=";", encoding="iso-8859-1"):
 
 @pytest.fixture
 def private(tmp_path):
+    return of_texts(tmp_path)
+
+
+def of_texts(folder):
+    """Texts to be released, of which one is empty, one far too long and one French."""
     found = list(rows(40, 1))
     found[3]["complaint"] = ""
     found[7]["complaint"] = "card " * 50_000
     found[9]["complaint"] = "le colis est arrivé abîmé et personne ne répond à mes messages depuis hier"
     return store(
-        tmp_path / "complaints.csv", [{"id": each["id"], "complaint": each["complaint"]} for each in found]
+        folder / "complaints.csv", [{"id": each["id"], "complaint": each["complaint"]} for each in found]
     )
 
 
@@ -73,17 +78,30 @@ def older(tmp_path):
     return store(tmp_path / "older.csv", rows(120, 2))
 
 
-@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\n\n"])
-def test_from_nothing_to_a_verified_sign_off(private, older, tmp_path, answers):
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """The folder of one walk by options alone, and how it ended."""
     pytest.importorskip("sklearn")
-    output = tmp_path / "out"
+    place = tmp_path_factory.mktemp("walked")
+    complaints, older = of_texts(place), store(place / "older.csv", rows(120, 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PUBLIUS_HOME", str(place / "home"))
+        done = publius("start", complaints, "--public", older, "--preserve", "topic", "--bound", "7", "--yes",
+                       "--output", place / "out", "--json")  # fmt: skip
+    return place, done
+
+
+@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\n\n"])
+def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, answers):
+    pytest.importorskip("sklearn")
     if answers is None:
-        done = publius("start", private, "--public", older, "--preserve", "topic", "--bound", "7", "--yes", "--output",
-                       output, "--json")  # fmt: skip
+        tmp_path, done = walked
+        output = tmp_path / "out"
         result = json.loads(done.stdout)
         assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1), ("NO EVIDENCE", 3)}
         assert result["inspection"]["delimiter"] == ";"
     else:  # six answers: what readers need, the public texts, what to keep, rare words to leave out, the bound, go on
+        output = tmp_path / "out"
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
     assert done.returncode in (0, 1, 3), done.stderr
@@ -250,10 +268,11 @@ def test_interrupted_and_continued(private, older, tmp_path, number):
             "publius: interrupted; nothing was released under the final name\n",
         )
         assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv"}
+        return
     again = publius(*arguments)
     assert again.returncode in (0, 1, 3), again.stderr
     assert "Learned from the same public texts before." in again.stdout
-    assert ("which a run that was stopped left behind" in again.stdout) == (number == signal.SIGKILL)
+    assert "which a run that was stopped left behind" in again.stdout
     assert {path.name for path in tmp_path.iterdir()} == {"complaints.csv", "older.csv", "out"}
 
 
@@ -474,12 +493,10 @@ def test_answers_are_kept_and_read_again(tmp_path):
             read_config(path)
 
 
-def test_the_commands_that_it_prints_do_the_same(private, older, tmp_path, monkeypatch):
+def test_the_commands_that_it_prints_do_the_same(walked, tmp_path, monkeypatch):
     """Typed on a machine that knows nothing yet but the public texts."""
-    pytest.importorskip("sklearn")
-    out = tmp_path / "out"
-    done = publius("start", private, "--public", older, "--preserve", "topic", "--bound", "7", "--yes", "--output", out,
-                   "--json")  # fmt: skip
+    place, done = walked
+    out = place / "out"
     kept = ("release/manifest.json", "evaluation/run.json")
     manifest, run = (json.loads((out / name).read_text()) for name in kept)
     for made in ("release", "evaluation"):

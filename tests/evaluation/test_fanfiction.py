@@ -33,7 +33,10 @@ def stories():
     return open_corpus(STORIES, keep=("author", "topic"))
 
 
-@pytest.mark.parametrize(("epsilon", "changed"), [(30, 0.45), (20, 0.87), (15, 0.97)])
+@pytest.mark.parametrize(
+    ("epsilon", "changed"),
+    [(20, 0.87), *(pytest.param(*each, marks=pytest.mark.long) for each in ((30, 0.45), (15, 0.97)))],
+)  # fmt: skip
 def test_share_of_changed_words(google_news, stories, epsilon, changed):
     encoding = Encoding(LENGTH, "drop", StopWords.load("english"), google_news.tokenizer)
     words = [word for story in stories for word in words_of(story.text, google_news, encoding).words]

@@ -351,18 +351,23 @@ def test_what_a_language_model_is_told_and_what_is_kept_of_it(write, release, tm
 WAIT = {"Retry-After": "0"}
 FAULTS = [HANG, DRIP, CUT, RESET, b"<html>garbage", b'{"choices": []}', (429, WAIT), (500, WAIT), (503, WAIT)]
 NAMES = ["hang", "drip", "cut", "reset", "html", "empty", "429", "500", "503"]
+FAULTY = pytest.mark.parametrize(
+    "fault",  # which answers are faults, and whether it is asked again, is for the tests of the chat
+    [pytest.param(fault, id=name, marks=() if name in ("cut", "429") else pytest.mark.long)
+     for fault, name in zip(FAULTS, NAMES, strict=True)],
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=NAMES)
+@FAULTY
 def test_a_server_that_fails_now_and_then_costs_nothing(write, fault):
     with chat_server(lambda number, request: fault if number in (1, 4) else GOOD) as server:
-        code, _, lines = write(llm(server), "--timeout", 1 if fault in (HANG, DRIP) else 60)
+        code, _, lines = write(llm(server), "--timeout", 10 if fault in (HANG, DRIP) else 60)
     assert code == 0
     assert [line["text"] for line in lines] == [GOOD] * 6
     assert len(server.requests) == 8
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=NAMES)
+@FAULTY
 def test_a_server_that_fails_for_good_ends_the_run_and_the_same_call_goes_on(write, fault, tmp_path):
     broken = [True]
 
@@ -370,7 +375,7 @@ def test_a_server_that_fails_for_good_ends_the_run_and_the_same_call_goes_on(wri
         return fault if broken[0] and number >= 3 else f"{GOOD} Number {number}."
 
     with chat_server(answer) as server:
-        options = (llm(server), "--timeout", 1 if fault in (HANG, DRIP) else 60)
+        options = (llm(server), "--timeout", 10 if fault in (HANG, DRIP) else 60)
         options += ("--attempts", 2, "--at-once", 1, "--keep-requests")
         code, error, lines = write(*options)
         assert (code, lines) == (74, None), error

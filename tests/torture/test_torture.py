@@ -73,8 +73,9 @@ def test_watch():
 
 
 @fork_only
-def test_watch_killed_before_each_step():
-    assert figure(apart(torture_watch_steps), "watch steps") > 30
+@pytest.mark.parametrize(("stride", "kills"), [(5, 6), pytest.param(1, 30, marks=pytest.mark.long)])
+def test_watch_killed_before_each_step(stride, kills):
+    assert figure(apart(torture_watch_steps, stride), "watch steps") >= kills
 
 
 @fork_only
@@ -94,8 +95,9 @@ def test_a_child_that_hangs_is_killed():
 
 
 def test_malformed_files():
-    found = malformed.torture_malformed(400)
-    assert figure(found, "malformed files refused") >= 400
+    """``make torture`` does it with 20,000."""
+    found = malformed.torture_malformed(150)
+    assert figure(found, "malformed files refused") >= 150
     assert len(found.figures["malformed files by kind"]) == 15
 
 

@@ -169,23 +169,22 @@ def torture_watch(files, kills, seed=9):
     return Findings(checks, {"watched files": files, "watch kills": landed, "problems": place.problems[:20]})
 
 
-def torture_watch_steps():
-    """One file, killed before every single step in turn: it is released once and paid for once all the same."""
-    problems, step = [], 0
+def torture_watch_steps(stride=1):
+    """One file, killed before every ``stride``-th step in turn: it is released once and paid for once all the same."""
+    problems, step, kills = [], 1 - stride, 0
     killed = True
     while killed:
-        step += 1
+        step += stride
         with memory() as name:
             place = Place(Path(name))
             place.arrive(1)
             killed = place.watch(step)
+            kills += killed
             place.look()
             if step % 2 and (place.output / "00000001").exists():
                 (place.output / "00000001").rename(place.taken / "00000001")
             place.watch()
             place.judge()
             problems += [f"step {step}: {problem}" for problem in place.problems]
-    checks = (
-        violations("watch killed before each step: lost, twice, unpaid or torn", step - 1, len(problems)),
-    )
-    return Findings(checks, {"watch steps": step - 1, "problems": problems[:20]})
+    checks = (violations("watch killed before each step: lost, twice, unpaid or torn", kills, len(problems)),)
+    return Findings(checks, {"watch steps": kills, "problems": problems[:20]})
