@@ -2,6 +2,7 @@
 
 import one_thread  # noqa: F401  # isort: skip
 import json
+import os
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -56,6 +57,22 @@ def _command(process):
         return Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
     except OSError:
         return "ended"
+
+
+@pytest.fixture(scope="module")
+def one_processor():
+    """For tests of small work: a worker process would take longer to import its libraries than to do its share.
+
+    This process and what it starts have one processor, each of pytest's workers another.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    there = os.sched_getaffinity(0)
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.sched_setaffinity(0, {sorted(there)[number % len(there)]})
+    yield
+    os.sched_setaffinity(0, there)
 
 
 @pytest.fixture(scope="session")

@@ -84,37 +84,6 @@ def exponents() -> None:
     _save(figure, "exponents")
 
 
-def mechanisms_table() -> dict[str, list[tuple[list[float], list[float]]]]:
-    """Of the table in docs/evaluation.md on names in the vocabulary, the rows of each mechanism.
-
-    Of each row the topic and the strongest adversary: words changed, accuracy, low, high.
-    """
-    text = (DOCS / "evaluation.md").read_text(encoding="utf-8")
-    section = text[text.index("names in the vocabulary, 300 dimensions") :].split("\n## ")[0]
-    found: dict[str, list[tuple[list[float], list[float]]]] = {}
-    for line in section.splitlines():
-        if re.match(r"\| (laplace|exponential) ", line):
-            cells = [cell.strip() for cell in line.strip("| ").split("|")]
-            topic, strongest = ([float(n) for n in re.findall(r"\d\.\d+", cells[i])] for i in (3, 4))
-            found.setdefault(cells[0], []).append(([float(cells[2]), *topic], [float(cells[2]), *strongest]))
-    return found
-
-
-def mechanisms() -> None:
-    """The best topic classifier and the strongest adversary against the share of words changed."""
-    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
-    for (name, rows), color in zip(mechanisms_table().items(), ("#1f5f99", "#c0392b"), strict=True):
-        for place, (task, style) in enumerate([("topic", "-"), ("strongest adversary", "--")]):
-            changed, share, low, high = np.array([row[place] for row in rows]).T
-            axes.plot(changed, share, style, color=color, marker="o", markersize=3, label=f"{task}, {name}")
-            axes.fill_between(changed, low, high, color=color, alpha=0.08, linewidth=0)
-    axes.axhline(0.5, color="gray", linewidth=0.8, label="topic by chance")
-    axes.axhline(0.04, color="gray", linewidth=0.8, linestyle=":", label="author from the topic alone")
-    axes.set(xlabel="share of words changed", ylabel="named rightly, of 50 texts", ylim=(0, 1.03))
-    figure.legend(fontsize=8, loc="outside upper center", ncols=3)
-    _save(figure, "evaluation-names")
-
-
 def _save(figure: plt.Figure, name: str) -> None:
     path = DOCS / "figures" / f"{name}.svg"
     figure.savefig(path, metadata={"Date": None, "Creator": None}, facecolor="white")
@@ -126,7 +95,6 @@ def main() -> None:
     with mpl.rc_context(PLAIN):
         unknown_words()
         exponents()
-        mechanisms()
 
 
 if __name__ == "__main__":

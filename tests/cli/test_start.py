@@ -20,6 +20,7 @@ from publius.evaluation.steps.walk import Walk, looked_at
 from publius.noise.randomness import seeded_rng
 from released import completed as publius
 
+pytestmark = pytest.mark.usefixtures("one_processor")
 TOPICS = {
     "card": "card payment charged refund statement bank fee interest balance credit limit purchase merchant".split(),
     "loan": "loan mortgage house monthly rate application approved officer income closing lender term".split(),

@@ -15,6 +15,7 @@ from guessed_length import PREDICTORS, SEEN, chance, excess
 
 pytest.importorskip("sklearn", reason="the evaluation needs the extra evaluation")
 
+pytestmark = pytest.mark.usefixtures("one_processor")
 MOST_ANSWERS = 10
 VERDICTS = {0: "PASS", 1: "FAIL", 3: "NO EVIDENCE"}
 

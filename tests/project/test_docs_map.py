@@ -100,11 +100,3 @@ def test_the_figure_of_unknown_words_shows_the_table():
     assert epsilons == ["none", "40", "30", "25", "20", "15", "10"]
     assert columns["topic, unknown words pass"] == [20.0] * 7
     assert columns["topic, every word protected"][-1] == 10.0
-
-
-def test_the_figure_of_mechanisms_shows_the_table():
-    figures = pytest.importorskip("figures", reason="needs matplotlib")
-    table = figures.mechanisms_table()
-    assert {name: len(rows) for name, rows in table.items()} == {"laplace": 8, "exponential": 8}
-    cells = [cell for rows in table.values() for row in rows for cell in row]
-    assert all(low <= share <= high for _, share, low, high in cells)

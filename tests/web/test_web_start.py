@@ -20,6 +20,7 @@ from publius.web.run import Stage
 from references import fitted
 from web_service import CANARY, fault, service
 
+pytestmark = pytest.mark.usefixtures("one_processor")
 OCTETS = {"Content-Type": "application/octet-stream"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from publius.evaluation.verdict import (
     authors_of,
     write_limits,
 )
+from publius.mechanisms.threads import processors
 from publius.privacy.promise import ceiling, floor
 from publius.settings import EvaluationSettings, ExperimenterSettings
 
@@ -235,7 +235,7 @@ def _measured(
     request = Request.of(EvaluationSettings(preset="quick", parts=PARTS, **chosen))
     evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
     cells = request.cells()
-    evaluation.run(cells, workers=min(os.cpu_count() or 1, len(cells) // 2), progress=progress)
+    evaluation.run(cells, workers=min(processors(), len(cells) // 2), progress=progress)
     bound = max(strengths) if walk.kept.bounded else None
     write_limits(replace(walk.limits, bound_at_most=bound), output)
     results = evaluation.results()
