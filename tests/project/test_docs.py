@@ -26,6 +26,7 @@ FENCE = re.compile(
 RUNNING = {"console", "sh"}
 SHELL = {"", *RUNNING}
 OTHERS = {"json", "text", "toml", "{toctree}", "{eval-rst}"}
+pytestmark = pytest.mark.usefixtures("one_processor")
 needs_vectors = pytest.mark.skipif(not package_installed(), reason="the extra glove is not installed")
 
 

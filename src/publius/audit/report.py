@@ -53,17 +53,11 @@ def _lines(audit: Audit, torture: Mapping[str, Any] | None) -> Iterator[str]:
             _kinds(report["checks"]),
         ),
     )
-    yield "## Broken versions"
-    yield ""
-    listed = [row for f in audit.findings.values() for row in f.figures.get("catalog", ())]
-    rows = ((row["mutant"], row["caught_by"]) for row in listed)
-    if listed:
-        yield from _folded(
-            "each with the check that caught it", _table(("broken version", "caught by"), rows)
-        )
+    if any("catalog" in found.figures for found in audit.findings.values()):
+        yield "The records of the run name each broken version, and the check that caught it."
     else:
         yield NOT_TRIED[0].upper() + NOT_TRIED[1:] + "."
-        yield ""
+    yield ""
     if torture is not None:
         yield from _torture_lines(torture)
 
@@ -121,13 +115,10 @@ def _torture_lines(torture: Mapping[str, Any]) -> Iterator[str]:
     yield "## Torture"
     yield ""
     minutes = torture["seconds"] / 60
-    yield f"`make torture`, seed {torture['seed']}, {minutes:.1f} minutes, {torture['machine']['date']}."
+    failed = [check["name"] for check in torture["checks"] if not check["passed"]]
+    verdict = f"**FAILED**: {'; '.join(failed)}" if failed else f"**passed**, {len(torture['checks'])} checks"
+    yield f"`make torture`, seed {torture['seed']}, {minutes:.1f} minutes, {torture['machine']['date']}: {verdict}."
     yield ""
-    checks = _table(
-        ("check", "samples", "statistic", "threshold", "verdict"),
-        ([*map(cell, check.values())] for check in torture["checks"]),
-    )
-    yield from _folded("its checks", checks)
 
 
 def _folded(summary: str, lines: Iterable[str]) -> Iterator[str]:
