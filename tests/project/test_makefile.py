@@ -27,3 +27,18 @@ def test_what_is_lacking_is_named_before_anything_is_made(target, variable, pack
     assert first.endswith(f"on Debian, apt-get install {package}")
     assert all("***" in line for line in rest)  # what make itself says of a target that failed
     assert not made.exists()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_a_python_that_is_too_old_is_named_before_anything_is_made(tmp_path):
+    old, made = tmp_path / "python", tmp_path / "environment"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    done = subprocess.run(
+        ["make", "setup", f"PYTHON={old}", f"VENV={made}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.returncode == 2
+    first, *rest = done.stderr.splitlines()
+    assert first == "Publius needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.11"
+    assert all("***" in line for line in rest)
+    assert not made.exists()
