@@ -292,8 +292,10 @@ def test_entropy_failure_leaves_nothing(corpus_file, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)]
-)
+    ("number", "code"),
+    [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.long),
+     pytest.param(signal.SIGHUP, 129, marks=pytest.mark.long)],
+)  # fmt: skip
 def test_a_signal_leaves_nothing_behind(tmp_path, number, code):
     corpus = tmp_path / "corpus.jsonl"
     texts = [sentence(i) for i in range(50)]

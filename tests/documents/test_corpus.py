@@ -447,7 +447,7 @@ def test_any_bytes_give_documents_or_typed_errors(tmp_path, data, kind):
     assert [document.position for document in documents] == list(range(1, len(documents) + 1))
 
 
-@pytest.mark.parametrize("suffix", ["jsonl", "csv", "jsonl.gz"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl.gz", pytest.param("jsonl", marks=pytest.mark.long)])
 def test_reading_holds_no_more_than_a_document(tmp_path, suffix):
     """20,000 documents of 1 kB are 20 MB; the ids that were met take under 100 bytes each."""
     rows = (("x" * (i % 7) + f" {i} " + "word " * 200, i) for i in range(20_000))
