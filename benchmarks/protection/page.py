@@ -52,13 +52,10 @@ attack of the holder's, where more may be possible.
 "The topic alone" is the share that someone who knows only each text's topic gets right. A
 figure counts as *hidden* when the upper end of its 95 % interval is at most {TWICE:g} times that and at most
 {ABOVE:g} above it, and as *found* when the lower end is above it. The topic counts as *kept* when it is named
-at least {KEPT:g} times as often as unprotected, with the same care. The strongest adversary is chosen after the fact,
-so that figure is, if anything, too high. Document mechanisms read the whole of a text: where the unprotected line is
-cut much shorter, as for newsgroups, their topic is compared with that of unprotected posts of 400 words. It
-may be named more often than there, for the reference learned from more public posts than the classifiers did.
-All texts of a corpus are equally likely beforehand. *Neighbours found* is the share of a text's ten nearest
-public texts that are among the 2 % nearest to its release, beside that of the noisy label alone. Nats say how
-far the guarantee lets anyone tell two texts apart: e to their power is the largest ratio of probabilities.
+at least {KEPT:g} times as often as unprotected; where the unprotected line is cut much shorter than what document
+mechanisms read, as for newsgroups, as in unprotected posts of 400 words. *Neighbours found* is the share of a
+text's ten nearest public texts that are among the 2 % nearest to its release, beside that of the noisy label
+alone. Nats say how far the guarantee lets anyone tell two texts apart.
 
 </details>
 
