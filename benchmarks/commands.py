@@ -14,7 +14,7 @@ import typer
 from benchmarks import figures
 from publius.cli.console import print_json, print_table
 from publius.cli.options import Json
-from publius.errors import PubliusError
+from publius.errors import PubliusError, UsageError
 from publius.settings import MechanismSettings, names
 from publius.vectors.kernel_choice import Kernel
 
@@ -201,18 +201,36 @@ def summarize(
 
 @group.command("cost")
 def cost(
-    words_per_second: Annotated[float, typer.Option(help="Of one machine: measured by scaling.")],
-    documents_read: Annotated[float, typer.Option(help="Documents a second that a machine reads: measured.")],
+    words_per_second: Annotated[
+        float | None, typer.Option(help="Of words, by one machine: measured by scaling.")
+    ] = None,
+    documents_read: Annotated[
+        float | None, typer.Option(help="Documents a second that a machine reads: measured.")
+    ] = None,
     documents: Annotated[float, typer.Option(help="Documents of the corpus.")] = 1e8,
     length: Annotated[int, typer.Option(min=1, help="Words a document.")] = 30,
     machines: Annotated[int, typer.Option(min=1, help="Machines of this kind.")] = 1,
     share: Annotated[float, typer.Option(help="Share of that speed that a cluster keeps, at most 1.")] = 1.0,
+    measured: Annotated[
+        list[int] | None,
+        typer.Option(help="Documents of the runs that are measured; repeatable. Default: 1,000 and 20,000."),
+    ] = None,
+    processors: Annotated[int | None, typer.Option(min=1, help="Of a machine. Default: of this one.")] = None,
+    dollars: Annotated[float | None, typer.Option(help="Price of an hour of such a machine.")] = None,
     json: Json = False,
 ) -> None:
-    """What a corpus would cost: computed from figures measured on one machine."""
-    from benchmarks.scaling import cost
+    """What a corpus would cost, computed from measured figures.
 
-    show(cost(documents, length, words_per_second, machines, share, documents_read), json)
+    With rates of words, by these; without, prototype and summarize are measured now, in processor time.
+    """
+    from benchmarks import runs, scaling
+
+    if words_per_second is not None and documents_read is not None:
+        show(scaling.cost(documents, length, words_per_second, machines, share, documents_read), json)
+    elif words_per_second is not None or documents_read is not None:
+        raise UsageError("give --words-per-second and --documents-read together, or neither")
+    else:
+        show(runs.cost(runs.measure(measured or [1_000, 20_000]), documents, processors, dollars), json)
 
 
 def _vectors(words: int, dimension: int, name: str | None) -> Any:

@@ -13,6 +13,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 
+from benchmarks import runs
 from benchmarks.machine import processor
 from benchmarks.scaling import bench_scaling, settings_of
 
@@ -103,9 +104,20 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=Path("docs/figures"))
     parser.add_argument("--small", action="store_true", help="small sizes, to see whether it works")
     parser.add_argument("--engines", action="store_true", help="Spark in turn with local processes")
+    parser.add_argument(
+        "--runs", type=int, nargs="+", metavar="DOCUMENTS", help="whole runs at these numbers instead"
+    )
     asked = parser.parse_args()
-    results = measure(SMALL if asked.small else FULL, engines=asked.engines)
     asked.folder.mkdir(parents=True, exist_ok=True)
+    if asked.runs:
+        measured = runs.measure(asked.runs)
+        (asked.folder / "growth-runs.json").write_text(
+            json.dumps(measured, indent=1) + "\n", encoding="utf-8"
+        )
+        runs.draw(measured, asked.folder / "growth-runs.svg")
+        print(json.dumps(measured["seconds"]))
+        return
+    results = measure(SMALL if asked.small else FULL, engines=asked.engines)
     (asked.folder / "growth.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(table(results))
     draw(results, asked.folder / "growth.svg")

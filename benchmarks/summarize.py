@@ -50,15 +50,15 @@ def main(documents: int = 1_000_000, authors: int | None = None, workers: int = 
     words = [word for word in Embeddings.load().vocabulary[:30_000] if word.isascii() and word.isalpha()]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _reference(folder / "reference", words)
+        made_reference(folder / "reference", words)
         large, few, fewer = (folder / f"{each}.jsonl" for each in ("large", "few", "fewer"))
-        _corpus(large, words, documents, authors)
-        summary, rows = _summary(folder, large), _rows(folder, large)
-        together = _summary(folder, large, workers)
+        made_corpus(large, words, documents, authors)
+        summary, rows = run_summary(folder, large), run_rows(folder, large)
+        together = run_summary(folder, large, workers)
         large.unlink()
-        _corpus(few, words, documents // 4, authors)
-        _corpus(fewer, words, documents // 4, authors // 4)
-        a_quarter, of_fewer = _summary(folder, few), _summary(folder, fewer)
+        made_corpus(few, words, documents // 4, authors)
+        made_corpus(fewer, words, documents // 4, authors // 4)
+        a_quarter, of_fewer = run_summary(folder, few), run_summary(folder, fewer)
     an_author = (a_quarter.peak - of_fewer.peak) / (authors - authors // 4)
     return {
         "benchmark": "summarize",
@@ -78,7 +78,7 @@ def main(documents: int = 1_000_000, authors: int | None = None, workers: int = 
     }
 
 
-def _summary(folder: Path, corpus: Path, workers: int = 1) -> Measured:
+def run_summary(folder: Path, corpus: Path, workers: int = 1) -> Measured:
     by = "kind=" + ",".join(f"s{place:02}" for place in range(STRATA - 1))
     return _run(
         folder, "summarize", str(corpus), "--author-field", "author", "--by", by, "--accept-noise", "--workers",
@@ -86,7 +86,7 @@ def _summary(folder: Path, corpus: Path, workers: int = 1) -> Measured:
     )  # fmt: skip
 
 
-def _rows(folder: Path, corpus: Path) -> Measured:
+def run_rows(folder: Path, corpus: Path) -> Measured:
     return _run(
         folder, "obfuscate", str(corpus), "--preserve", "topic", "--bound", "7", "--workers", "1", "--reference",
         str(folder / "reference"),
@@ -111,7 +111,7 @@ def _run(folder: Path, *arguments: str) -> Measured:
     return Measured(used.ru_utime + used.ru_stime, seconds, used.ru_maxrss * 1024)
 
 
-def _reference(folder: Path, words: Sequence[str]) -> None:
+def made_reference(folder: Path, words: Sequence[str]) -> None:
     """Topics of made public texts, and 200 themes in them."""
     texts = [(text.split(), f"s{kind:02}") for kind, text in _texts(_PUBLIC, 1, words)]
     found = fit_reference(texts, name="bench", settings=ReferenceSettings(features="log-odds"))
@@ -121,7 +121,7 @@ def _reference(folder: Path, words: Sequence[str]) -> None:
     replace(found, counted=counted).save(folder)
 
 
-def _corpus(path: Path, words: Sequence[str], documents: int, authors: int) -> None:
+def made_corpus(path: Path, words: Sequence[str], documents: int, authors: int) -> None:
     rng = seeded_rng(documents)
     with path.open("w", encoding="utf-8") as file:
         for place, (kind, text) in enumerate(_texts(documents, 2, words)):

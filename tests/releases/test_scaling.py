@@ -5,9 +5,11 @@ import sys
 
 import pytest
 
-from benchmarks import commands
+from benchmarks import commands, runs
 from benchmarks.scaling import bench_scaling, settings_of
 from publius.errors import PubliusError, UsageError
+
+MEASURE = runs.measure
 
 
 @pytest.fixture
@@ -75,3 +77,35 @@ def test_cost_is_words_over_speed_plus_reading(benchmark):
     assert json.loads(out)["hours"] == 2 + 1
     assert json.loads(out)["computed"] is True
     assert benchmark("cost", "--words-per-second", -1, "--documents-read", 1)[0] == 2
+
+
+def test_cost_of_whole_runs_is_the_rate_between_two_sizes(benchmark, monkeypatch):
+    measured = {
+        "length": 40,
+        "documents": [1000, 5000],
+        "seconds": {"prototype": [3.0, 7.0], "summarize": [2.0, 2.4]},
+    }
+    asked = []
+    monkeypatch.setattr(runs, "measure", lambda sizes: asked.append(list(sizes)) or measured)
+    code, out, _ = benchmark("cost", "--documents", 3.6e6, "--processors", 2, "--dollars", 0.6, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert asked == [[1_000, 20_000]]
+    assert found["computed"] is True
+    assert found["prototype"] == {"microseconds": 1000.0, "machine_hours": 0.5, "dollars": 0.3}
+    assert found["summarize"] == {"microseconds": 100.0, "machine_hours": 0.05, "dollars": 0.03}
+    assert benchmark("cost", "--documents", 0)[0] == 2
+    assert benchmark("cost", "--words-per-second", 5)[0] == 2
+    with pytest.raises(UsageError, match="larger than the one before"):
+        MEASURE([2000, 1000])
+
+
+@pytest.mark.long
+def test_whole_runs_are_measured(tmp_path):
+    """Two small ones, in processes of their own."""
+    found = MEASURE([100, 200])
+    assert found["documents"] == [100, 200]
+    assert set(found["seconds"]) == set(runs.RUNS)
+    assert all(second > 0 for seconds in found["seconds"].values() for second in seconds)
+    runs.draw(found, tmp_path / "runs.svg")
+    assert (tmp_path / "runs.svg").read_text(encoding="utf-8").startswith("<?xml")
