@@ -881,11 +881,30 @@ class StartSettings(Settings):
     find: bool = option(False, help="Find the weakest protection that passes, among a few that are tried.")
     text_field: str | None = option(None, help="Column of texts. Default: found.")
     author_field: str | None = option(
-        None, help="Column of authors in the public texts. Default: found by its name."
+        None, help="Column of authors, in the file and in the public texts. Default: found by its name."
+    )
+    public_author_field: str | None = option(
+        None, help="Column of authors in the public texts, where it has another name there."
     )
     topic_field: str | None = option(
-        None, help="Column of topics in the public texts. Default: found by its name."
+        None, help="Column of topics, in the public texts and, where it is there, in the file. Default: found by its "
+        "name."
+    )  # fmt: skip
+    public_topic_field: str | None = option(
+        None, help="Column of topics in the public texts, where it has another name there."
     )
+    documents_per_author: int | None = option(
+        None, help="The most documents of one author, fixed before looking; with more nothing is released. Default: 1 "
+        "is stated, and not checked.",
+        at_least=1,
+    )  # fmt: skip
+    keep: tuple[str, ...] = option((), help="Public field to keep, such as year; repeatable.")
+    purpose: str | None = option(None, help="What the release is for: stands on both pages.")
+    recipient: str | None = option(
+        None, help="Who gets it, and what they may hold beside it: stands on both pages."
+    )
+    originals: str | None = option(None, help="Where the originals stay: stands on both pages.")
+    review: str | None = option(None, help="When to look again, such as a date: stands on both pages.")
     delimiter: str | None = option(
         None,
         help="What separates the columns of the file: one character, or tab. Default: detected and reported.",

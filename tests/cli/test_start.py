@@ -107,7 +107,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         assert "The same by single commands:" in done.stdout
     assert done.returncode in (0, 1, 3), done.stderr
     assert {path.name for path in output.iterdir()} == {
-        "release", "evaluation", "signoff.html", "publius.toml", "public",
+        "release", "evaluation", "signoff.html", "publius.toml", "public", "own-texts.json",
     }  # fmt: skip
     manifest = json.loads((output / "release" / "manifest.json").read_text())
     assert (manifest["level"], manifest["preserve"], manifest["bound"]) == ("document", "topic", 7.0)
@@ -348,7 +348,7 @@ def test_a_stored_reference_is_used_in_place_of_one_that_is_learned(private, old
                    "--yes", "--output", tmp_path / "out", "--json")  # fmt: skip
     assert done.returncode in (0, 1, 3), done.stderr
     result = json.loads(done.stdout)
-    assert [each.split()[1] for each in result["commands"]] == ["evaluate", "obfuscate", "signoff"]
+    assert [each.split()[1] for each in result["commands"]] == ["evaluate", "obfuscate", "inspect", "signoff"]
     assert all("--reference mine" in each for each in result["commands"][:2])
     assert json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())["reference"] == mine
     assert read_config(tmp_path / "out" / "publius.toml").reference == mine

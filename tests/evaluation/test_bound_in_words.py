@@ -1,20 +1,39 @@
-"""What a bound means, in a sentence that a curator reads before he chooses."""
+"""What a bound means, in sentences that a curator reads before he chooses."""
 
 import pytest
 
 from publius.evaluation.steps.kept import bound_in_words
+from publius.evaluation.steps.labels import noise_in_words
+from publius.releases.label_shares import LabelShares, TopicShare, label_shares
 
 
 @pytest.mark.parametrize(
-    ("bound", "topics", "share"), [(7, 2, "100 %"), (7, 20, "98.3 %"), (3, 2, "95.3 %"), (3, 4, "87.1 %")]
+    ("bound", "outcomes", "share"), [(7, 2, "100 %"), (7, 20, "98.3 %"), (3, 2, "95.3 %"), (3, 4, "87.1 %")]
 )
-def test_the_share_of_topics_is_an_upper_limit(bound, topics, share):
-    """e^B / (e^B + k - 1), rounded up: at bound 7 and 20 topics 0.98297."""
-    said = bound_in_words(bound, topics)
-    assert f"of {topics} topics the one found in a text comes out at most {share} of the time" in said
-    assert "has to be measured" in said
+def test_the_share_of_the_noise_is_an_upper_limit_and_no_share_of_right_labels(bound, outcomes, share):
+    """e^B / (e^B + M - 1), rounded up: at bound 7 and 20 outcomes 0.98297."""
+    said = noise_in_words(bound, outcomes)
+    assert f"at most {share} of the time" in said
+    assert "another question" in said
 
 
 def test_without_topics_only_the_promise_is_told():
-    assert "topics" not in bound_in_words(7)
+    assert "label" not in bound_in_words(7)
     assert "at most 0.53, if all were equally likely before" in bound_in_words(7)
+
+
+def test_the_measured_share_stands_beside_the_majority_rounded_down():
+    shares = LabelShares(200, 0.7549, 0.2259, (TopicShare("card", 200, 0.7549),))
+    said = bound_in_words(7, shares)
+    assert "right for 75.4 % of 200 public texts" in said
+    assert "the most frequent topic: 22.5 %" in said
+
+
+def test_rare_topics_are_named():
+    topics = ["loan"] * 90 + ["card"] * 8 + ["parcel"] * 2
+    found = label_shares([0.9] * 90 + [0.1] * 8 + [0.0] * 2, topics, [])
+    said = " ".join(found.sentences())
+    assert "card (8 texts): right for 10 %" in said
+    assert "parcel (2 texts): right for 0 %" in said
+    assert "loan (" not in said
+    assert found.right == pytest.approx((81 + 0.8) / 100)

@@ -13,7 +13,7 @@ from publius.privacy.guarantee import posterior_at_most
 
 def _upper_limits(folder: Path) -> None:
     for bound in (1.0, 3.0, 5.0, 7.0, 10.0):
-        said = kept.bound_in_words(bound, 4)
+        said = kept.bound_in_words(bound)
         stated = float(said.split("a probability of at most ", 1)[1].split(",", 1)[0])
         assert stated >= posterior_at_most(bound, 1_000), f"bound {bound:g}: {stated} is said to be the most"
         assert "equally likely before" in said

@@ -95,7 +95,7 @@ def test_the_page_says_what_was_released_promised_and_not_measured(release, tmp_
 
 def test_the_strongest_adversary_comes_first_and_everything_is_escaped(release, tmp_path):
     text = page_of(release, tmp_path, MEASURED, Budget("epsilon-n", 8.0, 20, 6.0, 1)).read_text()
-    assert text.index("strong</td>") < text.index("&lt;b&gt;weak")
+    assert text.index("strong</td>") < text.index("&lt;b&gt;weak&lt;/b&gt;</td>")
     assert "30.0\N{NO-BREAK SPACE}%" in text
     assert "<b>weak" not in text
     assert "Something &amp; more." in text

@@ -1,5 +1,6 @@
 """Tables in memory: what comes out, what is refused, what is paid, and that no cell is in a message."""
 
+import datetime
 import json
 
 import pytest
@@ -130,3 +131,46 @@ def test_a_ledger_is_debited_for_all_rows_or_none(embeddings, tmp_path):
 def test_numbered_rows_cannot_be_charged(embeddings, tmp_path):
     with pytest.raises(UsageError, match="id field"):
         protect(table(), embeddings, number=True, ledger=Ledger.create(tmp_path / "book", budget=40))
+
+
+def test_types_come_back_as_they_came(embeddings):
+    columns = {
+        "id": pa.array([7, 8, 9], pa.int32()),
+        "text": ["red blue", "blue", "red"],
+        "stars": pa.array([1, None, 5], pa.int64()),
+        "when": pa.array([datetime.date(2026, 1, 2), None, datetime.date(2026, 3, 4)]),
+        "score": pa.array([0.5, 1.5, None]),
+        "paid": pa.array([True, False, None]),
+    }
+    table = pa.table(columns)
+    kept = ["stars", "when", "score", "paid"]
+    made = protect(table, embeddings, keep=kept)
+    for name in ("id", *kept):
+        assert made.schema.field(name).type == table.schema.field(name).type
+        assert made.column(name).to_pylist() == table.column(name).to_pylist()
+    assert json.loads(made.schema.metadata[b"publius"])["labels"] == kept
+    one = protect(table, embeddings, keep="stars")
+    assert "stars" in one.column_names
+    assert "when" not in one.column_names
+
+
+def test_a_merge_on_integer_ids_finds_every_row(embeddings):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [11, 12], "text": ["red", "blue"], "year": [1999, 2001]})
+    made = protect(frame, embeddings, keep="year").to_pandas()
+    assert len(frame.merge(made, on="id")) == 2
+    assert made["year"].sum() == 4000
+
+
+def test_categories_of_rows_that_are_not_there_do_not_leave(embeddings):
+    kinds = pa.DictionaryArray.from_arrays(pa.array([0, 0]), pa.array(["shown", "canary"]))
+    made = protect(pa.table({**table(2), "sort": kinds}), embeddings, keep="sort")
+    assert made["sort"].to_pylist() == ["shown", "shown"]
+    assert "canary" not in str(made.schema) + str(made)
+
+
+def test_a_list_or_bytes_cannot_be_kept(embeddings):
+    for value in ([["a"], ["b"]], [b"a", b"b"]):
+        table = {"id": ["a", "b"], "text": ["red", "blue"], "more": value}
+        with pytest.raises(DocumentError, match="more"):
+            protect(table, embeddings, keep=["more"])

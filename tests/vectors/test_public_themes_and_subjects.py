@@ -8,9 +8,10 @@ import pytest
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.vectors.learning import public_themes
+from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.public_counts import fit_counts, one_of_each
 from publius.vectors.learning.public_subjects import make_subjects
-from publius.vectors.learning.public_themes import NO_WORDS, NONE_OF_THESE, counted, fit_themes
+from publius.vectors.learning.public_themes import NO_WORDS, counted, fit_themes
 from references import TOPICS, public_documents
 
 DOCUMENTS = public_documents(120)

@@ -32,6 +32,8 @@ LARGEST_EXCESS: Final = 1e-9
 BOUND: Final = "documents: worst excess over the bound between any two (nats)"
 UNIT: Final = "documents: worst excess over epsilon times the distance (nats)"
 SUMS: Final = "documents: laws whose weights do not sum to 2^62"
+COMPANY: Final = "documents: laws that depend on the other documents"
+NONE: Final = "documents: 'none of these' by another rule than the public distance and the lack of text"
 COUPLING: Final = "documents: mean features beyond the Earth Mover's distance"
 POSITION_BOUND: Final = "documents: positions beyond the bound (nats)"
 POSITION_UNIT: Final = "documents: positions beyond epsilon times the distance (nats)"
@@ -42,6 +44,7 @@ OWN_TEXTS: Final = "documents: references learned from the texts to be released"
 
 _COUPLED: Final = 60  # pairs a world
 _LENGTH: Final = 7
+_NEAR: Final = 1e-9  # of the threshold: there rounding decides
 
 
 def check_documents(
@@ -49,6 +52,7 @@ def check_documents(
 ) -> Findings:
     """Every cell of as many worlds as give ``least_cells``, and the lemma that the constant per unit stands on."""
     cells, over_bound, over_unit, wrong, laws, coupled, pairs = 0, -math.inf, -math.inf, 0, 0, -math.inf, 0
+    company, misplaced = 0, 0
     for world in document_worlds(400) if worlds is None else worlds:
         if cells >= least_cells:
             break
@@ -57,6 +61,8 @@ def check_documents(
         weights = _weights(mechanism, documents)
         wrong += int((weights.astype(object).sum(axis=1) != TOTAL).sum())
         laws += len(weights)
+        company += _in_company(mechanism, documents, weights)
+        misplaced += _misplaced(world, documents, weights)
         losses = _losses(weights)
         cells += len(weights) ** 2 * weights.shape[1]
         promised = mechanism.guarantee
@@ -69,6 +75,8 @@ def check_documents(
         Check(BOUND, cells, over_bound, LARGEST_EXCESS),
         Check(UNIT, cells, over_unit, LARGEST_EXCESS),
         violations(SUMS, laws, wrong),
+        violations(COMPANY, laws, company),
+        violations(NONE, laws, misplaced),
         Check(COUPLING, pairs, coupled, LARGEST_EXCESS),
     )
     figures = {"document_cells": cells, "document_worst_excess": max(over_bound, over_unit)}
@@ -80,6 +88,36 @@ def _weights(mechanism: Mechanism, documents: Sequence[IndexArray]) -> IndexArra
     if weights is None:
         raise PubliusError("the audit of laws needs a mechanism whose law is written in whole numbers")
     return weights
+
+
+def _in_company(mechanism: Mechanism, documents: Sequence[IndexArray], weights: IndexArray) -> int:
+    """How many documents have another law among a tenth of the documents than among all."""
+    wrong = 0
+    for part in (slice(0, 1), slice(1, None, 10), slice(len(documents) // 2, None, 10)):
+        wrong += int((_weights(mechanism, documents[part]) != weights[part]).any(axis=1).sum())
+    return wrong
+
+
+def _misplaced(world: DocumentWorld, documents: Sequence[IndexArray], weights: IndexArray) -> int:
+    """How many documents are "none of these" most probably and should not be, or the reverse; from the definition."""
+    aspect = world.reference.aspect("topic")
+    points, features, empty = aspect.sets[0].points, aspect.features, aspect.features[-1]
+    means = np.stack([features[found].mean(axis=0) if len(found) else empty for found in documents])
+    gaps = np.sqrt(((means[:, None] - points[None]) ** 2).sum(axis=2)).min(axis=1)
+    textless = (means == empty).all(axis=1)
+    stored = aspect.sets[0].farthest
+    if world.gamma == 0:
+        if aspect.rule == "cosine":
+            sizes = np.sqrt((means**2).sum(axis=1))[:, None] * np.sqrt((points**2).sum(axis=1))[None]
+            gaps = 1 - (means @ points.T / np.where(sizes > 0, sizes, 1.0)).max(axis=1)
+        beyond = np.zeros(len(gaps)) if stored is None else gaps - stored[aspect.rule]
+        beyond = np.where(textless, 1.0, beyond)
+    else:
+        away = np.sqrt(((empty - points) ** 2).sum(axis=1)).min() - 2 * world.gamma
+        none = np.sqrt(((means - empty) ** 2).sum(axis=1)) + max(0.0, away)
+        beyond = gaps - (none if stored is None else np.minimum(none, stored["nearest"] + world.gamma))
+    told = weights[:, -1] > weights[:, :-1].max(axis=1)
+    return int(((np.abs(beyond) > _NEAR) & (told != (beyond > 0))).sum())
 
 
 def _losses(weights: IndexArray) -> Float64Array:
@@ -156,7 +194,7 @@ def check_document_draws(subject: Subject, samples: int, key: RunKey) -> Finding
     documents = [found for found in world.documents if len(found) <= 2]
     each = max(1, samples // len(documents))
     worst, worst_words = 0.0, 0.0
-    size, words = genuine.prototypes.size, world.reference.size
+    size, words = genuine.outcome_count, world.reference.size
     for place, document in enumerate(documents):
         ids = [f"documents/{place}/{number}" for number in range(each)]
         keyed, others = ids[::2], ids[1::2]  # as a run draws, and with generators
@@ -185,8 +223,8 @@ def _words_drawn(
         for word, count in found.bag.counts.items():
             seen[int(word[1:])] += count
     for k, count in enumerate(counts.tolist()):
-        shares = genuine.prototypes.weights[k] / 2.0**32
-        np.add.at(expected, genuine.prototypes.words[k], count * _LENGTH * shares)
+        places, weights = genuine.drawable_words
+        np.add.at(expected, places[k], count * _LENGTH * weights[k] / 2.0**32)
     return seen, expected
 
 
@@ -199,7 +237,10 @@ def check_what_leaves(subject: Subject, key: RunKey) -> Findings:
         labels = {outcome.prototype: outcome.label for outcome in mechanism.outcomes}
         documents = [np.arange(size) % (world.reference.size + 1) for size in (0, 1, 3, 50, 1000)] * 20
         rngs = [key.rng(f"leaves/{name}/{number}") for number in range(len(documents))]
-        for found in mechanism.draw(documents, rngs):
+        left = mechanism.draw(documents, rngs)
+        total += 1
+        wrong += len(left) != len(documents)
+        for found in left:
             total += 1
             wrong += not _public(found, labels, world)
     return Findings((violations(LEAVES, total, wrong),))

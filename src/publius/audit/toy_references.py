@@ -65,13 +65,24 @@ def document_worlds(count: int) -> Iterator[DocumentWorld]:
         gamma = (0.0, 0.02, 0.2, 1.0)[number % 4]
         bound = float(np.round(rng.uniform(0.3, 9.0), 2))
         rule: Rule = "cosine" if number % 3 == 2 else "nearest"
-        reference = toy_reference(features, points, rule=rule, empty=rng.standard_normal(dimension))
+        empty = rng.standard_normal(dimension)
+        far: dict[Rule, float] | None = (
+            {"nearest": rng.uniform(0.2, 2.0), "cosine": rng.uniform(0.1, 1.0)} if number % 3 else None
+        )
+        reference = toy_reference(
+            features, points, rule=rule, empty=empty, farthest=far if number % 3 else None
+        )
         name = f"{words}w-{dimension}d-{prototypes}p-bound{bound:g}-gamma{gamma:g}-{number}"
         yield DocumentWorld(name, reference, bound, gamma)
 
 
 def toy_reference(
-    features: Float64Array, points: Float64Array, *, rule: Rule = "nearest", empty: Float64Array | None = None
+    features: Float64Array,
+    points: Float64Array,
+    *,
+    rule: Rule = "nearest",
+    empty: Float64Array | None = None,
+    farthest: Mapping[Rule, float] | None = None,
 ) -> Reference:
     """A reference of words w0, w1, ... with these features and prototypes, and a box of half a unit round 0."""
     words, dimension = features.shape
@@ -87,7 +98,7 @@ def toy_reference(
         rule,
         -half,
         half,
-        (Prototypes(points, labels, drawn, weights, 0.2),),
+        (Prototypes(points, labels, drawn, weights, 0.2, farthest=farthest),),
     )
     return Reference(
         name="toy",

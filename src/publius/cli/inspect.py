@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from publius.cli.console import print_json, print_table, printable, waiting
+from publius.cli.console import as_json, print_json, print_table, printable, waiting
 from publius.cli.options import Json
+from publius.errors import UsageError
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -45,13 +47,29 @@ def inspect(
             help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take. Default: 5."
         ),
     ] = None,
+    release: Annotated[
+        Path | None,
+        typer.Option(help="A release: how often its labels are right on these texts, for your eyes only."),
+    ] = None,
+    topic_field: Annotated[
+        str | None, typer.Option(help="With --release: column that says what a text is about.")
+    ] = None,
+    author_field: Annotated[
+        str | None, typer.Option(help="With --release: column that says who wrote a text.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option(help="With --release: file for what was found; it stays with you.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Look at a file of texts. Nothing is released.
 
-    Columns, lengths, languages and odd rows.
+    Columns, lengths, languages and odd rows. With --release: what a release made of such texts, measured on them.
     """
     from publius.documents import inspection
+
+    if release is None and (topic_field or author_field or output):
+        raise UsageError("--topic-field, --author-field and --output belong to --release")
 
     with waiting("reading the file"):
         seconds = {} if reading_seconds is None else {"reading_seconds": reading_seconds}
@@ -59,10 +77,56 @@ def inspect(
             file, text_field=text_field, delimiter=delimiter, encoding=encoding, subfolders=subfolders,
             follow_links=follow_links, **seconds,
         )  # fmt: skip
-    if json:
+    if release is not None:
+        _against(release, file, found, topic_field, author_field, output, json=json)
+    elif json:
         print_json(found.record())
     else:
         _print(found)
+
+
+def _against(
+    release: Path,
+    file: Path,
+    found: Inspection,
+    topic_field: str | None,
+    author_field: str | None,
+    output: Path | None,
+    *,
+    json: bool,
+) -> None:
+    from publius.documents.corpus import open_corpus
+    from publius.files import write_file
+    from publius.releases.of_manifest import plan_of
+    from publius.releases.own_texts import CURATOR_ONLY, examine
+    from publius.releases.signoff import read_manifest_of
+
+    if found.text_field is None:
+        raise UsageError("no column of texts was found: name it with --text-field")
+    fields = tuple(dict.fromkeys(name for name in (topic_field, author_field) if name is not None))
+    if missing := [name for name in fields if name not in found.columns]:
+        raise UsageError(f"no column {missing[0]!r}. Found: {', '.join(map(repr, found.columns))}")
+    plan = plan_of(read_manifest_of(release))
+    corpus = open_corpus(
+        file,
+        number=True,
+        text_field=found.text_field,
+        keep=fields,
+        delimiter=found.delimiter,
+        encoding=found.encoding,
+    )
+    with waiting("looking at the texts"):
+        own = examine(replace(corpus, gaps=True), plan, topic_field, author_field)
+    if output is not None:
+        with write_file(output, 0o600) as stream:
+            stream.write(as_json(own.record()).encode() + b"\n")
+    if json:
+        print_json(own.record())
+        return
+    typer.echo(CURATOR_ONLY)
+    sentences = [*own.warnings(), *(own.labels.sentences() if own.labels else ())]
+    for sentence in [*sentences, *([own.authors.sentence] if own.authors else ())]:
+        typer.echo(printable(sentence))
 
 
 def _print(found: Inspection) -> None:

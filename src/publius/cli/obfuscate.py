@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -159,24 +158,17 @@ def _without_ids(fields: InputSettings, engine: str) -> InputSettings:
 
 def _check_crowd(plan: Plan, corpus: Corpus) -> None:
     """Refuse what a crowd adds nothing to, and authors with more documents than were declared."""
-    from publius.collections.authors import author_key
+    from publius.collections.authors import check_documents_per_author
     from publius.documents.corpus import Document
-    from publius.errors import DataError
 
     if plan.mechanism.crowd_outcomes is None:
         raise UsageError(
             f"--shuffled states what a crowd adds to labels, and {plan.mechanism.name} prints none: keep the topic, "
             "the meaning or a field, by prototypes"
         )
-    counts = Counter(
-        author_key(item.subject) for item in corpus if isinstance(item, Document) and item.subject is not None
+    check_documents_per_author(
+        (item.subject for item in corpus if isinstance(item, Document)), plan.documents_per_author
     )
-    most = plan.documents_per_author
-    if too_many := sum(count > most for count in counts.values()):
-        raise DataError(
-            f"{too_many:,} of {len(counts):,} authors have more than {most:,} documents: declare the most with "
-            "--documents-per-author, or leave some of their documents out"
-        )
 
 
 def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:

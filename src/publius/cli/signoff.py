@@ -33,6 +33,24 @@ def signoff(
     texts: Annotated[
         Path | None, typer.Option(help="Texts that publius write made from it: named on the page, and bound.")
     ] = None,
+    own: Annotated[
+        Path | None,
+        typer.Option(
+            help="What publius inspect --release found in the texts: stands on the curator's page only."
+        ),
+    ] = None,
+    purpose: Annotated[str | None, typer.Option(help="What the release is for.")] = None,
+    recipient: Annotated[
+        str | None, typer.Option(help="Who gets it, and what they may hold beside it.")
+    ] = None,
+    originals: Annotated[str | None, typer.Option(help="Where the originals stay.")] = None,
+    review: Annotated[str | None, typer.Option(help="When to look again, such as a date.")] = None,
+    receivers: Annotated[
+        bool,
+        typer.Option(
+            "--receivers", help="Also put receivers.html and receivers.json into the release's folder."
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Write the page to sign, bound to exactly these files.
@@ -41,7 +59,16 @@ def signoff(
     """
     from publius.files import write_file
     from publius.privacy.ledger import Ledger
-    from publius.releases.signoff import Budget, evidence, read_manifest_of, read_texts, sign_off
+    from publius.releases.account import About
+    from publius.releases.own_texts import OwnTexts
+    from publius.releases.signoff import (
+        Budget,
+        evidence,
+        read_manifest_of,
+        read_texts,
+        sign_off,
+        write_receivers,
+    )
 
     if output is None and not json:
         raise UsageError("name the page with --output FILE.html, or print the evidence alone with --json")
@@ -58,13 +85,17 @@ def signoff(
         measured = measured_for(manifest, evaluation)
     written = None if texts is None else read_texts(texts, release)
     budget = None if ledger is None else Budget.of(Ledger(ledger), manifest)
+    about = About(purpose, recipient, originals, review)
+    texts_own = None if own is None else OwnTexts.read(own)
+    if receivers:
+        write_receivers(release, measured, written, about)
     if output is not None:
-        page = sign_off(release, measured, budget, written)
+        page = sign_off(release, measured, budget, written, texts_own, about)
         with write_file(output) as file:
             file.write(page)
     if json:
         place = None if output is None else str(output)
-        print_json({"output": place, **evidence(release, measured, budget, written)})
+        print_json({"output": place, **evidence(release, measured, budget, written, texts_own, about)})
         return
     if measured is not None and (measured.verdict or "").startswith("FAIL"):
         typer.echo(f"Written to {output}: the verdict is FAIL, and the page has no place for a signature.")

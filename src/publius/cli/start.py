@@ -10,7 +10,7 @@ import io
 import shlex
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, final
@@ -195,9 +195,10 @@ def _walk(
     found, choices = texts_in(file, choices, ask)
     show_found(found)
     choices = _losing(found, choices, ask)
-    choices, older = _public(choices, ask)
+    choices, older = _public(choices, ask, found.columns)
     choices = _kept(choices, older, ask)
     walk = Walk(file, found, older, choices)
+    walk.check_authors()
     if older is not None:
         older.check_apart(walk.texts())
     for left in remove_leftovers(output):
@@ -208,6 +209,8 @@ def _walk(
         _before_and_after(flow.walk, shown=shown)
         stated = (choices.bound or choices.epsilon) is not None and not choices.find
         flow.walk = _strength(flow.walk, ask)
+        _tell_labels(flow)
+        _tell_authors(flow)
         if measured:
             _measured(flow, ask, stated=stated)
         _release(flow, ask, signed=measured)
@@ -295,7 +298,7 @@ def _losing(found: Inspection, choices: Choices, ask: Asking) -> Choices:
     return replace(choices, accept_loss=True)
 
 
-def _public(choices: Choices, ask: Asking) -> tuple[Choices, Older | None]:
+def _public(choices: Choices, ask: Asking, own: Sequence[str]) -> tuple[Choices, Older | None]:
     """The public texts, or none where that was chosen."""
     from publius.evaluation.steps.older import SAMPLES, Older
 
@@ -315,16 +318,16 @@ def _public(choices: Choices, ask: Asking) -> tuple[Choices, Older | None]:
         return _without_evidence(choices, "there are no public texts whose authors are known", ask), None
     choices = replace(choices, public=named)
     if not ask.yes and named != SAMPLES:
-        choices = _columns(choices, ask)
+        choices = _columns(choices, ask, own)
     with waiting("reading the public texts"):
-        older = Older.read(choices)
+        older = Older.read(choices, own)
     if older.silent is not None:
         choices = _without_evidence(choices, older.silent, ask)
     typer.echo(f"   {older.count:,} public texts can be used" + _of_kind(older))
     return choices, older
 
 
-def _columns(choices: Choices, ask: Asking) -> Choices:
+def _columns(choices: Choices, ask: Asking, own: Sequence[str]) -> Choices:
     """The answers with the columns of authors and topics, asked for where they are needed and not there."""
     from publius.evaluation.steps.older import public_columns
 
@@ -335,13 +338,17 @@ def _columns(choices: Choices, ask: Asking) -> Choices:
         TOPIC_FIELD: choices.learns_topics or (choices.preserve or choices.reference) is None,
     }
     for question, asked in needed.items():
-        named = getattr(choices, question.name)
+        named = getattr(choices, f"public_{question.name}") or getattr(choices, question.name)
+        if named in own and named not in names:
+            named = None
         if named is not None and named not in names:
             typer.echo(f"   The public texts have no column {printable(repr(named))}.")
         elif named is not None or usual[question.name] is not None or not asked:
             continue
         answer = ask(with_columns(question, names))
-        column: dict[str, Any] = {question.name: None if answer == NONE else answer}
+        column: dict[str, Any] = {f"public_{question.name}": None if answer == NONE else answer}
+        if named is not None and getattr(choices, question.name) == named:
+            column[question.name] = None
         choices = replace(choices, **column)
     return choices
 
@@ -508,6 +515,45 @@ def _strength(walk: Walk, ask: Asking) -> Walk:
     if answer == FIND:
         return replace(walk, choices=replace(choices, find=True))
     return walk.at(float(answer))
+
+
+def _tell_labels(flow: ReleaseWorkflow) -> None:
+    """How often a label is right: on public texts, and on the curator's own column, for his eyes."""
+    from publius.evaluation.steps.labels import noise_in_words, public_label_shares
+
+    walk = flow.walk
+    if (shares := public_label_shares(walk)) is None or walk.choices.find:
+        return
+    typer.echo("   How often a label is right, on the second half of the public texts:")
+    for sentence in shares.sentences():
+        typer.echo(f"   {printable(sentence)}")
+    outcomes = walk.plan().mechanism.crowd_outcomes
+    if outcomes is not None:
+        typer.echo(f"   {noise_in_words(walk.strength, outcomes)}")
+    with waiting("looking at the texts"):
+        own = flow.own()
+    if own.labels is not None:
+        typer.echo(f"   The same on your own column {printable(repr(walk.own_topic))}, for your eyes only:")
+        for sentence in own.labels.sentences():
+            typer.echo(f"   {printable(sentence)}")
+
+
+def _tell_authors(flow: ReleaseWorkflow) -> None:
+    """How much of one author leaves, or that nobody counted."""
+    own, walk = flow.own().authors, flow.walk
+    if own is None:
+        typer.echo(
+            "   No column says who wrote your texts, so the promise is per document: an author of five documents can\n"
+            "   lose five times as much. Name the column with --author-field to see how many anybody has."
+        )
+        return
+    typer.echo(f"   {printable(own.sentence)}")
+    most = walk.choices.documents_per_author
+    if most is None and own.most > 1:
+        typer.echo(
+            "   What rows without ids promise an author is stated for one document each; for others declare the most\n"
+            f"   with --documents-per-author {own.most}."
+        )
 
 
 # 5. Attack, and what else could be had --------------------------------------------------------------------

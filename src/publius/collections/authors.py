@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
@@ -39,6 +39,16 @@ def author_key(value: object) -> str | None:
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
     folded = unicodedata.normalize("NFKC", without_invisible(str(value))).casefold()
     return unicodedata.normalize("NFKC", folded).strip() or None
+
+
+def check_documents_per_author(authors: Iterable[object], most: int) -> None:
+    """`DataError`, with their number, where authors of documents have more than ``most`` of them."""
+    counts = Counter(key for key in map(author_key, authors) if key is not None)
+    if too_many := sum(count > most for count in counts.values()):
+        raise DataError(
+            f"{too_many:,} of {len(counts):,} authors have more than {most:,} documents: declare the most with "
+            "--documents-per-author, or leave some of their documents out"
+        )
 
 
 def near_duplicates(keys: Iterable[str]) -> list[tuple[str, ...]]:

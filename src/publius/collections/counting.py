@@ -12,9 +12,9 @@ from publius.arrays import Float64Array, IndexArray, Rows
 from publius.collections.strata import Strata
 from publius.errors import DataError
 from publius.text.bag import Encoding, places_of_all
-from publius.vectors.learning.prototypes import Prototypes, nearest_by
+from publius.vectors.learning.prototypes import NONE_OF_THESE, Prototypes, nearest_by
 from publius.vectors.learning.public_subjects import PublicSubjects
-from publius.vectors.learning.public_themes import NO_WORDS, NONE_OF_THESE
+from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import Reference
 
 _ASKED: Final = 50

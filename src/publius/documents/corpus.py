@@ -437,11 +437,15 @@ def documents_of(
     keep: Sequence[str] = (),
     number: bool = False,
     subject_field: str | None = None,
+    gaps: bool = False,
 ) -> Iterator[Document | BadDocument]:
-    """Documents handed over as rows of fields instead of read from files, under the rules of `open_corpus`."""
+    """Documents handed over as rows of fields instead of read from files, under the rules of `open_corpus`.
+
+    With ``gaps`` a kept field may be null.
+    """
     named = None if number else id_field
     _check_fields(named, text_field, keep)
-    reading = Corpus(Path(), (), ".jsonl", named, text_field, tuple(keep), subject_field)
+    reading = Corpus(Path(), (), ".jsonl", named, text_field, tuple(keep), subject_field, gaps=gaps)
     used = IdSet()
     for position, fields in enumerate(rows, start=1):
         yield reading._document(position, Row("", fields), used)

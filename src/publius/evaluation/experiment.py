@@ -161,6 +161,8 @@ class Outcome:
         level: whether "word"s or "document"s are protected, or "none".
         exponents: nats between the texts for a document mechanism, see `AbstractProtector.exponents`; None otherwise.
         seconds: of processor time that each part took.
+        linking: how often two releases of the same texts are matched row by row; None without a law over outcomes.
+        labels: how often the printed label is the text's topic, by topic; None where no label is printed.
 
     """
 
@@ -175,6 +177,8 @@ class Outcome:
     level: str
     exponents: dict[str, float | None] | None
     seconds: dict[str, float]
+    labels: dict[str, Any] | None = None
+    linking: dict[str, float] | None = None
 
 
 def run_cell(cell: Cell, setting: Setting, advance: Callable[[], object] = lambda: None) -> Outcome:
@@ -214,6 +218,8 @@ class _Run:
             tuple(rows), gone, self._nearest(bags), self._snippet(released),
             protector.exact, protector.promised, (cell.mechanism, protector.epsilon, protector.bound), protector.delta,
             protector.level, protector.exponents(self._setting.data.unknown), self._seconds,
+            protector.labels(self._setting.data.unknown),
+            protector.linking(self._setting.data.unknown, self._key.rng(f"linking/{cell.repeat}")),
         )  # fmt: skip
 
     def _rows(self, released: Sequence[Protected], bags: Sequence[Bag], protection: Protection) -> list[Row]:

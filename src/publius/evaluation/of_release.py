@@ -11,6 +11,7 @@ from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell, Setting
 from publius.evaluation.runner import Request
 from publius.files import shown
+from publius.mechanisms.registry import parameters_of
 from publius.releases.signoff import read_manifest_of
 from publius.text.tokenizer import StopWords
 
@@ -53,6 +54,9 @@ def choices_from(manifest: Mapping[str, Any], what: str = "the plan") -> dict[st
     _check_kind(manifest, what)
     bound = manifest.get("bound")
     strength = {"epsilons": (float(manifest["epsilon"]),)} if bound is None else {"bounds": (float(bound),)}
+    parameters = dict(manifest["mechanism_parameters"])
+    if "none_of_these" in parameters_of(manifest["mechanism"]):
+        parameters.setdefault("none_of_these", False)  # releases of before 0.3 had no such outcome
     return {
         "mechanisms": (manifest["mechanism"],),
         "epsilons": (),
@@ -60,7 +64,7 @@ def choices_from(manifest: Mapping[str, Any], what: str = "the plan") -> dict[st
         **strength,
         **{choice: manifest[name] for choice, name in _READ[manifest.get("reference") is not None].items()},
         "length": manifest["size"],
-        "parameters": dict(manifest["mechanism_parameters"]),
+        "parameters": parameters,
     }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -24,10 +24,13 @@ from publius.evaluation.originals import (
 )
 from publius.evaluation.protection import Protected, displacement, protect_texts
 from publius.evaluation.readings import Reading
+from publius.evaluation.releases_linked import linked_releases
+from publius.evaluation.statistics import grouped_mean
 from publius.evaluation.transition import transition_of
 from publius.mechanisms.kernel import Kernel, is_exact
 from publius.mechanisms.mechanism import Mechanism
 from publius.noise.randomness import Generator, RunKey
+from publius.releases.label_shares import label_shares
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -95,6 +98,17 @@ class AbstractProtector(ABC):
 
         None where the law over outcomes cannot be written down.
         """
+        return None
+
+    def labels(self, texts: Sequence[EncodedText]) -> dict[str, Any] | None:
+        """How often the label that is printed is the text's topic, exactly: `LabelShares.record`.
+
+        None where no label is printed, or no text has a topic.
+        """
+        return None
+
+    def linking(self, texts: Sequence[EncodedText], rng: Generator) -> dict[str, float] | None:
+        """How often two releases of the same texts are matched row by row; None where no law can be written down."""
         return None
 
     def exponents(self, texts: Sequence[EncodedText]) -> dict[str, float | None] | None:
@@ -204,6 +218,33 @@ class Protector(AbstractProtector):
         names = sorted(set(labels))
         means = np.array([law[[label == name for label in labels]].mean(axis=0) for name in names])
         return names, means[:, [item.prototype or 0 for item in released]].T
+
+    def labels(self, texts: Sequence[EncodedText]) -> dict[str, Any] | None:
+        """See `AbstractProtector.labels`; the interval is for other texts of the kind, authors resampled."""
+        known = [text for text in texts if text.topic is not None]
+        law = self.mechanism.law(self._reading.places(known)) if self.kernel is None and known else None
+        outcomes = self.mechanism.outcomes
+        if law is None or not outcomes:
+            return None
+        topics = [text.label("topic") for text in known]
+        named = np.array([each.label for each in outcomes])
+        right = [float(row[named == topic].sum()) for row, topic in zip(law, topics, strict=True)]
+        authors = [text.author for text in known]
+        groups = np.unique([str(place) if each is None else f"by {each}" for place, each in enumerate(authors)],
+                           return_inverse=True)[1]  # fmt: skip
+        interval = grouped_mean(np.array(right), groups)
+        found = replace(label_shares(right, topics, outcomes), low=max(0.0, interval.low), high=interval.high)
+        return found.record()
+
+    def linking(self, texts: Sequence[EncodedText], rng: Generator) -> dict[str, float] | None:
+        """See `AbstractProtector.linking`."""
+        chosen = texts[:MOST_TEXTS]
+        law = (
+            self.mechanism.law(self._reading.places(chosen))
+            if self.kernel is None and len(chosen) > 1
+            else None
+        )
+        return None if law is None or self.bound is None else linked_releases(law, self.bound, rng)
 
     def exponents(self, texts: Sequence[EncodedText]) -> dict[str, float | None] | None:
         """See `AbstractProtector.exponents`; of more than `MOST_TEXTS` texts the first ones are compared.

@@ -20,6 +20,7 @@ from publius.mechanisms.registry import class_named, parameters_of
 from publius.privacy.guarantee import total_exponent
 from publius.privacy.promise import rounded_up
 from publius.releases.digests import file_digests
+from publius.releases.label_shares import LabelShares
 from publius.releases.signoff import Finding, Measured, Share, matching, percent, percent_up
 from publius.settings import Task, declared
 from publius.text.tokenizer import PROFILES, StopWords
@@ -47,7 +48,16 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         results.facts["unknown_texts"],
         results.facts["floor"],
         None if verdict is None else verdict.text,
+        labels=None if (found := _detail(results, line, "labels")) is None else LabelShares.of_record(found),
+        linking=_detail(results, line, "linking"),
     )
+
+
+def _detail(results: Results, line: Line, name: str) -> dict[str, Any] | None:
+    """What the cells found beside their rows at a line's setting; None in evaluations of before."""
+    stated = [line.mechanism, line.epsilon, line.bound]
+    found = (each.get(name) for _, each in results.details if list(each["stated"]) == stated)
+    return next((each for each in found if each is not None), None)
 
 
 def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[tuple[str, str]]:

@@ -379,9 +379,21 @@ class Mechanism(ABC):
         return None
 
     @property
+    def farthest(self) -> float | None:
+        """How far a document may be from what it can become before it fits none; None where that is not known."""
+        return None
+
+    @property
     def kept_is_a_limit(self) -> bool:
         """Whether `probability_kept` is an upper limit only, since a choice between near labels is soft."""
         return False
+
+    def fit_none(self, documents: Sequence[IndexArray]) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+        """Whether each document, as places of its words, fits nothing public; None where there is no such outcome.
+
+        Private: never to be released.
+        """
+        return None
 
     def check_documents(self, texts: Iterable[str]) -> None:  # noqa: B027
         """Refuse documents that cannot be read, counted and never quoted, before anything is drawn: `DataError`."""

@@ -3,12 +3,19 @@
 Let F be the document's position, D_k its distance to the prototype k, u_k = min((D_k - min_j D_j) / 2, gamma) the
 margin scores, which are 1-Lipschitz in F, and q_k proportional to exp(-2 s u_k), s = max(bound, 4) / gamma. Then
 
-    P(k) = (1 + (e^bound - 1) q_k) / (e^bound + M - 1).
+    P(k) = (1 + (e^bound - 1) q_k) / (e^bound + M - 1), M being every outcome.
 
 The denominator is the same for all documents, so that any two documents are within ``bound`` whatever the scores
 are; no normalizing constant has to be certified. Per unit of distance the logarithm moves by at most
 2 s tanh(bound / 4) (docs/documents.md has both proofs). With gamma = 0 all of q lies on the chosen prototype: that is
 randomized response, any public rule may choose, and nothing is stated per unit of distance.
+
+One of the outcomes is "none of these": a virtual prototype at a public distance r from everything, the one that 99 of
+100 held-out public documents do not exceed, and at the public point where a document without text stands. Its distance
+is min(r + gamma, |F - empty| + s), s = max(0, min_j |empty - p_j| - 2 gamma), which is 1-Lipschitz like the others; the
+gamma more keeps what fits, within the soft margin, from being taken for none. With a sharp choice it is chosen beyond r
+and at that point alone. So what fits nothing is not forced into a topic, what has no text is not given one, and neither
+can be told from a row: the outcome is counted in M, inside the bound.
 
 The probabilities are whole numbers out of 2^62 and are drawn exactly from 62 random bits, so the bound is one
 between whole numbers: nothing is lost to floating point.
@@ -43,8 +50,17 @@ from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee, upward
 from publius.settings import PROTOTYPE, Settings, option
 from publius.text.drawn_bags import DrawnBags
-from publius.vectors.learning.prototypes import WORD_DRAWS, Aspect, Prototypes, distances_to, nearest_by
+from publius.vectors.learning.prototypes import (
+    NONE_OF_THESE,
+    WORD_DRAWS,
+    Aspect,
+    Prototypes,
+    Rule,
+    distances_to,
+    nearest_with_gap,
+)
 from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.typical_words import drawable
 
 LARGEST_BOUND: Final = 30.0
 """In nats. Beyond 20 a bound promises nothing; here whole numbers would become coarse."""
@@ -79,7 +95,7 @@ class PrototypeParameters(Settings):
 
 @final
 class Prototype(WholeDocument):
-    """Each document becomes one of the reference's public prototypes, most often its own.
+    """Each document becomes one of the reference's public prototypes, most often its own, or "none of these".
 
     Randomized response over public prototypes, sharp or by margin scores; see the module.
 
@@ -96,6 +112,8 @@ class Prototype(WholeDocument):
     fields = ("prototype", "label")
     prototypes: Prototypes
     gamma: float
+    none_of_these: bool
+    """Whether a document can come out as fitting no prototype: always but for releases of versions before 0.3."""
 
     def __init__(
         self,
@@ -107,12 +125,14 @@ class Prototype(WholeDocument):
         gamma: float | None = None,
         prototypes: int | None = None,
         length: int = LENGTH,
+        none_of_these: bool = True,
     ) -> None:
         """Take two of ``epsilon`` per unit of distance, ``bound`` in nats and ``gamma``, or one of the first two.
 
         Where gamma does not follow it is a quarter of the reference's margin, and 0 where prototypes are chosen by
         cosine and no epsilon is asked for. ``prototypes`` is the size of the set to use where the reference has
-        several; by default the one that keeps most at the bound. `UsageError` for values that do not exist.
+        several; by default the one that keeps most at the bound. Without ``none_of_these`` the law is that of releases
+        made before 0.3: what fits nothing becomes the nearest. `UsageError` for values that do not exist.
         """
         self._take(reference, preserve, length)
         if epsilon is None and bound is None:
@@ -122,9 +142,10 @@ class Prototype(WholeDocument):
         _check(epsilon=epsilon, bound=bound)
         if gamma is not None and not (math.isfinite(gamma) and (gamma == 0 or gamma >= SMALLEST_GAMMA)):
             raise UsageError(f"gamma must be 0 or a number from {SMALLEST_GAMMA:g}, not {gamma!r}")
-        self.prototypes = _chosen(self.aspect, bound, prototypes)
+        self.none_of_these = bool(none_of_these)
+        self.prototypes = _chosen(self.aspect, bound, prototypes, int(self.none_of_these))
         self._solve(epsilon, bound, gamma)
-        size = self.prototypes.size
+        size = self.outcome_count
         self._floor = least_weight(self._asked_bound, size)
         self._free = TOTAL - size * self._floor
         self._guarantee = self._certified()
@@ -148,7 +169,7 @@ class Prototype(WholeDocument):
         self._asked_bound, self.gamma = bound, gamma
 
     def _certified(self) -> Guarantee:
-        size, floor = self.prototypes.size, self._floor
+        size, floor = self.outcome_count, self._floor
         if size > 1 and Fraction(floor + self._free, floor) > _factor_below(self._asked_bound):
             raise PolicyError("the whole-number weights exceed the bound: this is a bug, nothing is released")
         epsilon, delta = self._per_unit() if self.gamma > 0 else (None, 0.0)
@@ -160,8 +181,8 @@ class Prototype(WholeDocument):
         epsilon = self.aspect.lipschitz * scale * math.tanh(self._asked_bound / 4) * (1 + 1e-14)
         aspect, points = self.aspect, self.prototypes.points
         reach = float(np.abs(aspect.features).max() + np.abs(points).max()) * math.sqrt(aspect.dimension)
-        exponent = scale * (aspect.dimension + 8) * reach * _UNIT + 8 * _UNIT
-        size = self.prototypes.size
+        exponent = scale * (aspect.dimension + 12) * reach * _UNIT + 8 * _UNIT
+        size = self.outcome_count
         relative = 2 * exponent + 4 * size * _UNIT + (size + 1) * size / self._floor + size**2 * _UNIT
         return float(np.nextafter(epsilon, np.inf)), min(1.0, 4 * relative)
 
@@ -178,27 +199,53 @@ class Prototype(WholeDocument):
     @property
     def parameters(self) -> dict[str, Any]:
         """See `Mechanism.parameters`."""
-        rule = "nearest" if self.gamma > 0 else self.aspect.rule
-        return {"prototypes": self.prototypes.size, "gamma": self.gamma, "rule": rule}
+        rule = self._rule
+        facts = {"prototypes": self.prototypes.size, "gamma": self.gamma, "rule": rule}
+        return {**facts, "none_of_these": True} if self.none_of_these else facts
+
+    @property
+    def outcome_count(self) -> int:
+        """M, every outcome: the prototypes, and "none of these"."""
+        return self.prototypes.size + self.none_of_these
+
+    @property
+    def farthest(self) -> float | None:
+        """See `Mechanism.farthest`: r, where the reference stores it."""
+        stored = self.prototypes.farthest
+        return None if stored is None else stored[self._rule]
+
+    @property
+    def _rule(self) -> Rule:
+        return "nearest" if self.gamma > 0 else self.aspect.rule
 
     @property
     def outcomes(self) -> list[PublicOutcome]:
         """See `Mechanism.outcomes`."""
         vocabulary, found = self.reference.vocabulary, self.prototypes
-        return [
+        named = [
             PublicOutcome(k, label, tuple(vocabulary[i] for i in found.typical(k, _TYPICAL)))
             for k, label in enumerate(found.labels)
         ]
+        if not self.none_of_these:
+            return named
+        words = np.argsort(-self.reference.background, kind="stable")[:_TYPICAL].tolist()
+        return [*named, PublicOutcome(found.size, NONE_OF_THESE, tuple(vocabulary[i] for i in words))]
+
+    def fit_none(self, documents: Sequence[IndexArray]) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+        """See `Mechanism.fit_none`: those for which "none of these" is the most probable outcome, shape (n,)."""
+        if not self.none_of_these:
+            return None
+        return np.asarray(self._own(self.positions(documents)) == self.prototypes.size)
 
     @property
     def probability_kept(self) -> float:
         """See `Mechanism.probability_kept`: attained where scores are sharp, an upper limit where they are soft."""
-        return fidelity(self._asked_bound, self.prototypes.size)
+        return fidelity(self._asked_bound, self.outcome_count)
 
     @property
     def crowd_outcomes(self) -> int:
         """See `Mechanism.crowd_outcomes`."""
-        return self.prototypes.size
+        return self.outcome_count
 
     @property
     def kept_is_a_limit(self) -> bool:
@@ -226,7 +273,7 @@ class Prototype(WholeDocument):
         numbers = (held[:, 0] >> 2) | (held[:, 1] << 30)
         chosen = self._drawn(self.positions(documents), numbers)
         places = self._words(held[:, 2:] + WORD_DRAWS * chosen[:, None])
-        named = list(enumerate(self.prototypes.labels))
+        named = [(each.prototype, each.label) for each in self.outcomes]
         return Outcomes(DrawnBags(self._alphabet, places), [named[k] for k in chosen.tolist()])
 
     def _words(self, draws: IndexArray) -> IndexArray:
@@ -238,15 +285,27 @@ class Prototype(WholeDocument):
         return np.asarray(words[found])
 
     @functools.cached_property
+    def drawable_words(self) -> tuple[IndexArray, IndexArray]:
+        """Places of the words that are drawn for each outcome, and how likely each is, out of 2^32; shapes (M, W).
+
+        For "none of these" they are the words that are most frequent in all public texts.
+        """
+        words, weights = self.prototypes.words, self.prototypes.weights
+        if self.none_of_these:
+            usual = drawable(self.reference.background[None, :], words.shape[1])
+            words, weights = np.vstack([words, usual[0]]), np.vstack([weights, usual[1]])
+        return words, weights
+
+    @functools.cached_property
     def _drawable(self) -> tuple[IndexArray, IndexArray, np.ndarray[Any, np.dtype[np.int32]]]:
         """The words of all prototypes, one prototype behind the other, and where the draws of each word end.
 
         The words are places, each prototype's in alphabetical order. A draw of prototype k is k 2^32 and a whole
         number below 2^32. The last array has the word of the first draw of each bucket of 2^20.
         """
-        words = self.prototypes.words
+        words, weights = self.drawable_words
         order = np.argsort(self._alphabet.ranks[words], axis=1)
-        ends = np.cumsum(np.take_along_axis(self.prototypes.weights, order, axis=1), axis=1)
+        ends = np.cumsum(np.take_along_axis(weights, order, axis=1), axis=1)
         ends += WORD_DRAWS * np.arange(len(ends))[:, None]
         buckets = np.arange(len(ends) * WORD_DRAWS >> _BUCKET_BITS) << _BUCKET_BITS
         first = np.searchsorted(ends.ravel(), buckets, side="right").astype(np.int32)
@@ -254,14 +313,14 @@ class Prototype(WholeDocument):
 
     def _drawn(self, positions: Float64Array, numbers: IndexArray) -> IndexArray:
         """The prototype of each document for a whole number from 0 to 2^62 - 1."""
-        size, floor = self.prototypes.size, self._floor
+        size, floor = self.outcome_count, self._floor
         anyone = numbers < size * floor
         chosen = numbers // floor
         rest = np.flatnonzero(~anyone)
         if not len(rest):
             return chosen
         if self.gamma == 0 or size == 1:
-            chosen[rest] = self._nearest(positions[rest])
+            chosen[rest] = self._own(positions[rest])
             return chosen
         sums = np.cumsum(self._shares(positions[rest]), axis=1)
         above = numbers[rest] - size * floor
@@ -271,15 +330,35 @@ class Prototype(WholeDocument):
     def weights(self, documents: Sequence[IndexArray]) -> IndexArray:
         """See `Mechanism.weights`: a floor for every prototype, and the rest for the nearest ones."""
         positions = self.positions(documents)
-        shares = np.zeros((len(positions), self.prototypes.size), np.int64)
-        if self.gamma == 0 or self.prototypes.size == 1:
-            shares[np.arange(len(positions)), self._nearest(positions)] = self._free
+        shares = np.zeros((len(positions), self.outcome_count), np.int64)
+        if self.gamma == 0 or self.outcome_count == 1:
+            shares[np.arange(len(positions)), self._own(positions)] = self._free
         else:
             shares = self._shares(positions)
         return shares + self._floor
 
-    def _nearest(self, positions: Float64Array) -> IndexArray:
-        return nearest_by(self.aspect.rule, positions, self.prototypes.points)
+    def _own(self, positions: Float64Array) -> IndexArray:
+        """What each document is: the nearest prototype, or none."""
+        if self.gamma > 0:
+            return np.asarray(self.margin_scores(positions).argmin(axis=1))
+        chosen, gaps = nearest_with_gap(self.aspect.rule, positions, self.prototypes.points)
+        if self.none_of_these:
+            without_text = (positions == self.aspect.empty).all(axis=1)
+            beyond = gaps > (math.inf if self.farthest is None else self.farthest)
+            chosen = np.where(without_text | beyond, self.prototypes.size, chosen)
+        return np.asarray(chosen)
+
+    def _distances(self, positions: Float64Array) -> Float64Array:
+        """To each prototype, and to the virtual one: see the module; shape (n, M)."""
+        points, empty = self.prototypes.points, self.aspect.empty[None, :]
+        gaps = distances_to(positions, points)
+        if not self.none_of_these:
+            return gaps
+        away = max(0.0, float(distances_to(empty, points).min()) - 2 * self.gamma)
+        none = distances_to(positions, empty) + away
+        return np.hstack(
+            [gaps, none if self.farthest is None else np.minimum(none, self.farthest + self.gamma)]
+        )
 
     def _shares(self, positions: Float64Array) -> IndexArray:
         """What each prototype gets beyond its floor, whole numbers that sum to `_free`; shape (n, M)."""
@@ -295,7 +374,7 @@ class Prototype(WholeDocument):
 
     def margin_scores(self, positions: Float64Array) -> Float64Array:
         """u_k = min((D_k - min_j D_j) / 2, gamma), shape (n, M): none moves further than the position does."""
-        gaps = distances_to(positions, self.prototypes.points)
+        gaps = self._distances(positions)
         gaps -= gaps.min(axis=1, keepdims=True)
         return np.asarray(np.minimum(gaps / 2, self.gamma))
 
@@ -320,13 +399,13 @@ def _check(**given: float | None) -> None:
             raise UsageError(f"{name} must be a number from {least:g} to {largest:g}, not {value!r}")
 
 
-def _chosen(aspect: Aspect, bound: float | None, asked: int | None) -> Prototypes:
+def _chosen(aspect: Aspect, bound: float | None, asked: int | None, more: int) -> Prototypes:
     """The set asked for, or the one that keeps most at this bound: fidelity times its public quality."""
     if asked is not None:
         return aspect.prototypes(asked)
     if bound is None:
         return aspect.sets[-1]
-    return max(aspect.sets, key=lambda found: fidelity(bound, found.size) * found.quality)
+    return max(aspect.sets, key=lambda found: fidelity(bound, found.size + more) * found.quality)
 
 
 def _usual_gamma(prototypes: Prototypes) -> float:

@@ -298,6 +298,8 @@ def remade(
         taken = {key: parameters[key] for key in parameters.keys() & document_parameters_of(name)}
         found = Reference.load(reference or manifest["reference"])
         facts = {"bound": manifest["bound"], "length": manifest["size"]}
+        if "none_of_these" in document_parameters_of(name):
+            taken.setdefault("none_of_these", False)  # releases of before 0.3 had no such outcome
         return make_document_mechanism(name, found, preserve=manifest["preserve"], **facts, **taken)
     taken = {key: parameters[key] for key in parameters.keys() & parameters_of(name)}
     metric = manifest["metric"] if "metric" in parameters_of(name) else None

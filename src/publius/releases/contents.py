@@ -30,6 +30,9 @@ FILES: Final = "files"
 SUMMARY: Final = "summary"
 """What the manifest of a summary calls itself."""
 
+RECEIVERS: Final = ("receivers.html", "receivers.json")
+"""The page for those who receive a release, made after it: a sign-off binds it, the manifest does not."""
+
 COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
 ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
 OF_SUMMARIES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, REPORT, READ_ME))
@@ -52,11 +55,11 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
     if manifest.get("kind") == SUMMARY:
         return _check_summary(release, manifest)
     digests = file_digests(release)
-    names = sorted(digests.keys() - {MANIFEST, READ_ME})
+    names = sorted(digests.keys() - {MANIFEST, READ_ME, *RECEIVERS})
     _check_bags(release, _format_of(release, set(names)), names, manifest)
     stated = manifest.get(FILES)
     if stated is not None:
-        found = {name: digest for name, digest in digests.items() if name != MANIFEST}
+        found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *RECEIVERS)}
         if stated != found:
             names = sorted(name for name in {*stated, *found} if stated.get(name) != found.get(name))
             raise DataError(
@@ -69,7 +72,7 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
 def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     """The same of a summary, which names all of its files."""
     digests = file_digests(folder)
-    found = {name: digest for name, digest in digests.items() if name != MANIFEST}
+    found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *RECEIVERS)}
     if foreign := sorted(found.keys() - OF_SUMMARIES):
         raise DataError(
             f"{shown(folder)} holds what is no part of a summary and would leave with it: take out {_listed(foreign)}"

@@ -14,11 +14,13 @@ from typing import Final, final
 from publius.documents.corpus import BadDocument, Corpus
 from publius.documents.languages import READ, language_of
 from publius.errors import DocumentError, MissingExtraError, PolicyError
+from publius.mechanisms.whole import places_of
 from publius.releases.plan import Plan
 from publius.settings import TextSettings
 from publius.text.bag import Encoded, words_of
 from publius.text.segmentation import is_unspaced
 from publius.text.tokenizer import profile_named
+from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 LOOKED_AT: Final = 1_000
 """Documents that are looked at."""
@@ -71,6 +73,15 @@ class Preflight:
     vocabulary: int = 0
     elsewhere: Mapping[int, str] = field(default_factory=dict)
     unspaced: tuple[int, ...] = ()
+    without_text: int = 0
+    """Rows of white space only."""
+
+    unfit: int = 0
+    """Texts that fit nothing public, beyond those."""
+
+    no_distance: bool = False
+    """Whether the reference does not say how far a text may be from its topics."""
+
     unseen: int = 0
     """Files of a folder that cannot be read, beyond what was looked at."""
 
@@ -105,6 +116,22 @@ class Preflight:
             yield (
                 f"{self.padding_share:.0%} of the words will be padding: public words that fill short texts up to "
                 f"{self.size} and let their lengths be guessed, as the promise allows"
+            )
+        if self.without_text:
+            yield (
+                f"{self.without_text:,} of {self.documents:,} rows have no text: each leaves as a row of its own, most "
+                f"probably as {NONE_OF_THESE!r}, since to leave it out would tell that it was empty"
+            )
+        if self.unfit:
+            yield (
+                f"{self.unfit:,} of {self.documents:,} texts fit nothing public and come out most probably as "
+                f"{NONE_OF_THESE!r}: they are in another language, or of another kind than the public texts"
+            )
+        if self.no_distance:
+            yield (
+                "this reference does not say how far a text may be from its topics, so a text that fits none of them "
+                "becomes the nearest; only one without known words is "
+                f"{NONE_OF_THESE!r}. A reference that 'publius reference fit' makes now says it"
             )
         if self.cut:
             yield (
@@ -160,6 +187,7 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     foreign: dict[int, str] = {}
     others: list[str] = []
     unspaced: list[int] = []
+    blank = unfit = 0
     segmented = profile_named(encoding.profile).segmented
     for item in islice(corpus, count):
         if isinstance(item, BadDocument):
@@ -172,6 +200,8 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
             continue
         documents += 1
         words += taken
+        blank += not item.text.strip()
+        unfit += bool(item.text.strip()) and _fits_none(item.text, plan)
         padding += max(0, encoding.missing(taken))
         left_out += max(0, taken - (encoding.length or taken))
         cut += taken > (encoding.length or taken)
@@ -194,8 +224,19 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
         plan.vocabulary.size,
         elsewhere,
         tuple(unspaced),
+        blank if plan.mechanism.fit_none([]) is not None else 0,
+        unfit,
+        plan.mechanism.fit_none([]) is not None and plan.mechanism.farthest is None,
         0 if documents + bad < count else len(corpus.left),
     )
+
+
+def _fits_none(text: str, plan: Plan) -> bool:
+    """Whether a text fits nothing public; False where the mechanism has no such outcome."""
+    if plan.mechanism.fit_none([]) is None:
+        return False
+    none = plan.mechanism.fit_none([places_of(words_of(text, plan.vocabulary, plan.encoding))])
+    return none is not None and bool(none[0])
 
 
 def is_foreign(found: Encoded, plan: Plan) -> bool:

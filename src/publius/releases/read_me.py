@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from publius.files import read_lines
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
+from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 READ_ME: Final = "READ-ME.txt"
 _WIDTH: Final = 100
@@ -99,6 +100,12 @@ def _what_it_is(manifest: Mapping[str, Any], row: str) -> Iterator[str]:
             f"{kept:.4g}; otherwise another label is printed. That number is the same in every row and depends on no "
             "document. How far a label can be believed depends on how frequent it is, and stands below."
         )
+    if manifest["mechanism_parameters"].get("none_of_these"):
+        yield (
+            f"The label {NONE_OF_THESE!r} stands for a document without text, and for one that is further from all "
+            "public texts than 99 of 100 of these are from their own topic. It is printed by chance for others, as "
+            "every label is."
+        )
     yield row
 
 
@@ -127,7 +134,9 @@ def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[
     found = unbiased_shares([counts[label] for label in ordered], manifest["bound"], outcomes, rows)
     yield ""
     yield "Labels. First, how many rows have it. Then its share of the documents, without the bias of the noise"
-    yield "(an interval that holds for all labels together, 95 %). Last, how many of these rows are right."
+    yield "(an interval that holds for all labels together, 95 %). Last, how many of these rows show the label that was"
+    yield "found in their document; how often that is what the document is about is another question, and stands in"
+    yield "receivers.html where it was measured on public texts."
     yield ""
     for label, share in list(zip(ordered, found, strict=True))[:_LABELS]:
         yield f"  {counts[label]:>9,}  {_interval(share)}  {_right(share, counts[label] / rows, kept):<22}  {label}"
@@ -145,7 +154,21 @@ def _right(share: ShareEstimate, rate: float, kept: float) -> str:
     return f"at least {least} %" if least else "not told from noise"
 
 
+def unfit_share(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> float | None:
+    """The share of the documents that fit nothing public, estimated from the rows; None where there is no such label.
+
+    From what leaves alone, without the bias of the noise.
+    """
+    rows = sum(counts.values())
+    if not rows or not (manifest.get("mechanism_parameters") or {}).get("none_of_these"):
+        return None
+    found = unbiased_shares([counts.get(NONE_OF_THESE, 0)], manifest["bound"], _outcomes(manifest), rows)
+    return found[0].share
+
+
 def _outcomes(manifest: Mapping[str, Any]) -> int:
     """M, every outcome that a row may have."""
     parameters = manifest["mechanism_parameters"]
-    return int(parameters["prototypes"]) if "prototypes" in parameters else len(parameters.get("values", ()))
+    if "prototypes" in parameters:
+        return int(parameters["prototypes"]) + bool(parameters.get("none_of_these"))
+    return len(parameters.get("values", ()))

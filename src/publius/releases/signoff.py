@@ -9,24 +9,35 @@ from __future__ import annotations
 import html
 import itertools
 import json
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self, final
 
 from publius.errors import DataError, PolicyError, UsageError, extra
-from publius.files import read_bytes_limited, read_lines, shown
+from publius.files import os_errors, read_bytes_limited, read_lines, shown, write_file
 from publius.privacy.guarantee import STRENGTHS, Guarantee, strength_of
 from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
-from publius.releases.contents import FILES, MANIFEST, SUMMARY, check_contents
+from publius.releases import account
+from publius.releases.account import About
+from publius.releases.contents import FILES, MANIFEST, RECEIVERS, SUMMARY, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
+from publius.releases.label_shares import LabelShares
 from publius.releases.near import check_not_empty, emptiness_of
 from publius.releases.of_manifest import check_statements
+from publius.releases.own_texts import TOO_MANY, OwnTexts
 from publius.releases.plan import SHUFFLED, publius_version
+from publius.releases.read_me import label_counts, unfit_share
 
 _MANIFEST_LIMIT: Final = 2**20
 _SAMPLE: Final = 1_000
+_SHOWN_WORDS: Final = 6
+SCHEMA: Final = "publius/evidence/1"
+"""The form of the evidence: `evidence.schema.json` beside this module describes it."""
+
+NOTHING_SAID: Final = About()
 _NEEDED: Final = (
     "private", "promise", "kind", "documents", "size", "epsilon", "evidence", "mechanism", "vocabulary_sha256",
     "labels",
@@ -77,6 +88,8 @@ class Measured:
         texts: how many texts were attacked.
         floor: what an adversary reaches who knows only the topic; None where it was not computed.
         verdict: PASS, FAIL or NO EVIDENCE with its reason; None where no limits were set.
+        labels: how often a label is right on the attacked public texts; None where none is printed.
+        linking: how often two releases of the same public texts are matched row by row.
 
     """
 
@@ -87,6 +100,8 @@ class Measured:
     texts: int
     floor: float | None = None
     verdict: str | None = None
+    labels: LabelShares | None = None
+    linking: Mapping[str, float] | None = None
 
 
 @final
@@ -128,13 +143,17 @@ def read_texts(path: Path, release: Path) -> Texts:
 @final
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Sums of a ledger: its unit, what one document may spend, how many have spent, the most that one has spent."""
+    """Sums of a ledger: its unit, what one document may spend, how many have spent, the most that one has spent.
+
+    ``most_of_an_author`` is the most that a person also charged has spent; None where the ledger knows none.
+    """
 
     unit: str
     budget: float
     documents: int
     most_spent: float
     most_releases: int
+    most_of_an_author: float | None = None
 
     @classmethod
     def of(cls, ledger: Ledger, manifest: Mapping[str, Any]) -> Self:
@@ -146,13 +165,16 @@ class Budget:
                 f"{shown(ledger.path)} counts {ledger.unit}, in which this release cannot have been charged: name the "
                 "ledger that it was charged to"
             ) from None
-        documents = [account for account in ledger.accounts() if account.kind == "document"]
+        accounts = list(ledger.accounts())
+        documents = [each for each in accounts if each.kind == "document"]
+        authors = [float(each.spent) for each in accounts if each.kind == "subject"]
         return cls(
             ledger.unit,
             float(ledger.budget),
             len(documents),
-            max((float(account.spent) for account in documents), default=0.0),
-            max((account.releases for account in documents), default=0),
+            max((float(each.spent) for each in documents), default=0.0),
+            max((each.releases for each in documents), default=0),
+            max(authors, default=None),
         )
 
 
@@ -174,14 +196,25 @@ def read_manifest_of(release: Path) -> dict[str, Any]:
 
 
 def sign_off(
-    release: Path, measured: Measured | None = None, budget: Budget | None = None, texts: Texts | None = None
+    release: Path,
+    measured: Measured | None = None,
+    budget: Budget | None = None,
+    texts: Texts | None = None,
+    own: OwnTexts | None = None,
+    about: About = NOTHING_SAID,
+    *,
+    for_receivers: bool = False,
 ) -> bytes:
     """The page for the release in a folder, bound to every file of it and of the evaluation.
+
+    The page ``for_receivers`` has no place for a signature, and nothing that was measured on the private texts.
 
     Raises `PolicyError` for an experiment, `DataError` for a folder that is no release or holds anything else than its
     manifest states (`publius.releases.contents`), `MissingExtraError` without jinja2.
     """
     manifest, files = _signable(release)
+    found = evidence(release, measured, budget, texts, None if for_receivers else own, about)
+    measured = _judged(measured, manifest, release, None if for_receivers else own)
     record = {
         "publius_version": publius_version(),
         "release": files,
@@ -200,6 +233,14 @@ def sign_off(
         "groups": _groups(measured), "not_tried": (*NOT_TRIED, *(measured.not_tried if measured else ())),
         "evaluation_whole": digest_of(measured.digests) if measured else None, "version": publius_version(),
         "zeros": "0" * 64,
+        "found": found, "for_receivers": for_receivers, "about": about.record(), "open": account.OPEN,
+        "sentences": list(account.sentences(found)), "unit": account.unit(found), "strength": account.strength(found),
+        "not_promised": list(account.not_promised(found)), "risks": account.risks(found),
+        "compared": account.compared(found),
+        "served_worse": account.served_worse(found), "withdrawal": account.WITHDRAWAL,
+        "look_again": account.LOOK_AGAIN, "commands": found["commands"],
+        "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
+        "sample": None if found["sample_row"] is None else _shown_row(found["sample_row"]),
     }  # fmt: skip
     return sealed(_environment().get_template("signoff.html").render(content))
 
@@ -218,16 +259,72 @@ def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
     return manifest, files
 
 
+def write_receivers(
+    release: Path, measured: Measured | None = None, texts: Texts | None = None, about: About = NOTHING_SAID
+) -> None:
+    """Put the page for receivers into the folder of a release, for people and for machines, in place of an earlier one.
+
+    It holds declared limits, proven bounds and figures of public texts; nothing of a ledger. Raises as `sign_off` does.
+    """
+    for name in RECEIVERS:
+        with os_errors("remove", release):
+            (release / name).unlink(missing_ok=True)
+    page = sign_off(release, measured, None, texts, None, about, for_receivers=True)
+    found = evidence(release, measured, None, texts, None, about)
+    told = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
+    for name, content in zip(RECEIVERS, (page, told.encode() + b"\n"), strict=True):
+        with write_file(release / name) as file:
+            file.write(content)
+
+
+def _judged(
+    measured: Measured | None, manifest: Mapping[str, Any], release: Path, own: OwnTexts | None
+) -> Measured | None:
+    """What was measured, with NO EVIDENCE in the place of a PASS where the texts are unlike the public ones."""
+    if measured is None or not (measured.verdict or "").startswith("PASS"):
+        return measured
+    if own is not None:
+        why = own.no_evidence
+    else:
+        share = unfit_share(manifest, label_counts(release))
+        why = (
+            None
+            if share is None or share <= TOO_MANY
+            else (
+                f"about {share:.0%} of the rows say that their document fits none of the public texts, and above "
+                f"{TOO_MANY:.0%} an attack on public texts says nothing about these documents"
+            )
+        )
+    return measured if why is None else replace(measured, verdict=f"NO EVIDENCE: {why}")
+
+
 def evidence(
-    release: Path, measured: Measured | None = None, budget: Budget | None = None, texts: Texts | None = None
+    release: Path,
+    measured: Measured | None = None,
+    budget: Budget | None = None,
+    texts: Texts | None = None,
+    own: OwnTexts | None = None,
+    about: About = NOTHING_SAID,
 ) -> dict[str, Any]:
     """What the page says, for machines: one object, from the sources of the page itself. Raises as `sign_off` does.
 
+    ``own`` is what was measured on the private texts: it is for the curator, and None in what receivers get.
     ``unit`` is whom the promise protects; people who are mentioned in texts are never it. ``measurements`` is None
     without an evaluation, ``crowd`` where rows can be told apart.
     """
     manifest, files = _signable(release)
+    measured = _judged(measured, manifest, release, own)
     return {
+        "schema": SCHEMA,
+        "title": f"Release of {number(manifest['documents'])} documents"
+        if manifest.get("documents") is not None
+        else "Summary of a collection",
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "about": about.record(),
+        "own": None if own is None else own.record(),
+        "preserve": manifest.get("preserve"),
+        "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
+        "commands": account.commands(release.name, evaluation=measured is not None),
         "publius_version": publius_version(),
         "documents": manifest.get("documents"),
         "kind": manifest["kind"],
@@ -256,6 +353,14 @@ def evidence(
         "files": files,
         "sha256": digest_of(files),
     }
+
+
+def _shown_row(row: Mapping[str, Any]) -> str:
+    """A row as it stands in the file, its bag cut."""
+    bag = row.get("bag")
+    if isinstance(bag, Mapping) and len(bag) > _SHOWN_WORDS:
+        row = {**row, "bag": {**dict(list(bag.items())[:_SHOWN_WORDS]), "…": "…"}}
+    return json.dumps(row, ensure_ascii=False)
 
 
 def _sample_row(release: Path) -> dict[str, Any] | None:
@@ -287,7 +392,14 @@ def verify(
     Raises `DataError` that says what differs.
     """
     text, record = opened(page)
-    _compare("the release", record.get("release"), file_digests(release))
+    bound_files = record.get("release")
+    named = bound_files if isinstance(bound_files, dict) else {}
+    lying = {
+        name: digest
+        for name, digest in file_digests(release).items()
+        if name in named or name not in RECEIVERS
+    }
+    _compare("the release", bound_files, lying)
     manifest = read_manifest_of(release)
     check_contents(release, manifest)
     if record.get("promise") != manifest["promise"] or html.escape(manifest["promise"]) not in _plain(text):
@@ -478,7 +590,15 @@ def _links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
             "Whoever holds the originals and sees a bag without its id learns which text it came from no better than "
             f"the bound of {rounded_up(bound, 6)} nats allows."
         )
-    yield "A second release of the same documents can be linked with this one by its ids, and both exponents add up."
+    if numbers == SHUFFLED:
+        yield (
+            "A second release of the same documents has other numbers in another order: its rows can be matched with "
+            "these only by what both show, and both exponents add up."
+        )
+    else:
+        yield (
+            "A second release of the same documents can be linked with this one by its ids, and both exponents add up."
+        )
 
 
 def _numbered(release: Path) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from publius.documents.corpus import Document, accepted, documents_of
@@ -32,7 +34,7 @@ def protect_table(
     length: int | None = None,
     id_field: str = InputSettings.id_field,
     text_field: str = InputSettings.text_field,
-    keep: Sequence[str] = (),
+    keep: Sequence[str] | str = (),
     number: bool = False,
     subject_field: str | None = None,
     unknown: UnknownPolicy | None = None,
@@ -43,20 +45,23 @@ def protect_table(
     """Release every row of ``table``: an Arrow table of bags, in the rows' order, with the manifest as metadata.
 
     ``table`` is a pandas data frame, an Arrow table or record batch, a mapping of columns, or anything that Arrow
-    reads (polars, DuckDB). The result has id, size, the columns in ``keep``, words and counts (lists), as the
-    Parquet files of `protect_corpus` have; ``.to_pandas()`` makes a data frame of it. The other arguments are those
-    of `open_corpus` and `release`. Every call draws anew: it is one more release of its rows.
+    reads (polars, DuckDB). The result has id, size, the columns in ``keep`` (one name or several), words and counts
+    (lists), as the Parquet files of `protect_corpus` have; ``.to_pandas()`` makes a data frame of it. Ids and kept
+    columns have the types they came with, nulls among them, so that the result can be merged with the table. The other
+    arguments are those of `open_corpus` and `release`. Every call draws anew: it is one more release of its rows.
     A word mechanism needs a ``length``; a document mechanism has one, and says the prototype and its label too.
 
     Raises `DocumentError` for the first row that cannot be read, `UsageError` for what is no table or lacks a
     column, `BudgetError` when the ``ledger`` has not enough left for all rows, which are debited before any draw.
     """
+    keep = _named(keep)
     plan = plan_of(
         mechanism, length=length, keep=keep, unknown=unknown, stop_words=stop_words, ordered=ordered
     )
     layout = Layout.of(plan)
     columns = [text_field, *([] if number else [id_field]), *keep, *filter(None, [subject_field])]
-    rows = _rows(_arrow(table), columns)
+    whole = _arrow(table)
+    rows = _rows(whole, columns, keep)
     documents = [
         accepted(item)
         for item in documents_of(
@@ -66,20 +71,38 @@ def protect_table(
             keep=keep,
             number=number,
             subject_field=subject_field,
+            gaps=True,
         )
     ]
     if ledger is not None:
         ledger.spend(plan.charges(ledger, [item.charged for item in documents]))
     manifest = json.dumps(plan.manifest(len(documents)), ensure_ascii=False, allow_nan=False)
     made = import_parquet()[0].Table.from_batches(_batches(documents, plan, layout), schema=layout.schema())
+    as_they_came = {**({} if number else {"id": id_field}), **{name: name for name in keep}}
+    for name, column in as_they_came.items():
+        values = _as_it_came(whole.column(column))
+        made = made.set_column(made.column_names.index(name), name, values)
     return made.replace_schema_metadata({**(made.schema.metadata or {}), MANIFEST: manifest})
+
+
+def _as_it_came(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
+    """A column of its type; categories are written out, since a dictionary may hold values of no row."""
+    pa = import_parquet()[0]
+    if not pa.types.is_dictionary(column.type):
+        return column
+    return column.cast(column.type.value_type)
+
+
+def _named(keep: Sequence[str] | str) -> Sequence[str]:
+    """The columns to keep; a string is the name of one."""
+    return (keep,) if isinstance(keep, str) else tuple(keep)
 
 
 def plan_of(
     mechanism: Kernel | Mechanism,
     *,
     length: int | None = None,
-    keep: Sequence[str] = (),
+    keep: Sequence[str] | str = (),
     unknown: UnknownPolicy | None = None,
     stop_words: str = ReleaseSettings.stop_words,
     ordered: OrderedText | None = None,
@@ -92,7 +115,7 @@ def plan_of(
         order=ordered is not None,
         keep_between=ordered.keep if ordered else None,
     )
-    plan = Plan.of(settings, mechanism, labels=keep)
+    plan = Plan.of(settings, mechanism, labels=_named(keep))
     if plan.mechanism.needs_length and length is None:
         raise UsageError("a release of words needs a public length N: give length=N")
     return plan
@@ -112,8 +135,13 @@ def _arrow(table: Any) -> pyarrow.Table:
         ) from None
 
 
-def _rows(table: pyarrow.Table, columns: Sequence[str]) -> Iterator[Mapping[str, object]]:
-    """The columns asked for, row by row; `UsageError` when one is missing or named twice."""
+def _rows(
+    table: pyarrow.Table, columns: Sequence[str], keep: Sequence[str]
+) -> Iterator[Mapping[str, object]]:
+    """The columns asked for, row by row; `UsageError` when one is missing or named twice.
+
+    A date or another single value of a column in ``keep`` is looked at as text: it leaves as it came.
+    """
     wanted = list(dict.fromkeys(columns))
     for name in wanted:
         if table.column_names.count(name) != 1:
@@ -121,7 +149,14 @@ def _rows(table: pyarrow.Table, columns: Sequence[str]) -> Iterator[Mapping[str,
                 f"the table has {table.column_names.count(name)} columns called {name!r}: name the one that is there, "
                 "or give number=True for documents without ids"
             )
-    return (row for batch in table.select(wanted).to_batches() for row in batch.to_pylist())
+    rows = (row for batch in table.select(wanted).to_batches() for row in batch.to_pylist())
+    return ({**row, **{name: _plain(row[name]) for name in keep}} for row in rows)
+
+
+def _plain(value: object) -> object:
+    """A kept value as the rules of labels know it."""
+    single = (datetime.date, datetime.time, datetime.timedelta, Decimal)
+    return str(value) if isinstance(value, single) else value
 
 
 def _batches(documents: Sequence[Document], plan: Plan, layout: Layout) -> Iterator[pyarrow.RecordBatch]:

@@ -56,7 +56,9 @@ def _scores(scores: Callable[[Prototype, Float64Array], Float64Array]) -> Change
 
 
 def _gaps(genuine: Prototype, positions: Float64Array) -> Float64Array:
-    gaps = distances_to(positions, genuine.prototypes.points)
+    gaps = np.hstack(
+        [distances_to(positions, genuine.prototypes.points), np.full((len(positions), 1), np.inf)]
+    )
     return np.asarray(gaps - gaps.min(axis=1, keepdims=True))
 
 
@@ -95,6 +97,7 @@ def _law(genuine: Prototype, documents: Sequence[IndexArray]) -> Float64Array:
 def _normalizer_forgotten(genuine: Prototype, documents: Sequence[IndexArray]) -> Float64Array:
     """The exponential law whose constant is taken for bound = s gamma, as if its normalizer did not vary."""
     gaps = _gaps(genuine, genuine.positions(documents))
+    gaps[:, -1] = gaps[:, :-1].max(axis=1)
     width = genuine.gamma or 1e-9
     bound = genuine.guarantee.map()
     return np.exp(-bound / width * np.minimum(gaps / 2, width))
@@ -122,6 +125,46 @@ def _empty_is_certain(genuine: Prototype, documents: Sequence[IndexArray]) -> Fl
 def _steeper(genuine: Prototype, documents: Sequence[IndexArray]) -> Float64Array:
     """Every ratio of probabilities to the power 1.02."""
     return np.asarray(_law(genuine, documents) ** 1.02)
+
+
+def _none_for_certain(genuine: Prototype, documents: Sequence[IndexArray]) -> Float64Array:
+    """ "None of these" beside the M prototypes instead of among them: certain for what fits none, else impossible."""
+    law = _law(genuine, documents)
+    none = law.argmax(axis=1) == law.shape[1] - 1
+    law[~none, -1] = 1e-13
+    law[none] = np.eye(law.shape[1])[-1] * (1 - 1e-12) + 1e-13
+    return law
+
+
+def _own_threshold(genuine: Prototype) -> dict[str, Any]:
+    """The distance beyond which nothing fits, taken from the documents themselves."""
+
+    def weights(documents: Sequence[IndexArray]) -> IndexArray:
+        gaps = distances_to(genuine.positions(documents), genuine.prototypes.points).min(axis=1)
+        reach = {"nearest": float(np.quantile(gaps, 0.9)), "cosine": 0.5}
+        whole = genuine.prototypes
+        genuine.__dict__["prototypes"] = replace(whole, farthest=reach)
+        try:
+            return Prototype.weights(genuine, documents)
+        finally:
+            genuine.__dict__["prototypes"] = whole
+
+    return {"weights": weights}
+
+
+def _always_fits(genuine: Prototype) -> dict[str, Any]:
+    """What fits nothing becomes the nearest."""
+    return {"prototypes": replace(genuine.prototypes, farthest=None)}
+
+
+def _textless_left_out(genuine: Prototype) -> dict[str, Any]:
+    apply = genuine.apply
+
+    def some(documents: Sequence[IndexArray], noise: Sequence[Noise]) -> list[Outcome]:
+        found = zip(apply(documents, noise), documents, strict=True)
+        return [outcome for outcome, document in found if len(document)]
+
+    return {"apply": some}
 
 
 def _positions(positions: Callable[[Any, Sequence[IndexArray]], Float64Array]) -> Change:
@@ -171,8 +214,8 @@ def _number(change: Callable[[Prototype, Float64Array, IndexArray], IndexArray])
     return make
 
 
-def _four_bits(genuine: Prototype, places: Float64Array, numbers: IndexArray) -> IndexArray:
-    return (numbers >> 58) << 58
+def _two_bits(genuine: Prototype, places: Float64Array, numbers: IndexArray) -> IndexArray:
+    return (numbers >> 60) << 60
 
 
 def _one_in_ten_stays(genuine: Prototype, places: Float64Array, numbers: IndexArray) -> IndexArray:
@@ -317,7 +360,11 @@ def document_mutants() -> list[Mutant]:
         ("position stretched", _altered(_spread, Position), _probe_positions, checks.POSITION_BOUND),
         ("position put on a circle", _altered(_normalized, Position), _probe_positions, checks.POSITION_UNIT),
         ("diameter of half the box", _altered(half, Position), _probe_positions, checks.POSITION_BOUND),
-        ("drawn with numbers of four bits", _altered(_number(_four_bits)), _probe_draws, checks.PROTOTYPES_DRAWN),
+        ("none of these not counted in M", _altered(_weights(_none_for_certain)), _probe_cells, checks.BOUND),
+        ("distance learned from the private texts", _altered(_own_threshold), _probe_cells, checks.COMPANY),
+        ("what fits nothing becomes the nearest", _altered(_always_fits), _probe_cells, checks.NONE),
+        ("a row without text left out", _altered(_textless_left_out), _probe_leaves, checks.LEAVES),
+        ("drawn with numbers of two bits", _altered(_number(_two_bits)), _probe_draws, checks.PROTOTYPES_DRAWN),
         ("one document in ten stays", _altered(_number(_one_in_ten_stays)), _probe_draws, checks.PROTOTYPES_DRAWN),
         ("one draw for all documents", _altered(_repeated_noise), _probe_draws, checks.PROTOTYPES_DRAWN),
         ("the bits of one document for all", _altered(_repeated_bits), _probe_draws, checks.PROTOTYPES_DRAWN),
@@ -342,5 +389,5 @@ def _half(genuine: Any) -> float | None:
 
 
 def _missing(genuine: Prototype) -> dict[str, Any]:
-    one = np.eye(1, genuine.prototypes.size, dtype=np.int64)
+    one = np.eye(1, genuine.outcome_count, dtype=np.int64)
     return {"weights": lambda documents: Prototype.weights(genuine, documents) - one}

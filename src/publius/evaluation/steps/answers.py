@@ -42,13 +42,18 @@ def read_config(path: Path) -> Choices:
             raise UsageError(
                 f"{shown(path)} has {name!r}, which is no answer or of another kind: see publius start --help"
             )
-    return Choices(**values)
+    kept = values.get("keep", [])
+    if not all(isinstance(name, str) for name in kept):
+        raise UsageError(f"{shown(path)} has a field to keep that is no text: see publius start --help")
+    return Choices(**{**values, "keep": tuple(kept)})
 
 
 def _kinds(answer: Declared) -> tuple[type, ...]:
     if answer.name in ("bound", "epsilon", "author_at_most", "reading_seconds"):
         return (int, float)
-    if answer.name in ("length", "authors_at_least"):
+    if answer.name == "keep":
+        return (list,)
+    if answer.name in ("length", "authors_at_least", "documents_per_author"):
         return (int,)
     return (bool,) if answer.default is False else (str,)
 

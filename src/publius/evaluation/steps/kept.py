@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, final
 
 from publius.errors import UsageError
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.labels import public_label_shares
 from publius.evaluation.steps.questions import BOUND, EPSILON, Question
-from publius.mechanisms.prototype import fidelity
 from publius.privacy.guarantee import posterior_at_most, strength_of
-from publius.privacy.promise import ceiling, rounded_up
+from publius.privacy.promise import floor, rounded_up
+from publius.releases.label_shares import LabelShares
 from publius.settings import PROTOTYPE, MechanismSettings, Preserve, ReleaseSettings
 
 if TYPE_CHECKING:
@@ -233,7 +234,7 @@ class MeaningKept(Kept):
     @final
     def strength_in_words(self, walk: Walk) -> str:
         """See `Kept.strength_in_words`."""
-        return f"bound {bound_in_words(walk.strength, walk.topics)}"
+        return f"bound {bound_in_words(walk.strength, public_label_shares(walk))}"
 
     @final
     def before_asking(self, walk: Walk) -> list[str]:
@@ -265,15 +266,14 @@ def listed(strengths: Sequence[float]) -> str:
     return ",".join(f"{each:g}" for each in strengths)
 
 
-def bound_in_words(bound: float, topics: int | None = None) -> str:
-    """What a bound in nats means, in a sentence; ``topics`` is how many there are, where the topic is kept."""
+def bound_in_words(bound: float, shares: LabelShares | None = None) -> str:
+    """What a bound in nats means, in a sentence, with how often a label is right where that was measured."""
     named = posterior_at_most(bound, _CANDIDATES)
     kept = (
         ""
-        if not topics
-        else f"; of {topics} topics the one found in a text comes out at most "
-        f"{ceiling(100 * fidelity(bound, topics), 1):g} % of the time, and how often it is the right one has to be "
-        "measured"
+        if shares is None
+        else f"; the label was right for {floor(100 * shares.right, 1):g} % of {shares.texts:,} public texts (always "
+        f"the most frequent topic: {floor(100 * shares.majority, 1):g} %)"
     )
     return (
         f"{bound:g} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents names the one "

@@ -104,10 +104,14 @@ class Judged:
     authors: Authors
     topics: float | None
     tries: int = 1
+    unlike: str | None = None
+    """Why public texts are no evidence for the texts to be released; None where they may be."""
 
     @property
     def verdict(self) -> Answer:
         """PASS, FAIL or NO EVIDENCE."""
+        if self.authors.answer == PASS and self.unlike is not None:
+            return NO_EVIDENCE
         return self.authors.answer
 
     @property
@@ -122,6 +126,7 @@ class Judged:
         clear = max(authors.unprotected, key=lambda each: each.named, default=None)
         bare = "" if clear is None else f"; without protection {_percent(clear.named)}"
         why = "" if authors.empty is None else f" That shows nothing: {authors.empty}."
+        why += "" if self.unlike is None else f" {self.unlike[0].upper()}{self.unlike[1:]}."
         tried = (
             ""
             if self.tries == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
@@ -50,8 +50,11 @@ class Older:
     sha256: str | None = None
 
     @classmethod
-    def read(cls, choices: Choices) -> Older:
-        """The rows of the public file; `DataError` where there are too few, `UsageError` for a column not there."""
+    def read(cls, choices: Choices, own: Sequence[str] = ()) -> Older:
+        """The rows of the public file; `DataError` where there are too few, `UsageError` for a column not there.
+
+        ``own`` are the columns of the file to be released: a field that is named may be one of these alone.
+        """
         if choices.public == SAMPLES:
             from publius.documents.samples import labelled_passages
 
@@ -61,8 +64,8 @@ class Older:
             sha256 = None
         else:
             path, found = Path(choices.public or ""), _found(choices)
-            authors = _column(found, choices.author_field, AUTHORS)
-            topics = _column(found, choices.topic_field, TOPICS)
+            authors = _column(found, *_named(choices, "author_field", found, own), AUTHORS)
+            topics = _column(found, *_named(choices, "topic_field", found, own), TOPICS)
             rows = _different(_rows(path, found, authors, topics))
             sha256 = _sha256(path, found)
         if len(rows) < FEWEST:
@@ -177,6 +180,20 @@ def _sha256(path: Path, found: Inspection) -> str:
 
     corpus = open_corpus(path, number=True, delimiter=found.delimiter, encoding=found.encoding)
     return files_sha256(str(each) for each in corpus.paths)
+
+
+def _named(choices: Choices, field: str, found: Inspection, own: Sequence[str]) -> tuple[str | None]:
+    """How the public texts call a field: as was said of them, or as in the file to be released."""
+    of_public: str | None = getattr(choices, f"public_{field}")
+    of_both: str | None = getattr(choices, field)
+    if of_public is not None or of_both in found.columns or of_both not in own:
+        return (of_public or of_both,)
+    return (None,)
+
+
+def own_column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:
+    """The column of the file to be released: as it was named, where it is there, or by a usual name; else None."""
+    return named if named in found.columns else _column(found, None, usual)
 
 
 def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:

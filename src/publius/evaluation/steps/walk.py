@@ -14,11 +14,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
+from publius.documents.corpus import Document
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.names import private_digest
-from publius.evaluation.steps.older import PUBLIC, Older
+from publius.evaluation.steps.older import AUTHORS, PUBLIC, TOPICS, Older, own_column
 from publius.settings import (
     PublicWordSettings,
     ReleaseSettings,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from publius.evaluation.verdict import Limits
     from publius.privacy.ledger import Ledger
     from publius.releases.engines import Summary
+    from publius.releases.own_texts import OwnTexts
     from publius.releases.plan import Plan
 
 PARTS: Final = 3
@@ -43,7 +45,7 @@ They know five sixths of the texts then. Fewer parts would take more of an autho
 part costs one more training of each adversary, and five already cost minutes where there are hundreds of authors.
 """
 
-Step = Literal["learn", "measure", "release", "sign"]
+Step = Literal["learn", "measure", "release", "own", "sign"]
 """What is done one after the other; nothing is learned twice."""
 
 PRINTED_AT_LEAST: Final = 2
@@ -53,6 +55,8 @@ RELEASE: Final = "release"
 EVALUATION: Final = "evaluation"
 SIGNOFF: Final = "signoff.html"
 CONFIG: Final = "publius.toml"
+OWN: Final = "own-texts.json"
+"""What was measured on the texts themselves: for the curator's eyes only, outside of the release."""
 
 _FEWEST_WORDS: Final = 2
 _DELIMITERS: Final = (";", ",", "\t", "|")
@@ -284,14 +288,14 @@ class Walk:
     @property
     def settings(self) -> ReleaseSettings:
         """Every public decision of the release."""
-        return self.kept.settings(self)
+        return replace(self.kept.settings(self), documents_per_author=self.choices.documents_per_author or 1)
 
     def plan(self) -> Plan:
         """The plan; the reference has to be learned before. `PolicyError` where its promise would be empty."""
         from publius.releases.near import check_not_empty
         from publius.releases.plan import Plan
 
-        plan = Plan.of(self.settings)
+        plan = Plan.of(self.settings, labels=self.choices.keep)
         check_not_empty(plan.empty, "Nothing was released")
         return plan
 
@@ -303,7 +307,7 @@ class Walk:
         return open_corpus(
             self.file, number=not self.choices.publish_ids, text_field=self.found.text_field or "text",
             delimiter=self.found.delimiter, encoding=self.found.encoding or self.choices.encoding,
-            **reading(self.choices),
+            keep=self.choices.keep, **reading(self.choices),
         )  # fmt: skip
 
     def texts(self) -> Iterator[str]:
@@ -318,7 +322,39 @@ class Walk:
 
         found = look(self.corpus, plan)
         found.check(allowed=self.choices.allow_padding)
-        return list(found.warnings())
+        return list(replace(found, unfit=0, without_text=0).warnings())  # of all of them: `examine`
+
+    def examine(self, plan: Plan) -> OwnTexts:
+        """What the release would make of all of these texts: for the curator's eyes only."""
+        from publius.releases.own_texts import examine
+
+        return examine(self._own_corpus, plan, self.own_topic, self.own_author)
+
+    @property
+    def own_author(self) -> str | None:
+        """The column of authors in the file to be released; None where there is none."""
+        return own_column(self.found, self.choices.author_field, AUTHORS)
+
+    @property
+    def own_topic(self) -> str | None:
+        """The column in the file to be released that says what the texts are about; None where there is none."""
+        return own_column(self.found, self.choices.topic_field, TOPICS)
+
+    @property
+    def _own_corpus(self) -> Corpus:
+        """The same documents with their authors and topics, which are looked at and not released."""
+        named = dict.fromkeys(name for name in (self.own_topic, self.own_author) if name is not None)
+        return replace(self.corpus, keep=tuple(named), gaps=True)
+
+    def check_authors(self) -> None:
+        """`DataError` where an author has more documents than were declared, before anything is attacked."""
+        from publius.collections.authors import check_documents_per_author
+
+        if self.choices.documents_per_author is None or self.own_author is None:
+            return
+        documents = (item for item in self._own_corpus if isinstance(item, Document))
+        names = (item.labels[self.own_author] for item in documents)
+        check_documents_per_author(names, self.choices.documents_per_author)
 
     def release(
         self,
@@ -338,18 +374,25 @@ class Walk:
             self.corpus, plan, folder / RELEASE, run, progress=progress, losing=losing, ledger=ledger
         )
 
-    def sign(self, folder: Path, ledger: Ledger | None = None) -> None:
+    def sign(self, folder: Path, ledger: Ledger | None = None, own: OwnTexts | None = None) -> None:
         """Write the page that binds release and evaluation; the evaluation is left out where there is none."""
         from publius.evaluation.signed import measured_for
         from publius.files import write_file
-        from publius.releases.signoff import Budget, read_manifest_of, sign_off
+        from publius.releases.account import About
+        from publius.releases.signoff import Budget, read_manifest_of, sign_off, write_receivers
 
         release, evaluation = folder / RELEASE, folder / EVALUATION
         manifest = read_manifest_of(release)
         measured = measured_for(manifest, evaluation) if evaluation.exists() else None
         budget = None if ledger is None else Budget.of(ledger, manifest)
+        choices = self.choices
+        about = About(choices.purpose, choices.recipient, choices.originals, choices.review)
+        write_receivers(release, measured, about=about)
         with write_file(folder / SIGNOFF) as file:
-            file.write(sign_off(release, measured, budget))
+            file.write(sign_off(release, measured, budget, own=own, about=about))
+        if own is not None:
+            with write_file(folder / OWN, 0o600) as file:
+                file.write(json.dumps(own.record(), indent=1, ensure_ascii=False).encode() + b"\n")
 
     @property
     def measurable(self) -> bool:
@@ -389,7 +432,11 @@ class Walk:
             steps["measure"] = self.attack(attacked, [self.strength], evaluation)
             judged = ["--evaluation", evaluation]
         steps["release"] = self._obfuscate(release)
-        steps["sign"] = ["signoff", release, *judged, "--output", str(folder / SIGNOFF)]
+        own = str(folder / OWN)
+        steps["own"] = self._inspect(release, own)
+        steps["sign"] = [
+            "signoff", release, *judged, "--own", own, *self._about(), "--receivers", "--output", str(folder / SIGNOFF)
+        ]  # fmt: skip
         return steps
 
     def commands(self, folder: Path) -> list[list[str]]:
@@ -418,6 +465,21 @@ class Walk:
             output,
         ]
 
+    def _inspect(self, release: str, own: str) -> list[str]:
+        fields = {"--topic-field": self.own_topic, "--author-field": self.own_author}
+        named = [part for flag, name in fields.items() if name is not None for part in (flag, name)]
+        found = self.found
+        form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
+        return [
+            "inspect", str(self.file), "--release", release, "--text-field", str(found.text_field), *named, *form,
+            "--output", own,
+        ]  # fmt: skip
+
+    def _about(self) -> list[str]:
+        names = ("purpose", "recipient", "originals", "review")
+        said = {f"--{name}": getattr(self.choices, name) for name in names}
+        return [part for flag, value in said.items() if value is not None for part in (flag, value)]
+
     def _asked_for(self) -> list[str]:
         """How folders, links and foreign files are read, where that was said; what may be lost."""
         choices = self.choices
@@ -437,6 +499,9 @@ class Walk:
         found, choices = self.found, self.choices
         form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
         ids = [] if choices.publish_ids else ["--number"]
+        ids += [part for name in choices.keep for part in ("--keep", name)]
+        if choices.documents_per_author is not None:
+            ids += ["--documents-per-author", str(choices.documents_per_author)]
         return [
             "obfuscate", str(self.file), *self.kept.options(self), "--text-field", str(found.text_field), *ids,
             *form, *self._asked_for(), "--skip-bad", "--output", release,

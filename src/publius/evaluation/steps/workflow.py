@@ -20,11 +20,12 @@ from publius.evaluation.steps import measuring
 from publius.evaluation.steps.answers import Choices, config_text
 from publius.evaluation.steps.measuring import Judged, Tried
 from publius.evaluation.steps.older import PUBLIC
-from publius.evaluation.steps.walk import CONFIG, EVALUATION, Step, Walk
+from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, Step, Walk
 from publius.evaluation.verdict import FAIL, NO_EVIDENCE, Answer
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import Summary
+from publius.releases.own_texts import OwnTexts
 from publius.releases.plan import Plan
 from publius.releases.signoff import Measured
 
@@ -32,6 +33,7 @@ TITLES: Final[Mapping[Step, str]] = {
     "learn": "Learn what is public",
     "measure": "Attack public texts, protected in the same way",
     "release": "Release your texts",
+    "own": "Look at your texts, for your eyes only",
     "sign": "Write the page to sign",
 }
 
@@ -100,6 +102,7 @@ class ReleaseWorkflow:
         self.walk, self.folder, self.listener, self._ledger = walk, folder, listener, ledger
         self.judged: Judged | None = None
         self._looked: tuple[Walk, Plan, Sequence[str]] | None = None
+        self._own: tuple[Walk, OwnTexts] | None = None
 
     def learn(self) -> None:
         """Learn what is public and keep it, unless that was done before: a second try finds it."""
@@ -118,8 +121,15 @@ class ReleaseWorkflow:
         """Attack public texts that are protected as the release will be, in place of what was measured before."""
         shutil.rmtree(self.folder / EVALUATION, ignore_errors=True)
         with self._step("measure"):
-            self.judged = measuring.measure(self.walk, self.folder, self._progress())
+            found = measuring.measure(self.walk, self.folder, self._progress())
+        self.judged = replace(found, unlike=self.own().no_evidence)
         return self.judged
+
+    def own(self) -> OwnTexts:
+        """What the release would make of the texts: for the curator's eyes only."""
+        if self._own is None or self._own[0] != self.walk:
+            self._own = self.walk, self.walk.examine(self.walk.plan())
+        return self._own[1]
 
     def alternatives(self) -> list[Tried]:
         """Alternatives after a FAIL, those that pass first. Empty where nothing is worth a try."""
@@ -152,7 +162,7 @@ class ReleaseWorkflow:
         """What the release would do to the texts, in sentences; `PolicyError` where it must not be."""
         if self._looked is None or self._looked[0] != self.walk:
             plan = self.walk.plan()
-            self._looked = self.walk, plan, self.walk.warnings(plan)
+            self._looked = self.walk, plan, [*self.walk.warnings(plan), *self.own().warnings()]
         return self._looked[2]
 
     def release(self) -> Summary:
@@ -172,9 +182,11 @@ class ReleaseWorkflow:
             return self.walk.release(self.folder, plan, more, os.cpu_count() or 1, self._ledger)
 
     def sign(self) -> None:
-        """Write the page that someone signs."""
+        """Write the page that someone signs, and the one for receivers."""
+        with self._step("own"):
+            self.own()
         with self._step("sign"):
-            self.walk.sign(self.folder, self._ledger)
+            self.walk.sign(self.folder, self._ledger, self.own())
 
     def write_answers(self, choices: Choices | None = None) -> None:
         """Keep the answers, for their owner alone: words that were left out may stand in them."""
@@ -207,7 +219,7 @@ class ReleaseWorkflow:
 @contextmanager
 def folder_for(output: Path, walk: Walk) -> Iterator[Path]:
     """A private folder with the public texts, which becomes ``output`` at the end, whole, or nothing is left of it."""
-    with new_folder(output, private=(PUBLIC, CONFIG)) as folder:
+    with new_folder(output, private=(PUBLIC, CONFIG, OWN)) as folder:
         if walk.older is not None:
             walk.older.write(folder / PUBLIC)
         yield folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count as counted
 from typing import Any, Final, final
 
@@ -22,6 +22,7 @@ from publius.vectors.learning.prototypes import (
     Prototypes,
     Rule,
     distances_to,
+    farthest,
     nearest_by,
     on_grid,
 )
@@ -37,6 +38,8 @@ _EMBEDDING_DIMENSION: Final = 20
 _FEW_TOPICS: Final = 9  # with fewer, the topics say too little of the meaning
 _WIDTHS: Final = (0.25, 0.5, 1.0, 2.0)
 _FEWEST_FOR_RECALL: Final = 100
+_HELD_OUT: Final = 5
+_FEWEST_HELD_OUT: Final = 10
 _CHOSEN_AT: Final = 5.0  # nats at which the box is chosen
 
 
@@ -145,14 +148,16 @@ def topic_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect, d
         features = _features(kind, public, shares, settings.dimension)
         held_out = shares @ features
         points = _class_means(held_out, public.topics, count)
+    apart = (held_out, points) if kind == "discriminants" else _topics_apart(kind, public, settings)
     scale = _scale(features)
     points, held_out = points / scale, held_out / scale
+    fits = farthest(apart[0] / scale, apart[1] / scale)
     grid = on_grid(features)
     right = distances_to(held_out, points).argmin(axis=1) == public.topics
     facts["nearest_is_its_topic"] = round(float(right.mean()), 4)
     words, weights = drawable(excess_words(public.present, public.topics, count))
     prototypes = Prototypes(
-        points, public.labels, words, weights, _margin(held_out, points), float(right.mean())
+        points, public.labels, words, weights, _margin(held_out, points), float(right.mean()), fits
     )
     middle = points.mean(axis=0)
     low, high, facts["saturation"] = _box(held_out, public.topics, points, settings.saturation)
@@ -170,31 +175,25 @@ def meaning_aspect(
     """
     kind = settings.features or _kind_for_meaning(public)
     shares = public.shares
-    if kind == "discriminants":
-        count = len(public.labels)
-        raw = fit_discriminants(shares, public.topics, count).features if count else None
-        if raw is None:
-            raise UsageError("discriminants need labels: give --label, or --features embedding")
-        features = raw @ _basis(shares @ raw, public.topics, count, settings.dimension)
-    else:
-        features = _features(kind, public, shares, settings.dimension)
-    grid = on_grid(features)
+    grid = on_grid(_meaning_features(kind, public, settings))
     positions = shares @ grid
+    known, held_out = _positions_apart(kind, public, settings)
     sets, recalls = [], {}
     sizes = _ladder(len(positions), settings.prototypes)
     made = counted(1)
     progress(0, sum(sizes))
     for size in sizes:
-        members = clusters(positions, size)
-        points = _class_means(directions(positions), members, size)
-        points *= np.sqrt((positions**2).sum(axis=1)).mean()
+        points, members = _cluster_points(positions, size)
+        fits = farthest(
+            held_out, _cluster_points(known, min(size, len(np.unique(directions(known), axis=0))))[0]
+        )
         drawn = tilted_words(
             shares, members, size, grid, public.background, lambda: progress(next(made), sum(sizes))
         )
         words, weights = drawable(drawn)
         labels = _cluster_labels(public, members, size, words)
         quality = round(recall(positions, points, "cosine"), 4)
-        sets.append(Prototypes(points, labels, words, weights, _margin(positions, points), quality))
+        sets.append(Prototypes(points, labels, words, weights, _margin(positions, points), quality, fits))
         recalls[str(size)] = quality
     low, high, saturation = _box(positions, None, sets[-1].points, settings.saturation)
     facts = {"features": kind, "recall_without_noise": recalls, "saturation": saturation}
@@ -202,6 +201,56 @@ def meaning_aspect(
         "meaning", kind, _with_empty(grid, positions.mean(axis=0)), "cosine", low, high, tuple(sets)
     )
     return aspect, facts
+
+
+def _meaning_features(kind: str, public: Public, settings: ReferenceSettings) -> Float64Array:
+    if kind != "discriminants":
+        return _features(kind, public, public.shares, settings.dimension)
+    count, shares = len(public.labels), public.shares
+    raw = fit_discriminants(shares, public.topics, count).features if count else None
+    if raw is None:
+        raise UsageError("discriminants need labels: give --label, or --features embedding")
+    return np.asarray(raw @ _basis(shares @ raw, public.topics, count, settings.dimension))
+
+
+def _cluster_points(positions: Float64Array, size: int) -> tuple[Float64Array, IndexArray]:
+    """The point of each of ``size`` clusters, and the cluster of each position."""
+    members = clusters(positions, size)
+    points = _class_means(directions(positions), members, size)
+    return points * np.sqrt((positions**2).sum(axis=1)).mean(), members
+
+
+def _topics_apart(
+    kind: str, public: Public, settings: ReferenceSettings
+) -> tuple[Float64Array, Float64Array]:
+    """Positions of held-out documents, and prototypes of topics that were learned without them."""
+    most, held_out = _split(public)
+    features = _features(kind, most, most.shares, settings.dimension)
+    points = _class_means(most.shares @ features, most.topics, len(public.labels))
+    return held_out.shares @ features, points
+
+
+def _positions_apart(
+    kind: str, public: Public, settings: ReferenceSettings
+) -> tuple[Float64Array, Float64Array]:
+    """Positions of public documents, and of those that were held out when their features were learned."""
+    most, held_out = _split(public)
+    features = on_grid(_meaning_features(kind, most, settings))
+    return most.shares @ features, held_out.shares @ features
+
+
+def _split(public: Public) -> tuple[Public, Public]:
+    """Four of five documents of each topic, and the fifth; everything twice where there are too few to part."""
+    seen = np.zeros(max(1, len(public.labels)), np.int64)
+    out = np.zeros(len(public.topics), bool)
+    for place, topic in enumerate(public.topics.tolist()):
+        out[place] = seen[topic] % _HELD_OUT == _HELD_OUT - 1
+        seen[topic] += 1
+    if out.sum() < _FEWEST_HELD_OUT:
+        return public, public
+    parts = (replace(public, counts=public.counts[rows], topics=public.topics[rows]) for rows in (~out, out))
+    most, held_out = parts
+    return most, held_out
 
 
 def recall(positions: Float64Array, points: Float64Array, rule: Rule, sample: int = 300) -> float:
@@ -252,7 +301,7 @@ def _features(kind: str, public: Public, shares: Any, dimension: int | None) -> 
     known = places >= 0
     if known.sum() < 2:
         raise UsageError(f"the vectors {embeddings.name!r} know too few words of these texts")
-    holding = np.asarray(public.present.sum(axis=0)).ravel()
+    holding = np.maximum(np.asarray(public.present.sum(axis=0)).ravel(), 1)
     rarity = np.log((len(public.topics) + 1) / holding)
     vectors = np.zeros((len(places), embeddings.dimension))
     vectors[known] = np.asarray(embeddings.vectors[places[known]], np.float64)

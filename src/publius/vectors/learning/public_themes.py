@@ -22,10 +22,10 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
 from publius.vectors.learning.clusters import clusters, directions
+from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 DIRECTIONS: Final = 100
 THEMES: Final = 50
-NONE_OF_THESE: Final = "none of these"
 NO_WORDS: Final = "no words"
 
 _LEAST_DOCUMENTS: Final = 3

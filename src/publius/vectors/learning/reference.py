@@ -35,7 +35,7 @@ from publius.text.tokenizer import PROFILES
 from publius.vectors.admissible import UNKNOWN, word_fault
 from publius.vectors.catalogue import NAME, check_name, owned_store, store_root
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.prototypes import THEMES, Aspect, Prototypes
+from publius.vectors.learning.prototypes import THEMES, Aspect, Prototypes, Rule
 from publius.vectors.learning.public_counts import PublicCounts
 
 VERSION: Final = 1
@@ -314,6 +314,7 @@ def _decisions(reference: Reference) -> dict[str, Any]:
                         "labels": list(found.labels),
                         "margin": found.margin,
                         "quality": found.quality,
+                        **({} if found.farthest is None else {"farthest": dict(found.farthest)}),
                     }
                     for found in aspect.sets
                 ],
@@ -478,7 +479,14 @@ def _prototypes(place: Path, aspect: str, facts: Mapping[str, Any]) -> Prototype
         _array(place, f"{start}.weights", "<i8", 2),
         float(facts["margin"]),
         float(facts["quality"]),
+        _farthest(facts),
     )
+
+
+def _farthest(facts: Mapping[str, Any]) -> Mapping[Rule, float] | None:
+    """How far documents may be from prototypes; None in references of before, and where there were no texts."""
+    found = facts.get("farthest")
+    return None if found is None else {rule: float(gap) for rule, gap in found.items()}
 
 
 def _array(place: Path, name: str, kind: str, dimensions: int) -> np.ndarray[Any, Any]:

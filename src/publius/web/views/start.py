@@ -15,6 +15,7 @@ from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import bound_in_words
+from publius.evaluation.steps.labels import public_label_shares
 from publius.evaluation.steps.measuring import instead as what_instead
 from publius.evaluation.steps.older import PUBLIC, Older
 from publius.evaluation.steps.questions import ON_PAGE, Question
@@ -97,7 +98,7 @@ def example(state: State, asked: requests.Start) -> answers.Examples:
             answers.Example.of(**{**asdict(each), "after": list(each.after)})
             for each in examples(walk, made, _EXAMPLES)
         ],
-        means=bound_in_words(walk.strength, walk.topics) if walk.kept.bounded else None,
+        means=bound_in_words(walk.strength, public_label_shares(walk)) if walk.kept.bounded else None,
         warnings=list(look_at(walk.corpus, made).warnings()),
     )
 
@@ -195,7 +196,7 @@ def walk_of(place: Workplace, asked: requests.Start) -> Walk:
         preserve=asked.answers.preserve or "topic",
         text_field=found.text_field,
     )
-    read = None if older is None else place.named(lambda: Older.read(choices))
+    read = None if older is None else place.named(lambda: Older.read(choices, found.columns))
     return Walk(texts.path, found, read, choices)
 
 

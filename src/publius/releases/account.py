@@ -1,0 +1,362 @@
+"""What both pages say first, in words, and what stands behind it: made from one evidence object and nothing else.
+
+The curator's page is signed and stays; the receivers' page leaves. What was measured on the private texts is in the
+evidence under ``own`` only, which the receivers' evidence lacks.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, final
+
+from publius.privacy.guarantee import STRENGTHS, posterior_at_most
+from publius.privacy.promise import ceiling, factor_text, floor, rounded_up
+from publius.releases.contents import SUMMARY
+from publius.releases.plan import DECLARED_VALUE
+
+CANDIDATES: Final = 1_000
+"""Documents among which somebody looks for the one that was released, in the sentence about singling out."""
+
+USELESS: Final = STRENGTHS[-1][0]
+"""Nats above which a promise is empty."""
+
+OPEN: Final = "left open: to be filled in before somebody signs"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class About:
+    """What only people know of a release; None is left open, and the pages say so.
+
+    Attributes:
+        purpose: what it is for.
+        recipient: who gets it, and what they may hold beside it.
+        originals: where the originals stay.
+        review: when to look again.
+    """
+
+    purpose: str | None = None
+    recipient: str | None = None
+    originals: str | None = None
+    review: str | None = None
+
+    def record(self) -> dict[str, str | None]:
+        """As the evidence has it."""
+        return {
+            "purpose": self.purpose, "recipient": self.recipient, "originals": self.originals, "review": self.review,
+        }  # fmt: skip
+
+
+def sentences(found: Mapping[str, Any]) -> Iterator[str]:
+    """The release in five plain sentences."""
+    yield _what(found)
+    yield _most(found)
+    yield _attacked(found)
+    yield _right(found)
+    yield _stays(found)
+
+
+def _what(found: Mapping[str, Any]) -> str:
+    if found["kind"] == SUMMARY:
+        return "The folder holds counts of what a collection is about, and no row belongs to anybody."
+    documents = f"{found['documents']:,}"
+    if found["kind"] == DECLARED_VALUE:
+        return (
+            f"The folder holds {documents} rows, one for each document: a declared value, printed at random."
+        )
+    if found["probability_kept"] is not None:
+        return (
+            f"The folder holds {documents} rows, one for each document: a label printed at random, and words typical "
+            "of that label, which are not words of the document."
+        )
+    return (
+        f"The folder holds {documents} rows, one for each document: words of a public list, drawn at random near those "
+        "of the document."
+    )
+
+
+def _most(found: Mapping[str, Any]) -> str:
+    bound = found["bound"]
+    if found["kind"] == SUMMARY or bound is None:
+        return str(found["promise"]).split(". ")[0] + "."
+    return (
+        f"Somebody who knows the exact text of {CANDIDATES:,} documents, thinks each equally likely and sees one row "
+        f"made from one of them names the right one with a probability of at most "
+        f"{rounded_up(posterior_at_most(bound, CANDIDATES), 4)}; by guessing it is {1 / CANDIDATES:g}."
+    )
+
+
+def _attacked(found: Mapping[str, Any]) -> str:
+    measured = found["measurements"]
+    strongest = strongest_of(found, "author")
+    if measured is None or strongest is None:
+        return (
+            "Nobody tried to find out who wrote the texts, so there is no evidence that authors stay hidden."
+        )
+    both = paired(found, "author")
+    clear = (
+        ""
+        if both is None
+        else f" One of them, {both['adversary']}, was right for {_percent(both['clean']['value'])} of these texts "
+        f"without protection and for {_percent(both['released']['value'])} with it."
+    )
+    anyway = (
+        ""
+        if measured["floor"] is None
+        else f"; whoever sees the topic alone is right for {_percent(measured['floor'])}"
+    )
+    return (
+        f"Programs tried to name the author of {measured['texts']:,} public texts, protected in the same way: the best "
+        f"was right for {_percent(strongest['released']['value'])}{anyway}.{clear}"
+    )
+
+
+def _right(found: Mapping[str, Any]) -> str:
+    labels = (found["measurements"] or {}).get("labels")
+    if labels is None:
+        if found["probability_kept"] is None:
+            return "No row says what its document is about in so many words."
+        return "How often a label is right was not measured on public texts."
+    rare = [each for each in labels["topics"] if each["right"] < 0.5]
+    lost = f"; hardly any of these are right: {', '.join(each['topic'] for each in rare[:5])}" if rare else ""
+    chance = ""
+    if labels["low"] is not None:
+        chance = (
+            f" (from {_percent_down(labels['low'])} to {_percent_up(labels['high'])} allowing for chance)"
+        )
+    return (
+        f"A label is right for about {_percent(labels['right'])} of public texts of the kind{chance}; always saying "
+        f"the most frequent topic is right for {_percent(labels['majority'])}{lost}."
+    )
+
+
+def _stays(found: Mapping[str, Any]) -> str:
+    if found["kept_fields"]:
+        names = ", ".join(map(repr, found["kept_fields"]))
+        return (
+            f"What each row keeps, and the fields {names}, are not hidden; once out, nothing can be recalled."
+        )
+    return "What each row keeps is not hidden, and once the folder is out nothing in it can be recalled."
+
+
+def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
+    """What a signer could take to be promised and is not."""
+    if found["kind"] != SUMMARY:
+        kept = found.get("preserve")
+        yield f"The {kept or 'content'} that is kept is not hidden: it is what is released."
+    yield "People who are mentioned in texts are not the unit of the promise; they are protected as parts of a text."
+    if found["unit"] == "document" and found["bound"] is not None:
+        yield (
+            f"The promise is per document: for an author of five documents the bounds add up to "
+            f"{rounded_up(5 * found['bound'], 6)} nats."
+        )
+    if found["kept_fields"]:
+        yield "Fields that were kept stand as they were, without any protection."
+    yield "A second release of the same documents adds its bound to this one's."
+    yield "That a document is in the collection at all, and how many there are, is not hidden."
+
+
+def unit(found: Mapping[str, Any]) -> str:
+    """Who is protected, in words."""
+    if found["unit"] == "author" or found["kind"] == SUMMARY:
+        return (
+            "each author with all contributed documents together. People mentioned in texts are not the unit"
+        )
+    said = "each document alone. People mentioned in texts are not the unit"
+    crowd = found["crowd"]
+    if crowd is None:
+        return f"{said}. No statement is made for an author with all documents together, beyond that bounds add up"
+    if crowd["epsilon"] > USELESS:
+        return (
+            f"{said}. For an author with as many as {crowd['documents_per_author']:,} documents nothing useful follows "
+            "from leaving out ids and order"
+        )
+    return (
+        f"{said}. Rows without ids and order also promise each author with at most "
+        f"{crowd['documents_per_author']:,} documents an epsilon of {rounded_up(crowd['epsilon'], 4)}, delta "
+        f"{rounded_up(crowd['delta'], 2)}"
+    )
+
+
+def strength(found: Mapping[str, Any]) -> str:
+    """The bound in words first."""
+    if found["bound"] is not None:
+        return (
+            f"{found['strength']}: any two documents within {rounded_up(found['bound'], 6)} nats (a factor of "
+            f"{factor_text(found['bound'])})"
+        )
+    epsilon = found["epsilon"]
+    return f"epsilon {rounded_up(epsilon, 6)}" if epsilon is not None else "nothing is stated"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """One of the three questions: what was found, what guessing finds, and what nobody can exceed."""
+
+    question: str
+    measured: str
+    chance: str
+    ceiling: str
+
+
+def risks(found: Mapping[str, Any]) -> list[Risk]:
+    """Singling out, linking and inference (docs/standards.md), each with success, chance and proven ceiling."""
+    bound, measured = found["bound"], found["measurements"] or {}
+    none = "not measured"
+    originals = strongest_of(found, "author", originals=True)
+    author = strongest_of(found, "author")
+    linked, labels = measured.get("linking"), measured.get("labels")
+    no_ceiling = "no useful one is proven"
+    texts = measured.get("texts") or CANDIDATES
+    return [
+        Risk(
+            "Singling out: whoever holds the exact texts names the author of a row",
+            none if originals is None else _interval(originals["released"]),
+            none if originals is None or measured.get("floor") is None
+            else f"{_percent(measured['floor'])} knowing the topic only",
+            no_ceiling if bound is None
+            else f"{_percent_up(posterior_at_most(bound, texts))}, one of {texts:,} texts equally likely",
+        ),
+        Risk(
+            "Linking: two releases of the same texts, which rows are of one text",
+            none if linked is None
+            else f"{_percent_up(linked['named'])} of {linked['texts']:,} texts",
+            none if linked is None else _percent(linked["chance"]),
+            no_ceiling if bound is None or linked is None
+            else f"{_percent_up(linked['ceiling'])}, any two rows within the bound",
+        ),
+        Risk(
+            "Inference: what a text is about, from its row",
+            none if labels is None else f"{_percent(labels['right'])} right",
+            none if labels is None else f"{_percent(labels['majority'])}, the most frequent topic",
+            no_ceiling if found["probability_kept"] is None
+            else f"{_percent_up(found['probability_kept'])}: this is what is released",
+        ),
+        Risk(
+            "Inference: who wrote a text, from its row, without the texts",
+            none if author is None else _interval(author["released"]),
+            none if measured.get("floor") is None else f"{_percent(measured['floor'])} knowing the topic only",
+            no_ceiling if bound is None else "as for singling out",
+        ),
+    ]  # fmt: skip
+
+
+def strongest_of(found: Mapping[str, Any], task: str, *, originals: bool = False) -> Mapping[str, Any] | None:
+    """What the strongest adversary found; the holder of the originals is apart, since he has the texts."""
+    measured = found["measurements"] or {}
+    among = [
+        each for each in measured.get("findings", ())
+        if each["task"] == task and (each["adversary"] == "originals") is originals
+    ]  # fmt: skip
+    return max(among, key=lambda each: each["released"]["value"], default=None)
+
+
+def paired(found: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
+    """The adversary that finds most in unprotected texts: one attacker in both halves of a comparison."""
+    among = [
+        each for each in (found["measurements"] or {}).get("findings", ())
+        if each["task"] == task and each["adversary"] != "originals" and each["clean"] is not None
+    ]  # fmt: skip
+    return max(among, key=lambda each: each["clean"]["value"], default=None)
+
+
+def compared(found: Mapping[str, Any]) -> str | None:
+    """What the verdict compares with what, and why, in two sentences; None where nothing was judged."""
+    measured = found["measurements"]
+    if measured is None or measured["verdict"] is None:
+        return None
+    return (
+        "How many authors an attacker names from the released rows is compared with how many are named by whoever "
+        "knows the topic only, with an interval for chance, against the limit that was set. The difference is what the "
+        "release adds; the topic itself is released on purpose."
+    )
+
+
+def served_worse(found: Mapping[str, Any]) -> list[str]:
+    """Groups for which the release is worse than for most, from public texts."""
+    labels = (found["measurements"] or {}).get("labels")
+    if labels is None:
+        return ["Not measured."]
+    worse = [each for each in labels["topics"] if each["right"] < labels["right"] - 0.05]
+    return [
+        f"Texts on {each['topic']}: a label is right for {_percent(each['right'])} of {each['texts']:,}."
+        for each in worse[:10]
+    ] or ["No topic of the public texts is told more than 5 points worse than all together."]
+
+
+def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
+    """What was measured on the private texts: on the curator's page only."""
+    if own["without_text"]:
+        yield f"{own['without_text']:,} of {own['documents']:,} rows have no text."
+    if own["fit_none"] is not None:
+        yield f"{own['fit_none'] + own['hardly_known']:,} texts fit nothing public ({_percent(own['unfit'])})."
+    labels = own["labels"]
+    if labels is not None:
+        yield (
+            f"On the column of topics of these texts a label is right for {_percent(labels['right'])}; always saying "
+            f"the most frequent topic: {_percent(labels['majority'])}."
+        )
+        lost = [
+            each for each in labels["topics"] if each["right"] < 0.5 or each["texts"] < 0.05 * labels["texts"]
+        ]
+        for each in lost[:10]:
+            right = _percent(each["right"])
+            yield f"Rare or hard to tell: {each['topic']}, {each['texts']:,} texts, right for {right}."
+    authors = own["authors"]
+    if authors is not None:
+        worst = "" if authors["worst"] is None else f", {rounded_up(authors['worst'], 6)} nats together"
+        yield (
+            f"The author with most documents has {authors['most']:,}{worst}; the median author has "
+            f"{authors['median']:,}; {_percent(authors['several'])} of the documents are by authors with three or more."
+        )
+    else:
+        yield "Nobody counted the documents of each author: the promise is per document."
+    for each in own["subjects"] or ():
+        yield (
+            f"Far more often than in the public texts: {', '.join(each['words'])} ({_percent(each['share'])} against "
+            f"{_percent(each['before'])})."
+        )
+
+
+def commands(release: str, *, evaluation: bool) -> list[str]:
+    """What makes every number of the pages again."""
+    folder = shlex.quote(release)
+    again = [
+        f"publius guarantee --manifest {folder}/manifest.json",
+        f"publius signoff {folder}" + (" --evaluation EVALUATION" if evaluation else "") + " --json",
+        f"publius inspect TEXTS --release {folder} --topic-field COLUMN --author-field COLUMN --json",
+        "publius audit",
+    ]
+    if evaluation:
+        again.insert(1, f"publius evaluate PUBLIC --release {folder} --adds-at-most 0.05 --output EVALUATION")
+    return again
+
+
+WITHDRAWAL: Final = (
+    "An author who withdraws, or an error that is found after the release: later releases leave the document out. What "
+    "is out stays out: no row can be recalled from those who hold it. Whoever signs knows this."
+)
+LOOK_AGAIN: Final = (
+    "Look again before any further release of these documents, when older texts of the kind become public, when a "
+    "stronger attack or a defect of the software becomes known, and at the date above."
+)
+
+
+def _interval(share: Mapping[str, float]) -> str:
+    chance = f"{_percent_down(share['low'])} to {_percent_up(share['high'])} allowing for chance"
+    return f"{_percent(share['value'])} ({chance})"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _percent_up(share: float) -> str:
+    return f"{ceiling(100 * share, 1):.1f} %"
+
+
+def _percent_down(share: float) -> str:
+    return f"{floor(100 * share, 1):.1f} %"

@@ -1,0 +1,312 @@
+"""What a plan makes of the texts that are to be released: measured on them, so for their curator's eyes only.
+
+How many have no text or fit no prototype; which subjects of public words they have far more often than the public
+texts; how often the label that is printed is the one in a column of theirs; how much of one author is released.
+Nothing is drawn: every share is the mean of exact probabilities. None of it may leave: it depends on every text.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from statistics import median_low
+from typing import TYPE_CHECKING, Any, Final, Self, final
+
+import numpy as np
+
+from publius.collections.authors import author_key
+from publius.collections.novelty import Sample, novelty
+from publius.documents.corpus import Corpus, Document
+from publius.errors import DataError
+from publius.files import AnyPath, read_bytes_limited, shown
+from publius.privacy.promise import rounded_up
+from publius.releases.label_shares import LabelShares, label_shares
+from publius.releases.preflight import FOREIGN
+from publius.settings import TextSettings
+from publius.text.bag import places_of_all
+from publius.text.tokenizer import tokenize
+from publius.vectors.learning.prototypes import NONE_OF_THESE
+
+if TYPE_CHECKING:
+    from publius.arrays import IndexArray
+    from publius.releases.plan import Plan
+    from publius.vectors.learning.public_counts import PublicCounts
+
+TOO_MANY: Final = 0.20
+"""Share of texts that fit nothing public above which what was measured on public texts is no evidence for them."""
+
+CURATOR_ONLY: Final = (
+    "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
+)
+_BATCH: Final = 512
+_SUBJECTS: Final = 10
+_WORDS: Final = 6
+_LIMIT: Final = 2**24
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A subject of public word vectors that the texts have far more often than the public ones.
+
+    Attributes:
+        words: the most frequent public words of it.
+        share: of the texts.
+        before: of the public texts.
+    """
+
+    words: tuple[str, ...]
+    share: float
+    before: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class AuthorCounts:
+    """How many documents the authors have.
+
+    Attributes:
+        authors: how many there are.
+        unnamed: documents without one.
+        most: documents of the author who has most.
+        median: documents of the median author.
+        several: share of the documents by authors with three or more.
+        bound: nats between any two documents; None where nothing bounds them.
+    """
+
+    authors: int
+    unnamed: int
+    most: int
+    median: int
+    several: float
+    bound: float | None
+
+    @property
+    def worst(self) -> float | None:
+        """Nats of the author with most documents: promises add up."""
+        return None if self.bound is None else self.most * self.bound
+
+    @property
+    def sentence(self) -> str:
+        """For people: words first."""
+        total = (
+            ""
+            if self.bound is None
+            else f": together they are within {rounded_up(self.worst or 0.0, 6)} nats, {self.most:,} times the bound"
+        )
+        unnamed = f"; {self.unnamed:,} documents name no author" if self.unnamed else ""
+        return (
+            f"{self.authors:,} authors wrote your documents; half of them have {self.median:,} or fewer, and "
+            f"{self.several:.0%} of the documents are by authors with three or more{unnamed}. One author has "
+            f"{self.most:,}{total}."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OwnTexts:
+    """What was found in the texts that are to be released.
+
+    Attributes:
+        documents: how many could be read.
+        without_text: of them, those of white space only.
+        fit_none: those with text that fit nothing public; None where the mechanism has no such outcome.
+        hardly_known: others of whose words hardly one is known: in another language, mostly.
+        subjects: those that stand out, the most striking first; None where the reference knows no subjects.
+        labels: how often a label is right, against a column of the texts; None where none was named.
+        authors: None where no column of authors was named.
+    """
+
+    documents: int
+    without_text: int
+    fit_none: int | None
+    hardly_known: int = 0
+    subjects: tuple[Subject, ...] | None = field(default=None, repr=False)
+    labels: LabelShares | None = field(default=None, repr=False)
+    authors: AuthorCounts | None = None
+
+    @property
+    def unfit(self) -> float:
+        """The share of the rows with text that fit nothing public, or are hardly known."""
+        texts = self.documents - self.without_text
+        return ((self.fit_none or 0) + self.hardly_known) / texts if texts else 0.0
+
+    @property
+    def no_evidence(self) -> str | None:
+        """Why public texts are no evidence for these ones, in a sentence; None where they may be."""
+        if self.unfit <= TOO_MANY:
+            return None
+        return (
+            f"{self.unfit:.0%} of the texts to be released fit none of the public texts, and above {TOO_MANY:.0%} an "
+            "attack on public texts says nothing about them"
+        )
+
+    def warnings(self) -> Iterator[str]:
+        """What the curator is told before anything is released."""
+        if self.without_text:
+            yield (
+                f"{self.without_text:,} of {self.documents:,} rows have no text. Each leaves as a row whose label is "
+                f"most probably {NONE_OF_THESE!r}, inside the bound: to leave it out would tell that it was empty"
+            )
+        if self.fit_none:
+            yield (
+                f"{self.fit_none:,} of {self.documents - self.without_text:,} texts fit nothing public. Most of them "
+                f"come out as {NONE_OF_THESE!r}: another language, or another kind of text"
+            )
+        if self.no_evidence is not None:
+            yield f"NO EVIDENCE: {self.no_evidence}. Give public texts that are like yours"
+        if self.subjects:
+            found = "; ".join(
+                f"{', '.join(each.words)} ({each.share:.1%} of yours, {each.before:.1%} of the public ones)"
+                for each in self.subjects
+            )
+            yield (
+                "For your eyes: subjects that your texts have far more often than the public ones, so that they may "
+                f"come out under another label: {found}"
+            )
+
+    def record(self) -> dict[str, Any]:
+        """For a file that stays with the curator."""
+        facts = asdict(self)
+        worst = None if self.authors is None else self.authors.worst
+        if self.authors is not None:
+            facts["authors"]["worst"] = worst
+        return {"notice": CURATOR_ONLY, "unfit": self.unfit, **facts}
+
+    @classmethod
+    def read(cls, path: AnyPath) -> Self:
+        """What `record` wrote as JSON; `DataError` for anything else."""
+        import json
+
+        try:
+            facts = json.loads(read_bytes_limited(path, _LIMIT))
+            authors, labels, subjects = facts["authors"], facts["labels"], facts["subjects"]
+            return cls(
+                int(facts["documents"]),
+                int(facts["without_text"]),
+                None if facts["fit_none"] is None else int(facts["fit_none"]),
+                int(facts["hardly_known"]),
+                None
+                if subjects is None
+                else tuple(Subject(tuple(each["words"]), each["share"], each["before"]) for each in subjects),
+                None if labels is None else LabelShares.of_record(labels),
+                None
+                if authors is None
+                else AuthorCounts(**{name: value for name, value in authors.items() if name != "worst"}),
+            )
+        except (ValueError, KeyError, TypeError):
+            raise DataError(
+                f"{shown(path)} does not hold what publius inspect found with --release: make it anew"
+            ) from None
+
+
+def examine(
+    corpus: Corpus, plan: Plan, topic_field: str | None = None, author_field: str | None = None
+) -> OwnTexts:
+    """What ``plan`` makes of every document of ``corpus`` that can be read.
+
+    ``topic_field`` and ``author_field`` are among the fields that the corpus keeps, to be looked at only.
+    """
+    documents = (item for item in corpus if isinstance(item, Document))
+    total = blank = hardly = 0
+    unfit: int | None = None
+    probabilities: list[float] = []
+    labels: list[str] = []
+    authors: Counter[str | None] = Counter()
+    counted = _counted(plan)
+    cells = (
+        None if counted is None or counted.subjects is None else np.zeros(counted.subjects.cells, np.int64)
+    )
+    while batch := list(itertools.islice(documents, _BATCH)):
+        texts = [item.text for item in batch]
+        total += len(batch)
+        empty = np.array([not text.strip() for text in texts])
+        blank += int(empty.sum())
+        if author_field is not None:
+            authors.update(author_key(item.labels.get(author_field)) for item in batch)
+        if not plan.mechanism.reads_texts:
+            continue
+        places, foreign = _places(texts, plan)
+        none = plan.mechanism.fit_none(places)
+        if none is not None:
+            unfit = (unfit or 0) + int((none & ~empty).sum())
+        hardly += int((foreign & ~empty & ~(np.zeros(len(batch), bool) if none is None else none)).sum())
+        if topic_field is not None:
+            named = [place for place, item in enumerate(batch) if item.labels.get(topic_field)]
+            own = [batch[place].labels[topic_field] for place in named]
+            right = right_probabilities(plan, [places[place] for place in named], own)
+            if right is not None:
+                probabilities += right
+                labels += own
+        if cells is not None and counted is not None and counted.subjects is not None:
+            bags = [Counter(tokenize(text, plan.encoding.profile)) for text in texts]
+            cells += np.bincount(counted.subjects.cells_of(bags), minlength=len(cells))
+    return OwnTexts(
+        total, blank, unfit, hardly,
+        None if cells is None or counted is None else _striking(cells, counted),
+        label_shares(probabilities, labels, plan.mechanism.outcomes) if labels else None,
+        None if author_field is None else _author_counts(authors, plan.guarantee.bound),
+    )  # fmt: skip
+
+
+def right_probabilities(
+    plan: Plan, places: Sequence[IndexArray], labels: Sequence[str]
+) -> list[float] | None:
+    """How probably each document's row has its own label; None where the law is not a finite one. Private."""
+    law = plan.mechanism.law(places)
+    outcomes = [each.label for each in plan.mechanism.outcomes]
+    if law is None or not outcomes:
+        return None
+    columns: dict[str, list[int]] = {}
+    for place, label in enumerate(outcomes):
+        columns.setdefault(label, []).append(place)
+    return [float(row[columns.get(label, [])].sum()) for row, label in zip(law, labels, strict=True)]
+
+
+def _places(
+    texts: Sequence[str], plan: Plan
+) -> tuple[Sequence[IndexArray], np.ndarray[Any, np.dtype[np.bool_]]]:
+    """The places of the words of each text that count, and whether hardly one of its words is known."""
+    encoding = replace(plan.encoding, unknown=TextSettings.unknown, padded=False)
+    rows = places_of_all(texts, plan.vocabulary, encoding).places
+    unknown = plan.vocabulary.unknown_index
+    missing = [row == unknown for row in rows]
+    share = FOREIGN[plan.level]
+    foreign = np.array([len(lost) > 0 and bool(lost.mean() >= share) for lost in missing])
+    if plan.encoding.unknown != "drop":
+        return rows, foreign
+    return [row[~lost] for row, lost in zip(rows, missing, strict=True)], foreign
+
+
+def _counted(plan: Plan) -> PublicCounts | None:
+    return getattr(plan.vocabulary, "counted", None)
+
+
+def _striking(cells: IndexArray, counted: PublicCounts) -> tuple[Subject, ...]:
+    """The subjects whose share has a lower limit above that of the public texts, for all subjects together."""
+    if counted.subjects is None or not cells.sum():
+        return ()
+    total = int(cells.sum())
+    found = novelty(
+        Sample(cells, (total, total)), Sample(counted.holding, (counted.documents, counted.documents))
+    )
+    chosen = [int(cell) for cell in found.order if found.new[cell] and cell < counted.subjects.size]
+    return tuple(
+        Subject(
+            counted.subjects.words(cell, _WORDS),
+            float(cells[cell] / total),
+            float(counted.holding[cell] / counted.documents),
+        )
+        for cell in chosen[:_SUBJECTS]
+    )
+
+
+def _author_counts(authors: Mapping[str | None, int], bound: float | None) -> AuthorCounts:
+    named = [count for author, count in authors.items() if author is not None]
+    total = sum(authors.values())
+    return AuthorCounts(
+        len(named), authors.get(None, 0), max(named, default=0), median_low(named) if named else 0,
+        sum(count for count in named if count >= 3) / total if total else 0.0, bound,
+    )  # fmt: skip

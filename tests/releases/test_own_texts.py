@@ -1,0 +1,121 @@
+"""What the curator learns of the texts to be released, and what of it decides the verdict."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from publius.documents.corpus import open_corpus
+from publius.errors import DataError
+from publius.mechanisms.prototype import Prototype
+from publius.releases.engines import protect_corpus
+from publius.releases.own_texts import CURATOR_ONLY, OwnTexts, examine
+from publius.releases.plan import Plan
+from publius.releases.preflight import look
+from publius.releases.signoff import Measured, evidence
+from publius.settings import ReleaseSettings
+from references import SHARED, TOPICS, fitted, public_documents
+
+GERMAN = "der patient klagte gestern abend wieder sehr heftig".split()
+
+
+def store(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+@pytest.fixture(scope="module")
+def plan():
+    return Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0))
+
+
+def rows(count, *, blank=0, german=0):
+    known = [
+        {"id": f"r{n}", "text": " ".join(words), "topic": topic, "author": f"a{n // 3}"}
+        for n, (words, topic) in enumerate(public_documents(count, seed=9))
+    ]
+    empty = [{"id": f"b{n}", "text": "  ", "topic": "court", "author": f"b{n}"} for n in range(blank)]
+    foreign = [
+        {"id": f"g{n}", "text": " ".join(GERMAN), "topic": "court", "author": f"g{n}"} for n in range(german)
+    ]
+    return [*known, *empty, *foreign]
+
+
+def corpus_of(path, **fields):
+    return open_corpus(path, **{"number": True, **fields})
+
+
+def test_rows_without_text_and_texts_that_fit_nothing_are_counted_and_told(tmp_path, plan):
+    corpus = corpus_of(store(tmp_path / "t.jsonl", rows(90, blank=7, german=12)))
+    found = examine(corpus, plan)
+    assert (found.documents, found.without_text) == (109, 7)
+    assert found.fit_none is not None
+    assert found.fit_none + found.hardly_known >= 12
+    said = " ".join(found.warnings())
+    assert "7 of 109 rows have no text" in said
+    assert "fit nothing public" in said
+    first = " ".join(look(corpus, plan).warnings())
+    assert "7 of 109 rows have no text" in first
+    assert "klagte" not in said + first
+
+
+def test_every_row_leaves_also_one_without_text_and_nothing_tells_how_many_there_were(tmp_path, plan):
+    corpus = corpus_of(store(tmp_path / "t.jsonl", rows(60, blank=20)))
+    released = protect_corpus(corpus, plan, tmp_path / "out")
+    assert released.manifest["documents"] == 80
+    labels = [json.loads(line)["label"] for line in (tmp_path / "out/bags.jsonl").read_text().splitlines()]
+    assert len(labels) == 80
+    assert labels.count("none of these") >= 10
+    readme = (tmp_path / "out/READ-ME.txt").read_text()
+    assert "a document without text" in readme.replace("\n", " ")
+    assert not {"without_text", "fit_none", "unfit"} & set(released.manifest)
+
+
+def test_labels_are_measured_by_exact_probabilities_beside_the_majority(tmp_path, plan):
+    corpus = corpus_of(store(tmp_path / "t.jsonl", rows(90)), keep=["topic", "author"])
+    found = examine(corpus, plan, "topic", "author")
+    assert found.labels is not None
+    assert 0.5 < found.labels.right <= plan.mechanism.probability_kept
+    assert found.labels.majority == pytest.approx(1 / 3)
+    assert {each.topic: each.texts for each in found.labels.topics} == dict.fromkeys(TOPICS, 30)
+    drawn = protect_corpus(corpus_of(tmp_path / "t.jsonl", keep=["topic"]),
+                           replace(plan, labels=("topic",)), tmp_path / "out")  # fmt: skip
+    assert drawn.manifest["documents"] == 90
+    lines = [json.loads(line) for line in (tmp_path / "out/bags.jsonl").read_text().splitlines()]
+    share = sum(line["label"] == line["topic"] for line in lines) / 90
+    assert share == pytest.approx(found.labels.right, abs=0.2)
+    assert found.authors is not None
+    assert (found.authors.most, found.authors.median, found.authors.worst) == (3, 3, 15.0)
+    assert found.authors.several == 1.0
+
+
+def test_it_is_kept_for_the_curator_and_read_again(tmp_path, plan):
+    corpus = corpus_of(store(tmp_path / "t.jsonl", rows(30)), keep=["topic", "author"])
+    found = examine(corpus, plan, "topic", "author")
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(found.record()))
+    assert OwnTexts.read(path) == found
+    assert found.record()["notice"] == CURATOR_ONLY
+    assert not any(word in path.read_text() for word in SHARED)
+    path.write_text("{}")
+    with pytest.raises(DataError, match="make it anew"):
+        OwnTexts.read(path)
+
+
+def measured(verdict):
+    return Measured((), (), (), {}, 100, None, verdict)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_above_a_fifth_the_verdict_is_no_evidence(tmp_path, plan, known):
+    corpus = corpus_of(store(tmp_path / "t.jsonl", rows(60, german=60)))
+    protect_corpus(corpus, plan, tmp_path / "out")
+    own = examine(corpus, plan)
+    assert own.unfit == pytest.approx(0.5, abs=0.1)
+    found = evidence(tmp_path / "out", measured("PASS: nobody was named"), own=own if known else None)
+    assert found["verdict"].startswith("NO EVIDENCE")
+    fits = corpus_of(store(tmp_path / "f.jsonl", rows(120)))
+    protect_corpus(fits, plan, tmp_path / "fits")
+    assert evidence(tmp_path / "fits", measured("PASS: nobody was named"))["verdict"].startswith("PASS")
+    failed = evidence(tmp_path / "out", measured("FAIL: named"), own=own)
+    assert failed["verdict"].startswith("FAIL")

@@ -1,0 +1,158 @@
+"""Two pages from one evidence: the curator's, which is signed, and the receivers', which leaves."""
+
+import json
+from importlib.resources import files
+
+import pytest
+
+from publius.documents.corpus import open_corpus
+from publius.errors import DataError
+from publius.evaluation.releases_linked import linked_releases
+from publius.mechanisms.prototype import Prototype
+from publius.noise.randomness import seeded_rng
+from publius.privacy.guarantee import posterior_at_most
+from publius.releases import account
+from publius.releases.account import About
+from publius.releases.engines import protect_corpus
+from publius.releases.label_shares import LabelShares, TopicShare
+from publius.releases.own_texts import AuthorCounts, OwnTexts, Subject
+from publius.releases.plan import Plan
+from publius.releases.signoff import (
+    Budget,
+    Finding,
+    Measured,
+    Share,
+    evidence,
+    sign_off,
+    verify,
+    write_receivers,
+)
+from publius.settings import ReleaseSettings
+from references import fitted, public_documents
+
+jsonschema = pytest.importorskip("jsonschema")
+pytest.importorskip("jinja2")
+
+SCHEMA = json.loads(files("publius.releases").joinpath("evidence.schema.json").read_text())
+MEASURED = Measured(
+    (("texts attacked", "60"),),
+    (
+        Finding("author", "svm", Share(0.07, 0.05, 0.1), Share(0.27, 0.2, 0.3), 0.03),
+        Finding("author", "adaptive", Share(0.08, 0.05, 0.1), None, 0.03),
+        Finding("author", "originals", Share(0.09, 0.05, 0.12), Share(1.0, 1.0, 1.0), 0.03),
+    ),
+    ("People.",), {"rows.jsonl": "cd" * 32}, 60, 0.093, "PASS: nobody beyond the limit",
+    LabelShares(60, 0.75, 0.4, (TopicShare("court", 40, 0.9), TopicShare("music", 20, 0.45)), 0, 0.7, 0.8),
+    {"texts": 60, "named": 0.029, "chance": 1 / 60, "ceiling": 0.94},
+)  # fmt: skip
+OWN = OwnTexts(
+    64, 4, 9, 1, (Subject(("canary", "subject"), 0.14, 0.001),),
+    LabelShares(60, 0.616161, 0.3, (TopicShare("rare-canary", 2, 0.1),)), AuthorCounts(31, 0, 17, 2, 0.5, 5.0),
+)  # fmt: skip
+ABOUT = About("To learn", "A newspaper", None, "2030-01-01")
+
+
+@pytest.fixture
+def release(tmp_path):
+    rows = [
+        {"id": f"r{n}", "text": " ".join(words)} for n, (words, _) in enumerate(public_documents(60, seed=9))
+    ]
+    source = tmp_path / "t.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    plan = Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0))
+    protect_corpus(open_corpus(source, number=True), plan, tmp_path / "release")
+    return tmp_path / "release"
+
+
+def test_the_evidence_keeps_its_schema_with_everything_and_with_nothing(release):
+    budget = Budget("bound", 20.0, 60, 10.0, 2, 35.0)
+    for found in (
+        evidence(release),
+        evidence(release, MEASURED, budget, None, OWN, ABOUT),
+        {"output": None, **evidence(release, MEASURED)},
+    ):
+        jsonschema.validate(json.loads(json.dumps(found)), SCHEMA)
+    broken = {**evidence(release), "unit": "person"}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, SCHEMA)
+
+
+def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(release, tmp_path):
+    curator = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode()
+    assert "canary, subject" in curator
+    assert "61.6 %" in curator
+    assert "rare-canary" in curator
+    assert "85 nats together" in curator  # 17 documents at 5 nats
+    write_receivers(release, MEASURED, about=ABOUT)
+    left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))
+    for private in ("canary", "61.6", "0.616", "85 nats", "curator's eyes"):
+        assert private not in left
+    assert json.loads((release / "receivers.json").read_text())["own"] is None
+    assert "Signature" in curator
+    assert "Signature" not in (release / "receivers.html").read_text()
+    jsonschema.validate(json.loads((release / "receivers.json").read_text()), SCHEMA)
+
+
+def test_the_page_for_receivers_is_bound_and_both_verify(release, tmp_path):
+    write_receivers(release, MEASURED)
+    page = tmp_path / "signoff.html"
+    page.write_bytes(sign_off(release, MEASURED, None, None, OWN))
+    assert {"receivers.html", "receivers.json"} <= verify(release, page)["release"].keys()
+    verify(release, release / "receivers.html")
+    (release / "receivers.json").write_text("{}")
+    with pytest.raises(DataError, match="changed"):
+        verify(release, page)
+
+
+def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(release):
+    text = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode()
+    first, annex = text.split('<h2 class="annex">')
+    for said in ("To learn", "A newspaper", "In five sentences", "who is protected", "how strongly", "Not promised",
+                 "Signature", "One row, as it leaves"):  # fmt: skip
+        assert said in first
+    assert first.count("<li>") >= 5
+    assert "h2.annex { break-before: page" in first
+    for said in ("Three questions", "Served worse", "withdrawal and errors", "The numbers, made again", "2030-01-01",
+                 account.OPEN):  # fmt: skip
+        assert said in annex
+
+
+def test_a_comparison_has_one_attacker_on_both_sides(release):
+    said = list(account.sentences(evidence(release, MEASURED)))
+    assert len(said) == 5
+    assert "the best was right for 8.0 %" in said[2]
+    assert (
+        "One of them, svm, was right for 27.0 % of these texts without protection and for 7.0 % with it"
+        in said[2]
+    )
+    assert "music" in said[3]
+    nothing = list(account.sentences(evidence(release)))
+    assert "no evidence" in nothing[2]
+
+
+def test_the_three_questions_have_success_chance_and_ceiling(release):
+    found = evidence(release, MEASURED)
+    singling, linking, topic, _ = account.risks(found)
+    assert singling.measured.startswith("9.0 %")
+    assert singling.chance.startswith("9.3 %")
+    assert "60 texts" in singling.ceiling
+    assert (linking.measured, linking.chance) == ("2.9 % of 60 texts", "1.7 %")
+    assert topic.measured == "75.0 % right"
+    assert topic.chance.startswith("40.0 %")
+    assert account.risks(evidence(release))[0].measured == "not measured"
+
+
+@pytest.mark.parametrize("bound", [1.0, 5.0])
+def test_two_releases_are_matched_as_often_as_the_law_says_and_never_beyond_the_ceiling(bound):
+    mechanism = Prototype(fitted(), bound=bound)
+    words = mechanism.reference.places
+    documents = [[words[word] for word in text if word in words] for text, _ in public_documents(30, seed=4)]
+    law = mechanism.law(documents)
+    found = linked_releases(law, bound, seeded_rng(3))
+    assert found["chance"] == 1 / 30
+    assert found["ceiling"] == posterior_at_most(bound, 30)
+    assert 0 <= found["named"] <= found["ceiling"]
+    if bound == 5.0:
+        assert found["named"] > 1.5 / 30  # three topics of ten texts each: one in ten, less the noise
+    alike = linked_releases(law[:1].repeat(30, axis=0), bound, seeded_rng(3))
+    assert alike["named"] == pytest.approx(1 / 30, abs=0.02)
