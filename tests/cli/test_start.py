@@ -174,8 +174,8 @@ def test_a_wrong_answer_is_asked_again_and_nothing_is_lost(private, tmp_path):
         "renamed",
         lambda row: {"complaint": row["complaint"], "who": row["author"], "what": row["topic"]},
     )
-    answers = ("rows", "narrative", "complaint", "nowhere.csv", renamed, "whom", "who", "about", "what", "form", "topic", "",
-               "much", "7")  # fmt: skip
+    answers = ("rows", "narrative", "complaint", "nowhere.csv", renamed, "whom", "who", "about", "what", "form",
+               "topic", "", "much", "7")  # fmt: skip
     said = "\n".join(map(str, answers)) + "\n"
     done = publius("start", private, "--text-field", "canary", "--output", tmp_path / "out", said=said)
     for each in ("no column 'canary'", "no such file or folder", "none of the answers: who, what, none",

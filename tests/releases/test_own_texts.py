@@ -119,3 +119,23 @@ def test_above_a_fifth_the_verdict_is_no_evidence(tmp_path, plan, known):
     assert evidence(tmp_path / "fits", measured("PASS: nobody was named"))["verdict"].startswith("PASS")
     failed = evidence(tmp_path / "out", measured("FAIL: named"), own=own)
     assert failed["verdict"].startswith("FAIL")
+
+
+def test_how_many_documents_an_author_has_is_said_or_that_nobody_counted(monkeypatch, capsys):
+    """What start says of authors: with a column, with several documents, and without a column."""
+    from types import SimpleNamespace
+
+    from publius.cli.start import _tell_authors
+    from publius.releases.own_texts import AuthorCounts
+
+    def said(counts, declared=None):
+        own = OwnTexts(40, 0, 0, authors=counts)
+        walk = SimpleNamespace(choices=SimpleNamespace(documents_per_author=declared))
+        _tell_authors(SimpleNamespace(own=lambda: own, walk=walk))
+        return " ".join(capsys.readouterr().out.split())
+
+    assert "an author of five documents can lose five times as much" in said(None)
+    several = said(AuthorCounts(12, 0, 9, 2, 0.7, 7.0))
+    assert "One author has 9: together they are within 63 nats" in several
+    assert "--documents-per-author 9" in several
+    assert "--documents-per-author" not in said(AuthorCounts(12, 0, 9, 2, 0.7, 7.0), declared=9)
