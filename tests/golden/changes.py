@@ -355,6 +355,12 @@ CHANGES: tuple[Change, ...] = (
     Change("seeded/*", "json/probability_kept_is", "as in the manifest", ROWS),
     Change("*", "*/probability_kept_is", "an upper limit", ROWS),
     Change("*", "*/probability_kept_is", "exact, but for rounding up", ROWS),
+    Change(
+        "seeded/*meaning*",
+        "*/probability_kept_is",
+        "of one outcome: a label that several outcomes share is printed more often",
+        ROWS,
+    ),
     Change("seeded/*", "files/bags.jsonl", _led_by_the_label, ROWS),
     Change("seeded/*", "files/bags.csv", _led_by_the_label, ROWS),
     Change("seeded/*", "files/documents.jsonl", _led_by_the_label, ROWS),

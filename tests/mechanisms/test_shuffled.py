@@ -18,7 +18,7 @@ FEATURES = np.repeat(POINTS, 2, axis=0)
 
 
 def prototype(**parameters):
-    return Prototype(made(FEATURES, POINTS), **{"bound": 3.0, "gamma": 0.0} | parameters)
+    return Prototype(made(FEATURES, POINTS), **{"bound": 3.0, "gamma": 0.0} | parameters, none_of_these=False)
 
 
 def test_it_counts_every_outcome():

@@ -9,6 +9,7 @@ from publius.documents.corpus import open_corpus
 from publius.errors import DataError
 from publius.evaluation.releases_linked import linked_releases
 from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import posterior_at_most
 from publius.releases import account
@@ -156,3 +157,47 @@ def test_two_releases_are_matched_as_often_as_the_law_says_and_never_beyond_the_
         assert found["named"] > 1.5 / 30  # three topics of ten texts each: one in ten, less the noise
     alike = linked_releases(law[:1].repeat(30, axis=0), bound, seeded_rng(3))
     assert alike["named"] == pytest.approx(1 / 30, abs=0.02)
+
+
+def test_the_page_of_a_field_says_that_values_leave(tmp_path):
+    source = tmp_path / "t.jsonl"
+    source.write_text("".join(json.dumps({"id": f"r{n}", "topic": "ab"[n % 2]}) + "\n" for n in range(40)))
+    plan = Plan.of(ReleaseSettings(), RandomizedResponse("topic", ["a", "b"], bound=2.0))
+    protect_corpus(open_corpus(source, text_field="topic", number=True), plan, tmp_path / "release")
+    found = evidence(tmp_path / "release")
+    assert found["released"]["documents"] == "40, each a declared value, printed at random"
+    assert "words of each" not in found["released"]
+    assert "declared values" in found["references"]
+    assert not any("by its ids" in each for each in found["links"])
+
+
+def test_labels_that_several_outcomes_share_are_counted_with_all_their_floors(tmp_path):
+    """Nobody wrote about music: its share and what is right of its rows is nothing, whatever the noise printed."""
+    documents = [(words, topic) for words, topic in public_documents(3000, seed=5) if topic == "court"]
+    source = tmp_path / "t.jsonl"
+    source.write_text(
+        "".join(
+            json.dumps({"id": f"r{n}", "text": " ".join(words)}) + "\n"
+            for n, (words, _) in enumerate(documents)
+        )
+    )
+    plan = Plan.of(
+        ReleaseSettings(), Prototype(fitted(prototypes=12), preserve="meaning", bound=3.0, prototypes=12)
+    )
+    assert plan.shared_labels["music"] > 1
+    protect_corpus(open_corpus(source, number=True), plan, tmp_path / "release")
+    lines = (tmp_path / "release/READ-ME.txt").read_text().splitlines()
+    (music,) = [line for line in lines if line.endswith("  music")]
+    assert "0.0% to" in music
+    assert "not told from noise" in music
+    assert (
+        "of one outcome"
+        in json.loads((tmp_path / "release/manifest.json").read_text())["probability_kept_is"]
+    )
+
+
+def test_limits_of_shares_are_rounded_outward():
+    from publius.privacy.crowd import ShareEstimate
+    from publius.releases.read_me import _interval
+
+    assert _interval(ShareEstimate(0.5, 0.1, 0.12396, 0.87601)).split() == ["12.3%", "to", "87.7%"]

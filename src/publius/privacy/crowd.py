@@ -313,7 +313,13 @@ class ShareEstimate:
 
 
 def unbiased_shares(
-    counts: Sequence[int], bound: float, outcomes: int, rows: int, *, level: float = 0.95
+    counts: Sequence[int],
+    bound: float,
+    outcomes: int,
+    rows: int,
+    *,
+    level: float = 0.95,
+    shared: Sequence[int] | None = None,
 ) -> list[ShareEstimate]:
     """The share of documents behind each outcome of randomized response, from how often each was printed.
 
@@ -321,7 +327,8 @@ def unbiased_shares(
     q_k over all documents is (Z count_k / n - 1) / (e^B - 1) in the mean. A count is a sum of independent rows of
     different chances, which varies less than a binomial one (Hoeffding 1956): so the intervals of Clopper and Pearson
     hold, here for all M ``outcomes`` together (each at 1 - (1 - level) / M). ``counts`` may be those of some of them.
-    The noise alone is covered: what the documents themselves are a sample of is another question.
+    The noise alone is covered: what the documents themselves are a sample of is another question. ``shared`` says of
+    how many outcomes each count is the sum, such as of all that have one label; by default of one.
 
     Raises `UsageError` for a level that is not between 0 and 1.
     """
@@ -333,11 +340,11 @@ def unbiased_shares(
     floor, free = 1 / (gain + outcomes), gain / (gain + outcomes)
     tail = (1 - level) / (2 * outcomes)
     estimates = []
-    for count in counts:
+    for count, together in zip(counts, shared or [1] * len(counts), strict=True):
         low = float(beta.ppf(tail, count, rows - count + 1)) if count else 0.0
         high = float(beta.isf(tail, count + 1, rows - count)) if count < rows else 1.0
         rate = count / rows
         deviation = (rate * (1 - rate) / rows) ** 0.5 / free
-        share, least, most = ((each - floor) / free for each in (rate, low, high))
+        share, least, most = ((each - together * floor) / free for each in (rate, low, high))
         estimates.append(ShareEstimate(share, deviation, min(1.0, max(0.0, least)), max(0.0, min(1.0, most))))
     return estimates

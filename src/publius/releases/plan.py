@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, final
@@ -264,11 +265,20 @@ class Plan:
             "versions": {"numpy": np.__version__},
         }
 
+    @property
+    def shared_labels(self) -> dict[str, int]:
+        """How many outcomes have a label, for labels of more than one."""
+        counts = Counter(each.label for each in self.mechanism.outcomes)
+        return {label: count for label, count in counts.items() if count > 1}
+
     def _label_facts(self) -> dict[str, Any]:
         """What stands beside the label of every row, and whether it is attained or an upper limit."""
         kept = self.mechanism.probability_kept
         if kept is None:
             return {}
+        if self.shared_labels:
+            of_one = "of one outcome: a label that several outcomes share is printed more often"
+            return {"probability_kept": published(kept), "probability_kept_is": of_one}
         limit = "an upper limit" if self.mechanism.kept_is_a_limit else "exact, but for rounding up"
         return {"probability_kept": published(kept), "probability_kept_is": limit}
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from publius.files import read_lines
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
+from publius.privacy.promise import ceiling, floor
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 READ_ME: Final = "READ-ME.txt"
@@ -23,14 +24,16 @@ _LABELS: Final = 200
 """Labels that are listed at most, the most frequent first."""
 
 
-def read_me(manifest: Mapping[str, Any], row: str, counts: Mapping[str, int]) -> str:
+def read_me(
+    manifest: Mapping[str, Any], row: str, counts: Mapping[str, int], shared: Mapping[str, int] | None = None
+) -> str:
     """The text for a release with this manifest, whose rows have each label so often.
 
-    ``row`` says what a row is (`Mechanism.row_in_words`).
+    ``row`` says what a row is (`Mechanism.row_in_words`); ``shared`` of how many outcomes a label is, where of several.
     """
     parts = [*_title(manifest), *_what_it_is(manifest, row), *_what_it_is_not(manifest), *_promise(manifest)]
     text = "\n\n".join(fill(part, _WIDTH) for part in parts)
-    return text + "\n" + "".join(f"{line}\n" for line in _labels(manifest, counts))
+    return text + "\n" + "".join(f"{line}\n" for line in _labels(manifest, counts, shared or {}))
 
 
 def label_counts(folder: Path) -> Counter[str]:
@@ -125,27 +128,35 @@ def _promise(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "manifest.json states all of this for machines, with the digest of every file in this folder."
 
 
-def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
+def _labels(
+    manifest: Mapping[str, Any], counts: Mapping[str, int], shared: Mapping[str, int]
+) -> Iterator[str]:
     kept, outcomes = manifest.get("probability_kept"), _outcomes(manifest)
     if kept is None or not counts or outcomes < len(counts):
         return
     ordered = sorted(counts, key=lambda label: (-counts[label], label))
     rows = sum(counts.values())
-    found = unbiased_shares([counts[label] for label in ordered], manifest["bound"], outcomes, rows)
+    of_each = [shared.get(label, 1) for label in ordered]
+    found = unbiased_shares(
+        [counts[label] for label in ordered], manifest["bound"], outcomes, rows, shared=of_each
+    )
+    floor_of_one = 1 / (math.exp(manifest["bound"]) + outcomes - 1)
     yield ""
     yield "Labels. First, how many rows have it. Then its share of the documents, without the bias of the noise"
     yield "(an interval that holds for all labels together, 95 %). Last, how many of these rows show the label that was"
     yield "found in their document; how often that is what the document is about is another question, and stands in"
     yield "receivers.html where it was measured on public texts."
     yield ""
-    for label, share in list(zip(ordered, found, strict=True))[:_LABELS]:
-        yield f"  {counts[label]:>9,}  {_interval(share)}  {_right(share, counts[label] / rows, kept):<22}  {label}"
+    for label, share, together in list(zip(ordered, found, of_each, strict=True))[:_LABELS]:
+        printed = min(1.0, kept + (together - 1) * floor_of_one)
+        right = _right(share, counts[label] / rows, printed)
+        yield f"  {counts[label]:>9,}  {_interval(share)}  {right:<22}  {label}"
     if len(ordered) > _LABELS:
         yield f"  and {len(ordered) - _LABELS:,} labels more"
 
 
 def _interval(share: ShareEstimate) -> str:
-    return f"{share.low:6.1%} to {share.high:6.1%}"
+    return f"{floor(share.low, 3):6.1%} to {ceiling(share.high, 3):6.1%}"
 
 
 def _right(share: ShareEstimate, rate: float, kept: float) -> str:

@@ -28,7 +28,7 @@ from publius.releases.label_shares import LabelShares
 from publius.releases.near import check_not_empty, emptiness_of
 from publius.releases.of_manifest import check_statements
 from publius.releases.own_texts import TOO_MANY, OwnTexts
-from publius.releases.plan import SHUFFLED, publius_version
+from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import label_counts, unfit_share
 
 _MANIFEST_LIMIT: Final = 2**20
@@ -440,10 +440,16 @@ def _compare(what: str, bound: object, found: Mapping[str, str]) -> None:
 def _references(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Digests of the public things that the promise rests on, by name."""
     found = {
-        "reference" if manifest.get("reference") else "word vectors": manifest.get("vocabulary_sha256"),
+        _vocabulary_of(manifest): manifest.get("vocabulary_sha256"),
         "stop words": manifest.get("stop_words_sha256"),
     }
     return {name: str(value) for name, value in found.items() if value}
+
+
+def _vocabulary_of(manifest: Mapping[str, Any]) -> str:
+    if manifest["kind"] == DECLARED_VALUE:
+        return "declared values"
+    return "reference" if manifest.get("reference") else "word vectors"
 
 
 def _lead(manifest: Mapping[str, Any]) -> str:
@@ -474,12 +480,15 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
     if manifest["kind"] == SUMMARY:
         yield from _released_summary(manifest)
         return
-    ordered = manifest["kind"] != "bag-of-words"
-    unit = "a text of words in order" if ordered else "a bag of words without order"
+    unit = {
+        BAG: "a bag of words without order",
+        DECLARED_VALUE: "a declared value, printed at random",
+    }.get(manifest["kind"], "a text of words in order")
     yield "documents", f"{manifest['documents']:,}, each {unit}"
     size_from = manifest.get("size_from", "given")
     said = "chosen beforehand" if size_from == "given" else f"taken from {size_from}"
-    yield "words of each", f"{manifest['size']:,}, {said}"
+    if manifest["kind"] != DECLARED_VALUE:
+        yield "words of each", f"{manifest['size']:,}, {said}"
     yield "kept public", ", ".join(manifest["labels"]) or "no field beside the id"
     yield "mechanism", _mechanism(manifest)
     if manifest.get("reference"):
