@@ -4,6 +4,14 @@ import numpy as np
 import pytest
 
 from publius.evaluation.data import Dataset, LabeledText
+from publius.evaluation.encoding import EncodedText
+from publius.evaluation.hindsight import originals_row
+from publius.evaluation.originals import exact_success
+from publius.evaluation.protectors import Originals
+from publius.evaluation.rows import Protection
+from publius.evaluation.statistics import Interval
+from publius.evaluation.summary import Finding, Line
+from publius.evaluation.verdict import authors_of
 from publius.noise.randomness import seeded_rng
 
 
@@ -60,3 +68,46 @@ def test_where_no_author_is_known_each_text_is_one_of_its_topic():
         Dataset((), tuple(text(n, n, n // 4, "unknown") for n in range(6)), ()).anyway()
         == [0.25] * 4 + [0.5] * 2
     )
+
+
+P, Q = 0.235, (1 - 0.235) / 39
+"""Of forty outcomes, one an author, his own comes with P and every other with Q."""
+
+
+def test_who_is_judged_beside_the_topic_knows_it_too():
+    """Twenty topics of two authors each: with the release and the topic one of two is named, not one of forty."""
+    authors = np.repeat(np.arange(40), 12)
+    law = np.full((480, 40), Q)
+    law[np.arange(480), authors] = P
+    texts = [
+        EncodedText(str(n), f"a{author:02}", f"t{author // 2}", (), np.zeros(0, np.int64))
+        for n, author in enumerate(authors)
+    ]
+    names = [each.author for each in texts]
+    found = Originals(exact_success(law, names), np.log(law[:, authors]), law)
+    row = originals_row(
+        Protection("prototype", None, 2.5, 0, None, None), texts, found, 1 / 40, seeded_rng(1)
+    )
+    assert row.accuracy == pytest.approx(P)
+    told = P + (1 - P - Q) / 2
+    assert row.extra["told"] == pytest.approx([told] * 480, abs=1e-6)
+
+    shown = {
+        knowing: Finding(
+            "originals", "author", Interval(P, P, P), 480 * P, 480, {}, (P,) * 480, (Q,) * 480,
+            tuple(row.extra["told"]) if knowing else (), tuple(row.extra["told_blind"]) if knowing else (),
+        )
+        for knowing in (True, False)
+    }  # fmt: skip
+    everybody = Finding("svm", "author", Interval(1, 1, 1), 480, 480, {}, (1.0,) * 480, (0.5,) * 480)
+    facts = {"anyway": [0.5] * 480, "author_numbers": authors.tolist()}
+
+    def answer(knowing):
+        lines = (
+            Line(name, None, None, 1, None, None, 0.0, {(each.adversary, "author"): each}, None, None, None)
+            for name, each in (("prototype", shown[knowing]), ("clean", everybody))
+        )
+        return authors_of(*lines, facts, 0.05).answer
+
+    assert told - 0.5 > 0.1
+    assert (answer(True), answer(False)) == ("FAIL", "PASS")

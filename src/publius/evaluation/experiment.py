@@ -286,7 +286,7 @@ class _Run:
         with self._timed(f"{name} {task}"):
             texts, X = self._training(name, task)
             asked = self._setting.data.unknown
-            named = [""] * len(asked)
+            named, told = [""] * len(asked), [""] * len(asked)
             for part in self._setting.data.parts:
                 places = [place for place, text in enumerate(asked) if text.part == part]
                 learned = [place for place, text in enumerate(texts) if part is None or text.part != part]
@@ -294,14 +294,21 @@ class _Run:
                     name, task, [texts[at] for at in learned], [X[at] for at in learned],
                     [bags[at] for at in places], [self._released[at] for at in places],
                 )  # fmt: skip
-                if part is not None and task == "author":
-                    scores = _on_topic(
+                knowing = scores
+                if task == "author":
+                    knowing = _on_topic(
                         scores, names, [texts[at] for at in learned], [asked[at] for at in places]
                     )
-                for place, at in zip(places, best_columns(scores, self._seed).tolist(), strict=True):
-                    named[place] = names[at]
+                for found, by in ((named, scores if part is None else knowing), (told, knowing)):
+                    for place, at in zip(places, best_columns(by, self._seed).tolist(), strict=True):
+                        found[place] = names[at]
         hits = [a == text.label(task) for a, text in zip(named, asked, strict=True)]
-        extra = {**self._facts, **({"blind": blind_to_text(asked, named)} if task == "author" else {})}
+        extra = dict(self._facts)
+        if task == "author":
+            extra["blind"] = blind_to_text(asked, named)
+        if told != named:
+            extra["told"] = [float(a == text.label(task)) for a, text in zip(told, asked, strict=True)]
+            extra["told_blind"] = blind_to_text(asked, told)
         return make_row(protection, name, task, hits, self._setting.chances[task], extra)
 
     def _scored(

@@ -19,6 +19,7 @@ from publius.evaluation.originals import (
     author_scores,
     exact_naming,
     limit_of_bound,
+    success_of,
     together_by_law,
     together_by_scores,
 )
@@ -38,7 +39,8 @@ def originals_row(
 ) -> Row:
     """One row: ``exact``: no adversary does better from one bag; ``by_topic``: share, limits and floor of each.
 
-    ``limit`` is what the bound between any two documents alone says; ``delta`` is that of one document.
+    ``limit`` is what the bound between any two documents alone says; ``delta`` is that of one document. ``told`` has
+    his shares where he knows each text's topic, too, as whoever has a release that keeps the topic.
 
     An exact share is computed, not counted: its interval is over the texts, as a sample of texts like them.
     """
@@ -57,11 +59,34 @@ def originals_row(
         "together": together(found, authors, shares),
         "blind": blind,
     }  # fmt: skip
+    extra |= _told(texts, found, int(rng.integers(2**31)))
     if found.success is None:
         return make_row(protection, ORIGINALS, "author", [share == 1 for share in shares], chance, extra)
     extra["shares"] = [round(each, 6) for each in shares.tolist()]
     interval = bootstrap_mean(shares[None, :], seeded_rng(len(shares)))
     return measured_row(protection, ORIGINALS, "author", (interval, len(shares)), chance, extra)
+
+
+def _told(texts: Sequence[EncodedText], found: Originals, seed: int) -> dict[str, Any]:
+    """Text by text, how often its author is named by who knows its topic, and what he names without regard to it."""
+    topics = [text.topic for text in texts]
+    if len(set(topics)) < 2:
+        return {}
+    shares, blind = np.zeros(len(texts)), np.zeros(len(texts))
+    for topic in dict.fromkeys(topics):
+        at = np.array([place for place, each in enumerate(topics) if each == topic])
+        some = [texts[place] for place in at]
+        authors = [text.label("author") for text in some]
+        names = sorted(set(authors))
+        if found.success is not None and found.law is not None:
+            naming = exact_naming(found.law[at], authors)
+            shares[at], blind[at] = success_of(naming, authors), _blind_by_law(some, naming, names)
+        else:
+            chosen = best_columns(author_scores(found.scores[np.ix_(at, at)], authors), seed)
+            named = [names[place] for place in chosen.tolist()]
+            shares[at] = [float(name == author) for name, author in zip(named, authors, strict=True)]
+            blind[at] = blind_to_text(some, named)
+    return {"told": np.round(shares, 6).tolist(), "told_blind": np.round(blind, 6).tolist()}
 
 
 def together(found: Originals, authors: Sequence[str], shares: Float64Array) -> dict[str, Any]:

@@ -34,7 +34,8 @@ class Finding:
     """One adversary over all repeats of a mechanism at an epsilon.
 
     ``shares`` are, text by text, how often it was named, and ``blind`` how often whatever names authors as often but
-    without regard to the text names it: both only for authors.
+    without regard to the text names it: both only for authors. ``told`` and ``told_blind`` are the same of an adversary
+    who knows each text's topic, too; the same values where he knew it anyway, or there are no topics.
     ``accuracy`` is the mean over repeats with a bootstrap interval over documents; for a single repeat the exact
     binomial one. ``correct`` is the mean number of texts named, of ``total``; ``extra`` as in the first row.
     """
@@ -47,6 +48,8 @@ class Finding:
     extra: dict[str, Any] = field(default_factory=dict)
     shares: tuple[float, ...] = field(default=(), repr=False)
     blind: tuple[float, ...] = field(default=(), repr=False)
+    told: tuple[float, ...] = field(default=(), repr=False)
+    told_blind: tuple[float, ...] = field(default=(), repr=False)
 
 
 @final
@@ -186,9 +189,27 @@ def _finding(rows: Sequence[Row]) -> Finding:
         hits = np.array([[mark == "1" for mark in each.hits] for each in rows])
         accuracy = bootstrap_mean(hits, seeded_rng(len(rows)))
     correct = fmean(each.correct for each in rows)
-    extra = {name: value for name, value in row.extra.items() if name not in ("shares", "blind")}
-    shares, blind = (_over(rows, each) for each in (_shares, lambda found: found.extra.get("blind", [])))
-    return Finding(row.adversary, row.task, accuracy, correct, row.total, extra, shares, blind)
+    extra = {name: value for name, value in row.extra.items() if name not in _BY_TEXT}
+    by_text = [_over(rows, each) for each in (_shares, _blind, _told, _told_blind)]
+    return Finding(row.adversary, row.task, accuracy, correct, row.total, extra, *by_text)
+
+
+_BY_TEXT: Final = ("shares", "blind", "told", "told_blind")
+
+
+def _blind(row: Row) -> Sequence[float]:
+    found: Sequence[float] = row.extra.get("blind", ())
+    return found
+
+
+def _told(row: Row) -> Sequence[float]:
+    found: Sequence[float] = row.extra.get("told") or _shares(row)
+    return found
+
+
+def _told_blind(row: Row) -> Sequence[float]:
+    found: Sequence[float] = row.extra.get("told_blind") or _blind(row)
+    return found
 
 
 def _shares(row: Row) -> Sequence[float]:

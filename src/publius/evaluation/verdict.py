@@ -18,13 +18,14 @@ Where several settings are tried on the same texts, the level is divided by thei
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, final
 
 import numpy as np
 
+from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
 from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.statistics import CONFIDENCE, Interval, grouped_mean
@@ -341,12 +342,15 @@ def _asked(line: Line) -> list[Finding]:
 
 def _gains(
     findings: Sequence[Finding], facts: Mapping[str, Any], level: float, *, absolute: bool
-) -> Iterator[Gain]:
+) -> list[Gain]:
     """The strongest first."""
     divided = 1 - (1 - level) / max(1, len(findings))
-    for finding in sorted(findings, key=lambda each: -each.accuracy.value):
+    found = []
+    for finding in findings:
         judged, sure = (_interval(finding, facts, at, absolute=absolute) for at in (level, divided))
-        yield Gain(finding.adversary, finding.accuracy.value, judged, sure)
+        shares, _ = _judged_shares(finding, absolute=absolute)
+        found.append(Gain(finding.adversary, float(shares.mean()), judged, sure))
+    return sorted(found, key=lambda gain: -gain.named)
 
 
 def _interval(finding: Finding, facts: Mapping[str, Any], level: float, *, absolute: bool) -> Interval:
@@ -356,11 +360,22 @@ def _interval(finding: Finding, facts: Mapping[str, Any], level: float, *, absol
     that is right depends on nothing that a release shows, and varies from author to author far more than what it does
     show. So what is resampled is how often he is right beyond those habits; what they give him is added as it is.
     """
-    named = np.array(finding.shares)
-    habit = np.array(finding.blind) if finding.blind else np.zeros(len(named))
+    named, habit = _judged_shares(finding, absolute=absolute)
     found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level)
     rest = float(habit.mean()) - (0.0 if absolute else float(np.mean(facts["anyway"])))
     return Interval(found.value + rest, found.low + rest, found.high + rest)
+
+
+def _judged_shares(finding: Finding, *, absolute: bool) -> tuple[Float64Array, Float64Array]:
+    """Text by text how often its author was named, and how often without regard to the text.
+
+    What is compared with who knows the topic alone is an adversary who knows it, too: he would not be judged by what
+    he throws away.
+    """
+    named, blind = finding.shares, finding.blind
+    if not absolute and finding.told:
+        named, blind = finding.told, finding.told_blind
+    return np.array(named), np.array(blind) if blind else np.zeros(len(named))
 
 
 def _topic(line: Line, limit: float, clean: Line | None) -> Outcome:
