@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import pytest
 
+from audit.hostile_files import all_measured, hostile, within
 from publius.audit.implementation import Subject
 from publius.audit.outcomes import Check, violations
 from publius.documents import row_readers
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import DocumentError, PubliusError
-from torture.hostile_files import all_measured, hostile, within
 
 HOSTILE: Final = "observable: a hostile file of each format ends at its limits"
 COSTS: Final = "observable: hostile files of 16 MB cost what a file may"

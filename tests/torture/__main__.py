@@ -10,12 +10,12 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
+from audit.hostile_files import SIZE, torture_hostile
 from publius.audit.outcomes import Check
 from publius.audit.runs import machine
 from torture.canaries import torture_canaries
 from torture.faults import torture_faults
 from torture.fuzz import torture_fuzz
-from torture.hostile_files import SIZE, torture_hostile
 from torture.kills import torture_kills
 from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory

@@ -5,10 +5,11 @@ import time
 
 import pytest
 
+from audit import hostile_files
 from publius.audit.forking import apart
 from publius.audit.outcomes import failures
 from publius.errors import PubliusError
-from torture import bench, canaries, hostile_files, malformed
+from torture import bench, canaries, malformed
 from torture.children import run_child
 from torture.faults import Replace, Save, torture_faults
 from torture.fuzz import PARSERS, seeds, target, torture_fuzz

@@ -1,6 +1,6 @@
 """Hostile files of each format: what reading one costs, in seconds of a processor and in memory.
 
-    python tests/torture/hostile_files.py [FORMAT ...]
+    python tests/audit/hostile_files.py [FORMAT ...]
 
 Each is some 16 MB at most and made here. It has to be read or refused within `SECONDS` of all processors, with
 `MEMORY` bytes of a process. The last line is the verdict.
