@@ -32,7 +32,7 @@ from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding, places_of_all, words_of
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.clusters import directions
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import Reference
@@ -73,7 +73,7 @@ def learned(public: Sequence[dict[str, Any]]) -> Reference:
     return fit_reference(
         [(row["words"], row["topic"]) for row in public],
         name="bench",
-        settings=ReferenceSettings(authors_at_least=3),
+        settings=LearningSettings(authors_at_least=3),
         embeddings=Embeddings.load(),
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from publius.arrays import IndexArray
 from publius.distances.metrics import Euclidean
 from publius.documents.corpus import Document, open_corpus
-from publius.mechanisms.comparison import Target, compare
+from publius.mechanisms.comparison import ComparisonTarget, compare
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import distances
 from publius.mechanisms.kernels.exponential import Exponential
@@ -47,7 +47,9 @@ def bench_mechanisms(
     reference: it is timed on a twentieth of the words.
     """
     stream = _text_words(texts, embeddings) if texts else _zipf_words(embeddings.size, words)
-    found = compare(names, embeddings, Target(unchanged=unchanged), np.unique(stream[:2000])[:400], draws=5)
+    found = compare(
+        names, embeddings, ComparisonTarget(unchanged=unchanged), np.unique(stream[:2000])[:400], draws=5
+    )
     rows: list[dict[str, Any]] = []
     for place, row in enumerate(found):
         if row.epsilon is None:

@@ -23,7 +23,7 @@ import numpy as np
 from publius.errors import PubliusError
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.public_counts import fit_counts
 
@@ -114,7 +114,7 @@ def _run(folder: Path, *arguments: str) -> Measured:
 def made_reference(folder: Path, words: Sequence[str]) -> None:
     """Topics of made public texts, and 200 themes in them."""
     texts = [(text.split(), f"s{kind:02}") for kind, text in _texts(_PUBLIC, 1, words)]
-    found = fit_reference(texts, name="bench", settings=ReferenceSettings(features="log-odds"))
+    found = fit_reference(texts, name="bench", settings=LearningSettings(features="log-odds"))
     counted = fit_counts(
         [text for text, _ in texts], found.places, Embeddings.load(), "english", themes=THEMES
     )

@@ -35,15 +35,16 @@ from publius.evaluation.data import Dataset, check_tasks, labels_of
 from publius.evaluation.dataset_files import open_dataset
 from publius.evaluation.encoding import OUTSIDE, encode_dataset
 from publius.evaluation.experiment import Cell, Setting, run_cell
-from publius.evaluation.protection import Protected
+from publius.evaluation.protection import ProtectedText
 from publius.evaluation.readings import read_whole
-from publius.evaluation.rows import CLEAN, Row
+from publius.evaluation.rows import CLEAN, ResultRow
 from publius.evaluation.statistics import clopper_pearson
 from publius.noise.randomness import seeded_rng
 from publius.releases.plan import Plan
-from publius.releases.reconstruction.language_model import NGramModel
-from publius.releases.reconstruction.likeliest_order import ReleasedBag, log_probability
-from publius.releases.writing.writer import AbstractTextWriter, Seen
+from publius.releases.writing.language_model import NGramModel
+from publius.releases.writing.likeliest_order import log_probability
+from publius.releases.writing.released_bags import ReleasedBag
+from publius.releases.writing.writer import AbstractTextWriter, WriterInput
 from publius.releases.writing.writers import made
 from publius.settings import ReleaseSettings, WritingSettings
 from publius.text.bag import Bag, Encoding
@@ -76,7 +77,7 @@ class Written:
         self.bags: list[Bag] = []
         self.missing = 0
 
-    def __call__(self, protected: Sequence[Protected]) -> list[Protected]:
+    def __call__(self, protected: Sequence[ProtectedText]) -> list[ProtectedText]:
         """Each with the words of its text instead of its bag; one without a text has no words but an unknown one."""
         found = []
         for item in protected:
@@ -87,7 +88,7 @@ class Written:
             self.bags.append(item.bag)
             words = cut(text or "") or ("<unk>",)
             outputs = np.full(len(words), OUTSIDE, np.int64)
-            found.append(Protected(item.text, outputs, words, Bag(words), item.prototype))
+            found.append(ProtectedText(item.text, outputs, words, Bag(words), item.prototype))
         return found
 
     def quoted(self) -> float:
@@ -197,7 +198,7 @@ def measured(corpus: str, data: Path, asked: argparse.Namespace, folder: Path) -
         if name != "bags":
             chosen = WritingSettings(writer=name, public=str(quoted))
             corpus_of = open_corpus(quoted, number=True)
-            seen = Seen(manifest, chosen, stored, corpus_of, files_sha256([str(quoted)]), False)
+            seen = WriterInput(manifest, chosen, stored, corpus_of, files_sha256([str(quoted)]), False)
             written = Written(made(seen, os.environ.get("PUBLIUS_LLM_KEY")), labels, quoted)
         cells = [run_cell(Cell("prototype", None, repeat, asked.bound), setting(written)).rows
                  for repeat in range(asked.repeats)]  # fmt: skip
@@ -228,11 +229,11 @@ def _texts(written: Written, fluency: Fluency) -> dict[str, Any]:
     }
 
 
-def _found(cells: Sequence[Sequence[Row]]) -> dict[str, Any]:
+def _found(cells: Sequence[Sequence[ResultRow]]) -> dict[str, Any]:
     """For each adversary and task the share over all repeats, and the interval of the repeats' mean and texts."""
     from publius.evaluation.summary import _finding
 
-    by_name: dict[tuple[str, str], list[Row]] = {}
+    by_name: dict[tuple[str, str], list[ResultRow]] = {}
     for rows in cells:
         for row in rows:
             by_name.setdefault((row.task, row.adversary), []).append(row)

@@ -13,8 +13,8 @@ from itertools import pairwise
 import publius
 from publius.documents.samples import federalist_papers
 from publius.noise.randomness import seeded_rng
-from publius.releases.reconstruction.language_model import NGramModel
-from publius.releases.reconstruction.likeliest_order import log_probability, order_words
+from publius.releases.writing.language_model import NGramModel
+from publius.releases.writing.likeliest_order import log_probability, order_words
 from publius.text.bag import Encoding, words_of
 from publius.text.tokenizer import StopWords, tokenize
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from publius.evaluation.statistics import Interval
-from publius.evaluation.summary import Finding, Line
+from publius.evaluation.summary import AdversaryResult, SummaryLine
 
 
 def line(adversaries, *, mechanism="prototype", bound=7.0):
@@ -11,11 +11,11 @@ def line(adversaries, *, mechanism="prototype", bound=7.0):
     found = {}
     for name, (hits, anyway) in adversaries.items():
         value = float(np.mean(hits))
-        found[name, "author"] = Finding(
+        found[name, "author"] = AdversaryResult(
             name, "author", Interval(value, value, value), float(np.sum(hits)), len(hits), {"exact": False},
             tuple(map(float, hits)), (anyway,) * len(hits),
         )  # fmt: skip
-    return Line(mechanism, None, bound, 1, None, None, 0.0, found, None, None, None)
+    return SummaryLine(mechanism, None, bound, 1, None, None, 0.0, found, None, None, None)
 
 
 def clean(hits, anyway):

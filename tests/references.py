@@ -5,7 +5,7 @@ from types import MappingProxyType
 import numpy as np
 
 from publius.noise.randomness import seeded_rng
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.prototypes import Aspect, Prototypes, on_grid
 from publius.vectors.learning.reference import Reference
@@ -33,7 +33,7 @@ def public_documents(count=60, seed=5):
 def fitted(name="toy", **settings):
     """A reference learned from `public_documents`."""
     settings.setdefault("features", "log-odds")
-    return fit_reference(public_documents(), name=name, settings=ReferenceSettings(**settings))
+    return fit_reference(public_documents(), name=name, settings=LearningSettings(**settings))
 
 
 def made(features, points, *, rule="nearest", low=None, high=None, empty=None, margin=0.2, name="topic"):

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from unittest.mock import AsyncMock, patch
 
 from publius.web.app import make_app
-from publius.web.guards.limits import Limits
+from publius.web.guards.limits import ServerLimits
 from publius.web.state import State
 from threads import ended
 from toy import sentence
@@ -27,7 +27,7 @@ def service(embeddings, folder, **options):
 
     What the page would ask for first is not computed ahead: that takes longer than most tests, which ask for less.
     """
-    limits = options.pop("limits", Limits())
+    limits = options.pop("limits", ServerLimits())
     state = State(embeddings, releases=folder / "releases", **options)
     app = make_app(state, port=PORT, token=TOKEN, limits=limits)
     headers = {"Authorization": f"Bearer {TOKEN}"}

@@ -14,10 +14,10 @@ from typing import Any
 
 from publius.evaluation.adversaries import INFORMED, ORIGINALS, RETRIEVAL
 from publius.evaluation.retrieval import near_count
-from publius.evaluation.rows import Row
+from publius.evaluation.rows import ResultRow
 from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
-from publius.evaluation.summary import Finding, Line, as_records, summarize
+from publius.evaluation.summary import AdversaryResult, SummaryLine, as_records, summarize
 
 TWICE, ABOVE = 2.0, 0.1
 """Hidden is up to so many times what the topic alone gives, and at most so much above it."""
@@ -95,21 +95,21 @@ class Measured:
         return read_results(self.folder)
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[SummaryLine]:
         """A line a setting, summed up over repeats."""
         return summarize(self.results)
 
     @property
-    def shown(self) -> list[Line]:
+    def shown(self) -> list[SummaryLine]:
         """Those of the table: of a run of whole texts the unprotected one."""
         return [self.clean] if self.run.part == WHOLE else self.lines
 
     @property
-    def clean(self) -> Line:
+    def clean(self) -> SummaryLine:
         """The unprotected one."""
         return next(line for line in self.lines if line.clean)
 
-    def topic_before(self, line: Line) -> Finding | None:
+    def topic_before(self, line: SummaryLine) -> AdversaryResult | None:
         """The best topic classifier on unprotected texts, as much of them as the line's mechanism reads."""
         clean = self.whole.clean if self.whole and line.mechanism in DOCUMENTS else self.clean
         return clean.best("topic")
@@ -169,7 +169,7 @@ def _folded(summary: str, text: str) -> str:
 
 def _first_lines(done: Sequence[Measured]) -> list[str]:
     """What holds and what does not, over all corpora: of mechanisms for whole documents, and of those for words."""
-    levels: dict[bool, list[tuple[Measured, Line]]] = {True: [], False: []}
+    levels: dict[bool, list[tuple[Measured, SummaryLine]]] = {True: [], False: []}
     for each in done:
         for line in each.lines:
             if not line.clean and line.of(ORIGINALS, "author"):
@@ -181,7 +181,7 @@ def _first_lines(done: Sequence[Measured]) -> list[str]:
     ]
 
 
-def _over_all(found: Sequence[tuple[Measured, Line]], *, exact: bool) -> str:
+def _over_all(found: Sequence[tuple[Measured, SummaryLine]], *, exact: bool) -> str:
     verdicts = [_verdicts(each, line) for each, line in found]
     count, kept = len(found), sum(topic == "kept" for _, _, topic in verdicts)
     lost = sum(topic == "lost" for _, _, topic in verdicts)
@@ -212,13 +212,13 @@ def _over_all(found: Sequence[tuple[Measured, Line]], *, exact: bool) -> str:
     )
 
 
-def _over_alone(each: Measured, line: Line) -> float:
+def _over_alone(each: Measured, line: SummaryLine) -> float:
     return line.findings[ORIGINALS, "author"].accuracy.value / each.alone
 
 
 def _in_short(corpus: str, measured: Sequence[Measured]) -> str:
     """What holds and what does not: a sentence for all settings of which the same is to be said."""
-    said: dict[tuple[str, str, str], list[tuple[Measured, Line]]] = {}
+    said: dict[tuple[str, str, str], list[tuple[Measured, SummaryLine]]] = {}
     for each in measured:
         for line in each.shown:
             if not line.clean:
@@ -237,7 +237,7 @@ def _in_short(corpus: str, measured: Sequence[Measured]) -> str:
 _ORDER = ["hidden", "bounded", "kept", "unknown", "unsure", "found", "lost"]
 
 
-def _verdicts(each: Measured, line: Line) -> tuple[str, str, str]:
+def _verdicts(each: Measured, line: SummaryLine) -> tuple[str, str, str]:
     """Of the holder of the originals, of the adversaries who know other texts, of the topic."""
     limit = min(TWICE * each.alone, each.alone + ABOVE)
     originals, others = line.of(ORIGINALS, "author"), _all_but_originals(line)
@@ -261,7 +261,7 @@ def _hidden(found: Interval, limit: float) -> str:
     return "hidden" if found.high <= limit else "found" if found.low > limit else "unsure"
 
 
-def _sentence(key: tuple[str, str, str], settings: Sequence[tuple[Measured, Line]]) -> str:
+def _sentence(key: tuple[str, str, str], settings: Sequence[tuple[Measured, SummaryLine]]) -> str:
     holder, others, topic = key
     named = "; ".join(_joined([line for _, line in settings]))
     originals = _range(line.of(ORIGINALS, "author") for _, line in settings)
@@ -291,7 +291,7 @@ def _sentence(key: tuple[str, str, str], settings: Sequence[tuple[Measured, Line
     return f"{named}: {topic_said}; {holder_said}{others_said}."
 
 
-def _joined(lines: Sequence[Line]) -> list[str]:
+def _joined(lines: Sequence[SummaryLine]) -> list[str]:
     """Settings of one mechanism in one go."""
     found: dict[str, list[str]] = {}
     for line in lines:
@@ -306,7 +306,7 @@ def _listed(settings: Sequence[str]) -> str:
     return f"{kind} {', '.join(most)} and {last}" if most else f"{kind} {last}"
 
 
-def _range(findings: Iterable[Finding | None]) -> str:
+def _range(findings: Iterable[AdversaryResult | None]) -> str:
     values = sorted(finding.accuracy.value for finding in findings if finding)
     if not values:
         return "not measured"
@@ -314,16 +314,16 @@ def _range(findings: Iterable[Finding | None]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _exact(line: Line) -> bool:
+def _exact(line: SummaryLine) -> bool:
     found = line.of(ORIGINALS, "author")
     return found is not None and bool(found.extra["exact"])
 
 
-def _all_but_originals(line: Line) -> Finding | None:
+def _all_but_originals(line: SummaryLine) -> AdversaryResult | None:
     return _best(line, (ORIGINALS,))
 
 
-def _best(line: Line, without: Sequence[str]) -> Finding | None:
+def _best(line: SummaryLine, without: Sequence[str]) -> AdversaryResult | None:
     found = [each for (name, task), each in line.findings.items() if task == "author" and name not in without]
     return max(found, key=lambda each: each.accuracy.value, default=None)
 
@@ -357,7 +357,7 @@ def _section(corpus: str, measured: Sequence[Measured]) -> str:
     return f"## {corpus}\n\n{_in_short(corpus, measured)}{shown}"
 
 
-def _row(each: Measured, line: Line) -> str:
+def _row(each: Measured, line: SummaryLine) -> str:
     classical = _best(line, (ORIGINALS, INFORMED))
     originals = line.of(ORIGINALS, "author")
     by = f", {classical.adversary}" if classical else ""
@@ -377,7 +377,7 @@ def _row(each: Measured, line: Line) -> str:
     return f"| {' | '.join(cells)} |\n"
 
 
-def _name(line: Line) -> str:
+def _name(line: SummaryLine) -> str:
     if line.clean:
         return "unprotected"
     mechanism = line.mechanism
@@ -393,21 +393,21 @@ def _vectors(each: Measured) -> str:
     return f"{facts['embeddings']}, {facts['vocabulary_size']:,} words"
 
 
-def _figure(found: Finding | None) -> str:
+def _figure(found: AdversaryResult | None) -> str:
     if found is None:
         return ""
     value = found.accuracy
     return f"{value.value:.3f} ({value.low:.3f} to {value.high:.3f})"
 
 
-def _retrieval(each: Measured, line: Line) -> list[Row]:
+def _retrieval(each: Measured, line: SummaryLine) -> list[ResultRow]:
     setting = (line.mechanism, line.epsilon, line.bound)
     found = [row for row in each.results.rows if row.adversary == RETRIEVAL and row.setting == setting]
     # Of few public texts the nearest 2 % are fewer than the ten that are wanted.
     return [row for row in found if near_count(row.extra["public"]) >= row.extra["neighbors"]]
 
 
-def _neighbors(rows: Sequence[Row]) -> str:
+def _neighbors(rows: Sequence[ResultRow]) -> str:
     """The mean over repeats, and the mean of the limits of its interval."""
     if not rows:
         return ""
@@ -420,7 +420,7 @@ def _neighbors(rows: Sequence[Row]) -> str:
     return f"{value:.3f} ({low:.3f} to {high:.3f}){label}"
 
 
-def _trivial(rows: Sequence[Row]) -> bool:
+def _trivial(rows: Sequence[ResultRow]) -> bool:
     """Whether a repeat found no more neighbours than the noisy label would."""
     return not all(row.extra.get("beats_noisy_label", True) for row in rows)
 

@@ -17,7 +17,7 @@ import publius
 from publius.documents.inspection import inspect
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import bound_in_words
-from publius.evaluation.steps.older import PUBLIC, Older
+from publius.evaluation.steps.older import PUBLIC, PublicCorpus
 from publius.evaluation.steps.walk import Walk
 
 DOCS = Path(__file__).parents[1]
@@ -63,7 +63,7 @@ def shown() -> Shown:
         file = folder / "complaints.csv"
         file.write_text("id,text\n1,a stand-in that is not looked at here\n2,and another one beside it\n")
         choices = Choices(public="samples", preserve="topic", bound=BOUND, text_field="text")
-        walk = Walk(file, inspect(file), Older.read(choices), choices)
+        walk = Walk(file, inspect(file), PublicCorpus.read(choices), choices)
         if walk.older is None:
             raise SystemExit("the samples of the extra demo are needed")
         walk.older.write(folder / PUBLIC)

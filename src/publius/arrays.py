@@ -18,7 +18,7 @@ IndexArray = NDArray[np.int64]  # places in a vocabulary
 Item_co = TypeVar("Item_co", covariant=True)
 
 
-class AbstractMadeWhenAsked(Sequence[Item_co]):
+class LazySequence(Sequence[Item_co]):
     """A sequence whose items are made when somebody asks for them: most of many are never asked for."""
 
     __slots__ = ()
@@ -40,7 +40,7 @@ class AbstractMadeWhenAsked(Sequence[Item_co]):
 
 
 @final
-class Rows(AbstractMadeWhenAsked[IndexArray]):
+class Rows(LazySequence[IndexArray]):
     """Rows of different lengths in one array, one behind the other; it shows none in a repr.
 
     Attributes:

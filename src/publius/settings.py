@@ -46,7 +46,7 @@ LONGEST: Final = 10_000_000
 """The most words that a bag may have."""
 CONVENIENCE: Final = "convenience"
 """Says, in the `Annotated` of a command's own option, what `Option.convenience` says of a setting."""
-EPSILON_TO_TRY: Final = 10.0
+DEMO_EPSILON: Final = 10.0
 """Where things are tried: in the demo, the service, scikit-learn and the audit. A release names its own."""
 AUTHORS_AT_LEAST: Final = 5
 """Authors who must use a word of public texts before it becomes public."""
@@ -91,7 +91,7 @@ class Option:
     parse: Callable[[str], Any] | None = None
 
     def __post_init__(self) -> None:
-        """What a release states of itself is never a convenience."""
+        """Refuse an option that a release states of itself as a convenience."""
         if self.public and self.convenience:
             raise ValueError("an option whose value is stated with a release is no convenience")
 
@@ -236,7 +236,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def name_and_strength(asked: str) -> tuple[str, float | None]:
-    """What ``laplace:21.9`` asks for: a mechanism, and the epsilon or bound that it alone is tried at, if any.
+    """Split ``laplace:21.9`` into a mechanism, and the epsilon or bound that it alone is tried at, if any.
 
     >>> name_and_strength("laplace:21.9"), name_and_strength("python:mine:Coin")
     (('laplace', 21.9), ('python:mine:Coin', None))
@@ -327,7 +327,7 @@ class TextSettings(StopWordSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ParameterSettings(Settings):
-    """What the mechanisms declare themselves."""
+    """Parameters that mechanisms declare themselves."""
 
     parameters: Mapping[str, Any] = option(
         factory=dict, help="Further parameters, which the mechanisms declare themselves.", public=True
@@ -336,7 +336,7 @@ class ParameterSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class PromiseSettings(Settings):
-    """What is kept of a document, and how much may tell any two apart."""
+    """The property of a document that is kept, and how much may tell any two apart."""
 
     preserve: Preserve = option(
         "words", help="What to keep: topic or meaning, with a bound between any two documents; words (the paper's "
@@ -366,7 +366,7 @@ class PromiseSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReferenceSettings(Settings):
-    """What a document mechanism sees of a text, and what it compares it with."""
+    """The part of a text that a document mechanism reads, and the reference that it is compared with."""
 
     reference: str | None = option(
         None, help="With topic or meaning: the public reference, see 'publius reference'; themes needs no texts.",
@@ -413,7 +413,7 @@ class DocumentRelease(ParameterSettings, ReferenceSettings, PromiseSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class _DrawingSettings(ParameterSettings, VectorSettings):
-    """What draws, of either kind of release."""
+    """Options of drawing, of either kind of release."""
 
     mechanism: str | None = option(
         None, help="Mechanism, of those listed below. Default: laplace for words, prototype otherwise.",
@@ -426,7 +426,7 @@ class _DrawingSettings(ParameterSettings, VectorSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSettings(StopWordSettings, _DrawingSettings, ReferenceSettings, PromiseSettings):
-    """What a caller says of a release; None where nothing is said. `chosen` are the options of the kind that it is."""
+    """A caller's options of a release; None where nothing is said. `chosen` are the options of the kind that it is."""
 
     length: int | str | None = option(
         None, help="Words per bag: a number N or, for words, 'shortest'. Default: 400 for words (the first 400 of a "
@@ -493,7 +493,7 @@ class RunSettings(WorkerSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SummarySettings(Settings):
-    """What a collection is counted by, and how strongly each author is protected."""
+    """The fields that a collection is counted by, and how strongly each author is protected."""
 
     epsilon: str = option(
         "1", help="Of each author with all documents, replaced by another; half of it where one is left out.",
@@ -528,7 +528,7 @@ class SummarySettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryRunSettings(WorkerSettings):
-    """What a summary is compared with, when it goes on all the same, and who counts."""
+    """An earlier summary to compare with, when to go on all the same, and who counts."""
 
     compare: Path | None = option(
         None, help="Folder of an earlier summary: what is new against it, not against the public texts."
@@ -570,7 +570,7 @@ _FIELD: Final = "Field that holds"
 
 @dataclass(frozen=True, kw_only=True)
 class VerdictSettings(Settings):
-    """What is to hold for a verdict of PASS, on either side of the intervals."""
+    """Limits for a verdict of PASS, on either side of the intervals."""
 
     adds_at_most: float | None = option(
         None, help="How many more of the authors a release may let be named than its topics do: a share, such as 0.05.",
@@ -593,7 +593,7 @@ class VerdictSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationSettings(StopWordSettings, ParameterSettings, VectorSettings, ReferenceSettings):
-    """What an evaluation tries, and what its adversaries are asked."""
+    """The settings that an evaluation tries, and what its adversaries are asked."""
 
     length: int | str | None = option(
         None, help="Words per bag: a number, or 'shortest' (the paper's way). Default: that of a release, 400 for "
@@ -685,7 +685,7 @@ class EvaluationSettings(StopWordSettings, ParameterSettings, VectorSettings, Re
 
 @dataclass(frozen=True, kw_only=True)
 class CalibrationSettings(EvaluationSettings):
-    """What is to hold of an evaluation, and how its epsilon is searched."""
+    """The aims of an evaluation, and how its epsilon is searched."""
 
     mechanisms: tuple[str, ...] = option(
         (), flag="--mechanism", parse=names, help="Mechanisms to search, separated by commas. Default: laplace, "
@@ -728,7 +728,7 @@ class DistanceSettings(StopWordSettings, VectorSettings):
 
     @property
     def policy(self) -> SafePolicy:
-        """What becomes of unknown words where distances are measured."""
+        """The policy for unknown words where distances are measured."""
         return "drop" if self.unknown == "keep" else self.unknown
 
     @property
@@ -780,7 +780,8 @@ class WritingSettings(Settings):
     """Who writes text of a release, and from what."""
 
     writer: str = option(
-        help="exemplar, ngram, characters (the character 4-grams inside the words; characters:3 for others), "
+        help="exemplar, ngram (the words in a likely order; ngram:2 for runs of two), characters (the character "
+        "4-grams inside the words; characters:3 for others), "
         "llm:URL#MODEL (a language model of yours) or python:MODULE:CLASS.",
         public=True,
     )
@@ -827,7 +828,7 @@ class WritingSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ReadersSettings(Settings):
-    """What readers of a first release need."""
+    """The needs of the readers of a first release."""
 
     summary: bool = option(
         False, help="What the collection says, its authors protected: see publius summarize. --author-field is then "

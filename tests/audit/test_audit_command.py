@@ -21,7 +21,7 @@ from fences import Fence
 from publius.audit.levels import FULL, QUICK, TESTS, level_named
 from publius.audit.outcomes import LARGEST_FAMILY
 from publius.audit.report import cell, kind
-from publius.audit.runs import Request, run_audit
+from publius.audit.runs import AuditRequest, run_audit
 from publius.cli import app
 from publius.errors import DataError, UsageError
 
@@ -43,7 +43,7 @@ SMALL = replace(
     power_seeds=0,
     clean_runs=0,
 )
-REQUEST = Request(SMALL, "toy", "laplace", 2.0, 3)
+REQUEST = AuditRequest(SMALL, "toy", "laplace", 2.0, 3)
 
 
 def made_small(patch):
@@ -124,7 +124,7 @@ WITHOUT_A_SEED = ("observable", "ledger")
 
 
 def test_an_interrupted_audit_goes_on_and_finds_what_one_in_one_go_finds(finished, small, stored, tmp_path):
-    def interrupt(done, total, name):
+    def interrupt(name, done, total):
         if done == 5:
             raise KeyboardInterrupt
 
@@ -135,7 +135,7 @@ def test_an_interrupted_audit_goes_on_and_finds_what_one_in_one_go_finds(finishe
         run_audit(REQUEST, tmp_path / "a", interrupt)
     kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "a").glob("*.json")}
     seen = []
-    audit = run_audit(REQUEST, tmp_path / "a", lambda done, total, name: seen.append(done))
+    audit = run_audit(REQUEST, tmp_path / "a", lambda name, done, total: seen.append(done))
     assert seen[0] == 6
     assert all(path.stat().st_mtime_ns == time for path, time in kept.items())
     assert audit.as_json()["checks"] == json.loads((finished / "audit.json").read_bytes())["checks"]

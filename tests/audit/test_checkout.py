@@ -12,10 +12,10 @@ from publius.audit import checkout
 from publius.audit.levels import QUICK
 from publius.audit.parts import pieces
 from publius.audit.report import NOT_TRIED, write_page
-from publius.audit.runs import Audit, Request, machine
+from publius.audit.runs import Audit, AuditRequest, machine
 from publius.cli.audit import _show
 
-AUDIT = Audit(Request(QUICK, None, "laplace", 2.0, 1), {}, {}, machine())
+AUDIT = Audit(AuditRequest(QUICK, None, "laplace", 2.0, 1), {}, {}, machine())
 FIND = "from publius.audit.checkout import harness; print(harness().__file__)"
 
 

@@ -83,7 +83,9 @@ def test_progress_is_for_terminals_only(publius, file, monkeypatch):
     monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
     _, out, err = publius("embeddings", "import", file, "--name", "mine", "--json")
     assert json.loads(out)["size"] == 4
-    assert err == "\r4 rows read\r\x1b[K"
+    assert "rows read" in err
+    monkeypatch.undo()
+    assert publius("embeddings", "import", file, "--name", "other", "--json")[2] == ""
 
 
 @pytest.mark.skipif(not package_installed(), reason="the extra glove is not installed")

@@ -15,7 +15,7 @@ import pytest
 from publius.cli import start as start_command
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
-from publius.evaluation.steps.older import Older
+from publius.evaluation.steps.older import PublicCorpus
 from publius.evaluation.steps.walk import Walk, looked_at
 from publius.noise.randomness import seeded_rng
 from released import completed as publius
@@ -451,7 +451,9 @@ def test_the_name_of_what_was_learned_tells_nobody_else_of_the_texts(
     for home in (one_home, one_home, tmp_path / "other"):
         monkeypatch.setenv("PUBLIUS_HOME", str(home))
         choices = Choices(public=str(older), preserve="topic", text_field="complaint")
-        names.append(Walk(private, looked_at(private, choices), Older.read(choices), choices).reference)
+        names.append(
+            Walk(private, looked_at(private, choices), PublicCorpus.read(choices), choices).reference
+        )
     assert names[0] == names[1] != names[2]
     assert (one_home / "names.key").stat().st_mode & 0o077 == 0
 
@@ -474,7 +476,7 @@ def test_without_authors_it_goes_no_further_than_a_stated_choice(private, tmp_pa
 
 
 def test_half_of_the_public_texts_are_learned_from_and_the_others_attacked(older):
-    halves = Older.read(Choices(public=str(older), preserve="topic"))
+    halves = PublicCorpus.read(Choices(public=str(older), preserve="topic"))
     learned, attacked = ({row["id"] for row in half} for half in (halves.learned, halves.attacked))
     assert not learned & attacked
     assert abs(len(learned) - len(attacked)) <= 8

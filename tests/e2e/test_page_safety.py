@@ -11,7 +11,7 @@ from results import write_result
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from references import TOPICS, public_documents
 from toy import WORDS, sentence
@@ -30,7 +30,7 @@ def hostile(tmp_path_factory):
     Embeddings.from_arrays(words, vectors, name="payloads", tokenizer="word2vec").save(folder / "vectors")
     labels = dict(zip(TOPICS, (PAYLOADS[0], PAYLOADS[60], PAYLOADS[-1]), strict=True))
     labelled = [(words, labels[topic]) for words, topic in public_documents()]
-    learned = fit_reference(labelled, name="payloads", settings=ReferenceSettings(features="log-odds"))
+    learned = fit_reference(labelled, name="payloads", settings=LearningSettings(features="log-odds"))
     learned.save(folder / "home" / "references" / "payloads")
     Ledger.create(folder / "budget.ledger", budget=1e6)
     report = write_result(folder / "<img src=x onerror=top.canary=1>", PAYLOADS[0], PAYLOADS[60])

@@ -8,11 +8,11 @@ from typer.testing import CliRunner
 
 from letters import AUTHORS, rows, text, write
 from publius.cli import app
-from publius.cli.evaluate import progress_shown
+from publius.cli.console import progress_shown
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.calibration import Aim, Trial, conclude, search, to_be_had
 from publius.evaluation.statistics import Interval
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 
 
@@ -139,7 +139,7 @@ def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored):
         for a in AUTHORS
         for n in range(15)
     ]
-    fit_reference(public, name="toy", settings=ReferenceSettings(prototypes=2)).save(tmp_path / "reference")
+    fit_reference(public, name="toy", settings=LearningSettings(prototypes=2)).save(tmp_path / "reference")
     corpus = write(tmp_path / "corpus.jsonl", rows())
     call = [
         "calibrate", str(corpus), "--mechanism", "prototype,position", "--author-at-most", "0.9", "--topic-at-least",

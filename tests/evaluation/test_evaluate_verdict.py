@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from letters import AUTHORS, rows, text, write
 from publius.cli import app
 from publius.errors import DocumentError, PolicyError, UsageError
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 
 for module in ("sklearn", "matplotlib", "jinja2"):
@@ -168,7 +168,7 @@ def reference(place):
         for author in AUTHORS
         for n in range(15)
     ]
-    fit_reference(public, name="toy", settings=ReferenceSettings(prototypes=2)).save(folder)
+    fit_reference(public, name="toy", settings=LearningSettings(prototypes=2)).save(folder)
     return folder
 
 

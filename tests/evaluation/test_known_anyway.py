@@ -10,7 +10,7 @@ from publius.evaluation.originals import exact_success
 from publius.evaluation.protectors import Originals
 from publius.evaluation.rows import Protection
 from publius.evaluation.statistics import Interval
-from publius.evaluation.summary import Finding, Line
+from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.evaluation.verdict import authors_of
 from publius.noise.randomness import seeded_rng
 
@@ -93,18 +93,20 @@ def test_who_is_judged_beside_the_topic_knows_it_too():
     assert row.extra["told"] == pytest.approx([told] * 480, abs=1e-6)
 
     shown = {
-        knowing: Finding(
+        knowing: AdversaryResult(
             "originals", "author", Interval(P, P, P), 480 * P, 480, {}, (P,) * 480, (Q,) * 480,
             tuple(row.extra["told"]) if knowing else (), tuple(row.extra["told_blind"]) if knowing else (),
         )
         for knowing in (True, False)
     }  # fmt: skip
-    everybody = Finding("svm", "author", Interval(1, 1, 1), 480, 480, {}, (1.0,) * 480, (0.5,) * 480)
+    everybody = AdversaryResult("svm", "author", Interval(1, 1, 1), 480, 480, {}, (1.0,) * 480, (0.5,) * 480)
     facts = {"anyway": [0.5] * 480, "author_numbers": authors.tolist()}
 
     def answer(knowing):
         lines = (
-            Line(name, None, None, 1, None, None, 0.0, {(each.adversary, "author"): each}, None, None, None)
+            SummaryLine(
+                name, None, None, 1, None, None, 0.0, {(each.adversary, "author"): each}, None, None, None
+            )
             for name, each in (("prototype", shown[knowing]), ("clean", everybody))
         )
         return authors_of(*lines, facts, 0.05).answer

@@ -24,7 +24,7 @@ from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag, Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 
 WHERE = Protection("tight", 1.0, None, 0, 0.0, 0.0)
@@ -231,7 +231,7 @@ def test_whole_documents_against_brute_force_and_other_adversaries_in_small_expe
         for author in AUTHORS
         for n in range(15)
     ]
-    reference = fit_reference(public, name="toy", settings=ReferenceSettings(prototypes=4))
+    reference = fit_reference(public, name="toy", settings=LearningSettings(prototypes=4))
     mechanisms = [make_document_mechanism("prototype", reference, bound=bound) for bound in (1.0, 3.0, 6.0)]
     texts = [
         mechanisms[0].indices(

@@ -5,7 +5,7 @@ import pytest
 
 from publius.errors import DataError, UsageError
 from publius.evaluation.statistics import Interval
-from publius.evaluation.summary import Finding, Line
+from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.evaluation.verdict import FEWEST_JUDGED, Limits, authors_of, judge
 
 AUTHORS, EACH = 12, 40
@@ -35,12 +35,12 @@ def finding(name, shares, task="author", blind=BLIND, spread=0.03, **extra):
     value = float(np.mean(shares))
     interval = Interval(value, value - spread, value + spread)
     kept = (tuple(shares), (blind,) * len(shares)) if task == "author" else ((), ())
-    return Finding(name, task, interval, value * len(shares), len(shares), extra, *kept)
+    return AdversaryResult(name, task, interval, value * len(shares), len(shares), extra, *kept)
 
 
 def line(*findings, mechanism="tight", epsilon=1.0, bound=12.3):
     found = {(each.adversary, each.task): each for each in findings}
-    return Line(mechanism, epsilon, bound, 1, 0.5, 1.0, 2.0, found, None, None, None)
+    return SummaryLine(mechanism, epsilon, bound, 1, 0.5, 1.0, 2.0, found, None, None, None)
 
 
 def clean(share, **more):
@@ -122,7 +122,7 @@ def test_a_habit_is_no_evidence_of_anything():
     """He who always names one of the authors is right for all of that one's texts, and has learned nothing."""
     shares = np.array([float(number == 3) for number in FACTS["author_numbers"]])
     blind = (shares.sum() - shares) / (len(shares) - 1)
-    habit = Finding(
+    habit = AdversaryResult(
         "koppel", "author", Interval(BLIND, 0.05, 0.11), EACH, len(shares), {}, (*shares,), (shares * 1.0).tolist()
     )  # fmt: skip
     assert blind.max() < 0.1

@@ -101,7 +101,7 @@ def _explorer(folder: Path) -> None:
     corpus = _corpus(folder)
 
     def work() -> None:
-        run = web_run.Run("look", [], {}, rows_of, (corpus,))
+        run = web_run.WorkflowProcess("look", [], {}, rows_of, (corpus,))
         run.wait()
         assert run.result == {"returned": 4}, run.fault
 

@@ -47,9 +47,9 @@ def _every_promise(folder: Path) -> None:
         ctx = typer.Context(command, info_name=names[-1], obj=None)
         found = {key: each for key, each in keys_of(command, ctx).items() if key not in config.TYPED}
         section = dict.fromkeys(found, 1)
-        given = config.Given(Path(config.FILE), False, {}, {})
+        given = config.Configuration(Path(config.FILE), False, {}, {})
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(config.Given, "section", lambda self, ctx, said=section: dict(said))
+            patch.setattr(config.Configuration, "section", lambda self, ctx, said=section: dict(said))
             ctx.obj = given
             promises = {key for key, each in found.items() if each.name not in allowed}
             try:

@@ -51,7 +51,7 @@ class Mine(AbstractTextWriter):
 """
 
 
-def _written(folder: Path, *, unconfined: bool = False) -> tuple[run.Summary, set[str]]:
+def _written(folder: Path, *, unconfined: bool = False) -> tuple[run.WritingSummary, set[str]]:
     """A release, a public file beside a secret one, and what such a writer makes of them."""
     vectors = seeded_rng(20).standard_normal((len(WORDS), 8), np.float32)
     embeddings = Embeddings.from_arrays(WORDS, vectors, name="toy", tokenizer="word2vec")

@@ -13,7 +13,7 @@ from publius.evaluation import hindsight, signed
 from publius.evaluation.originals import exact_success
 from publius.evaluation.protectors import Originals
 from publius.evaluation.statistics import Interval, clopper_pearson
-from publius.evaluation.summary import Finding
+from publius.evaluation.summary import AdversaryResult
 from publius.noise.randomness import seeded_rng
 
 _AUTHORS = ["Ann"] * 3 + ["Ben"] * 3 + ["Cy"] * 3
@@ -46,7 +46,7 @@ def _measured_and_said(folder: Path) -> None:
     )
     assert (found["documents"], found["most"]) == (3, 3)
     interval = Interval(float(shares.mean()), 0.3, 0.7)
-    finding = Finding("originals", "author", interval, 5.0, 9, {"exact": True, "together": found})
+    finding = AdversaryResult("originals", "author", interval, 5.0, 9, {"exact": True, "together": found})
     said = dict(signed.together_rows(finding, 7.0))
     assert "per document" in said["one bag of an author"]
     assert "3 documents" in said["all bags of one author together"]

@@ -16,7 +16,7 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
-from publius.releases.watching import Watch
+from publius.releases.watching import FolderWatch
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from publius.vectors.embeddings import Embeddings
@@ -76,11 +76,11 @@ def _watched(folder: Path) -> None:
     toy = Embeddings.from_arrays(WORDS, vectors, name="toy", tokenizer="word2vec")
     plan = Plan(Laplace(toy, epsilon=2.0), Encoding(20, "unk", StopWords.load("none"), "word2vec"))
     ledger = Ledger.create(folder / "ledger", budget=100)
-    with Watch(inbox, folder / "out", plan, ledger, settle=0) as watch:
+    with FolderWatch(inbox, folder / "out", plan, ledger, settle=0) as watch:
         (event,) = watch.look()
     assert event.what == "refused", "a file outside of the folder was released"
     assert "--follow-links" in event.said[0]
-    with Watch(inbox, folder / "out", plan, ledger, settle=0, reading={"follow_links": True}) as watch:
+    with FolderWatch(inbox, folder / "out", plan, ledger, settle=0, reading={"follow_links": True}) as watch:
         assert [event.what for event in watch.look()] == ["released"]
 
 

@@ -7,7 +7,7 @@ import pytest
 from fences import Fence
 from publius.errors import UsageError
 from publius.evaluation import signed
-from publius.evaluation.runner import Request, Results
+from publius.evaluation.runner import EvaluationRequest, Results
 from publius.settings import DOCUMENT_LENGTH, EvaluationSettings
 
 
@@ -37,7 +37,7 @@ def _check(folder: Path) -> None:
 
 def _default_length(folder: Path) -> None:
     asked = EvaluationSettings(mechanisms=("prototype",), reference="any", bounds=(7.0,))
-    assert Request.of(asked).size == DOCUMENT_LENGTH
+    assert EvaluationRequest.of(asked).size == DOCUMENT_LENGTH
 
 
 def _all_texts(patch: pytest.MonkeyPatch) -> None:

@@ -150,7 +150,7 @@ def _believed(patch: pytest.MonkeyPatch) -> None:
 
 
 def _unchecked(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(obfuscate, "check_own_mechanism", lambda plan, settings: None)
+    patch.setattr(obfuscate, "check_own_mechanism", lambda plan, name, parameters: None)
 
 
 FENCES = (

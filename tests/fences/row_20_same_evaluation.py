@@ -12,7 +12,7 @@ from letters import rows, write
 from publius.errors import UsageError
 from publius.evaluation import runner
 from publius.evaluation.prepare import prepared
-from publius.evaluation.runner import Request
+from publius.evaluation.runner import EvaluationRequest
 from publius.settings import EvaluationSettings, ExperimenterSettings
 from released import toy_vectors
 
@@ -35,7 +35,7 @@ def _check(folder: Path) -> None:
 def _compare(folder: Path) -> None:
     toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
     own = "python:own_mechanism:Own"
-    request = Request.of(
+    request = EvaluationRequest.of(
         EvaluationSettings(
             mechanisms=(own,), embeddings="toy", epsilons=(2.0,), length=20, adversaries=("linear",)
         )

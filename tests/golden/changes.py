@@ -317,6 +317,12 @@ CHANGES: tuple[Change, ...] = (
         for key, now in (("exit", 3), ("json/verdict", "NO EVIDENCE"), ("json/reason", _too_few_texts))
     ),
     Change(
+        "commands/reconstruct no release",
+        "exit",
+        2,
+        "no such command: it is the writer ngram of publius write",
+    ),
+    Change(
         "commands/evaluate, fails",
         "json/size",
         40,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-from publius.audit.laws import LAWS, Case, Verdict, case_on, check_laws, verdict
+from publius.audit.laws import LAWS, LawVerdict, ToyInstance, case_on, check_laws, verdict
 from publius.audit.toy_vocabularies import World, worlds
 from publius.errors import PolicyError
 from publius.mechanisms.finite.base import AbstractFinite
@@ -37,7 +37,7 @@ def mechanism(request):
 @pytest.fixture
 def case(mechanism):
     world = World("duplicates", mechanism.embeddings, EPSILON)
-    return Case(lambda *given: made(mechanism.name, *given), world, mechanism, 2000, RunKey.seeded(1))
+    return ToyInstance(lambda *given: made(mechanism.name, *given), world, mechanism, 2000, RunKey.seeded(1))
 
 
 def made(name, embeddings, epsilon):
@@ -46,7 +46,7 @@ def made(name, embeddings, epsilon):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_law(case, law):
-    assert verdict(law, case) == Verdict(law, "duplicates", None)
+    assert verdict(law, case) == LawVerdict(law, "duplicates", None)
 
 
 def test_documents_are_drawn_together_and_each_as_if_alone(mechanism):

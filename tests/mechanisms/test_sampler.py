@@ -16,7 +16,7 @@ SIZE = 700
 @pytest.fixture(scope="module")
 def rows():
     vectors = seeded_rng(1).standard_normal((SIZE, 12)).astype(np.float32)
-    return inverse.Rows(distances(vectors, Euclidean()), np.full(SIZE, 1 / SIZE), 2.0)
+    return inverse.RowLaw(distances(vectors, Euclidean()), np.full(SIZE, 1 / SIZE), 2.0)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def by_definition(draws, words, uniforms):
 @pytest.mark.parametrize("floor", [0.0, 0.1])
 @pytest.mark.parametrize("truncation", [np.inf, 4.0])
 def test_the_fast_draw_is_the_definition(rows, batch, floor, truncation):
-    draws = inverse.Inverse(inverse.Rows(rows.distances, rows.prior, rows.scale, truncation, floor))
+    draws = inverse.Inverse(inverse.RowLaw(rows.distances, rows.prior, rows.scale, truncation, floor))
     words, uniforms = batch
     np.testing.assert_array_equal(
         draws.draw(words, uniforms)[:400], by_definition(draws, words[:400], uniforms[:400])

@@ -11,7 +11,7 @@ from publius.cli import app
 from publius.distances.metrics import Euclidean
 from publius.errors import UsageError
 from publius.mechanisms import comparison
-from publius.mechanisms.comparison import Target, compare, draw_curves, find_dial
+from publius.mechanisms.comparison import ComparisonTarget, compare, draw_curves, find_dial
 from publius.mechanisms.finite.prior import read_prior
 from publius.mechanisms.registry import make_mechanism
 from publius.mechanisms.word_outcomes import binomial_interval, distortion, outcomes
@@ -53,7 +53,7 @@ def test_a_word_outside_the_vocabulary_is_refused(embeddings):
         outcomes(make_mechanism("laplace", embeddings, epsilon=1.0), "zebra")
 
 
-@pytest.mark.parametrize("target", [Target(unchanged=0.6), Target(mean_distance=1.2)])
+@pytest.mark.parametrize("target", [ComparisonTarget(unchanged=0.6), ComparisonTarget(mean_distance=1.2)])
 def test_every_mechanism_reaches_the_target(embeddings, target):
     names = ["laplace", "exponential", "repaired-tight", "projected-exponential", "truncated-exponential"]
     for row in compare(names, embeddings, target, np.arange(60), draws=60):
@@ -64,18 +64,22 @@ def test_every_mechanism_reaches_the_target(embeddings, target):
 
 
 def test_a_refused_mechanism_is_a_row_with_the_reason(embeddings):
-    rows = compare(["tight"], embeddings, Target(unchanged=0.05), np.arange(60))
+    rows = compare(["tight"], embeddings, ComparisonTarget(unchanged=0.05), np.arange(60))
     assert rows[0].epsilon is None
     assert "negative" in rows[0].refused
 
 
 def test_each_mechanism_gets_the_options_it_takes(embeddings):
     rows = compare(
-        ["laplace", "projected-laplace"], embeddings, Target(unchanged=0.5), np.arange(20), project=4
+        ["laplace", "projected-laplace"],
+        embeddings,
+        ComparisonTarget(unchanged=0.5),
+        np.arange(20),
+        project=4,
     )
     assert [row.mechanism for row in rows] == ["laplace", "projected-laplace"]
     with pytest.raises(UsageError, match="none of these mechanisms takes floor"):
-        compare(["laplace"], embeddings, Target(unchanged=0.5), np.arange(20), floor=0.1)
+        compare(["laplace"], embeddings, ComparisonTarget(unchanged=0.5), np.arange(20), floor=0.1)
 
 
 def test_find_dial_solves_steep_and_flat_curves():
@@ -98,7 +102,9 @@ def test_a_target_below_the_border_of_existence_ends_below_it_soon():
 
 
 def test_curves_are_drawn_and_equal_each_time(embeddings, tmp_path):
-    rows = compare(["exponential", "laplace"], embeddings, Target(unchanged=0.5), np.arange(20), curve=True)
+    rows = compare(
+        ["exponential", "laplace"], embeddings, ComparisonTarget(unchanged=0.5), np.arange(20), curve=True
+    )
     assert len(rows[0].curve) == 7
     for name in ("a.svg", "b.svg"):
         draw_curves(rows, tmp_path / name, "toy")
@@ -190,7 +196,7 @@ def test_distances_of_the_words_are_computed_once(monkeypatch, kept):
             asked.append(len(a))
         return whole(self, a, b)
 
-    target = Target(unchanged=0.5)
+    target = ComparisonTarget(unchanged=0.5)
     names = ["exponential", "truncated-exponential"]
     expected = compare(names, embeddings, target, words)
     monkeypatch.setattr(comparison, "_KEPT_BYTES", kept)

@@ -15,8 +15,8 @@ from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.run_folder import WorkingFolder
 from publius.releases.plugins.task import protect_files
-from publius.releases.reconstruction.language_model import NGramModel
-from publius.releases.reconstruction.likeliest_order import log_probability, order_words
+from publius.releases.writing.language_model import NGramModel
+from publius.releases.writing.likeliest_order import log_probability, order_words
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence

@@ -20,7 +20,7 @@ from publius.releases.tables import protect_table
 from publius.releases.writers import Layout
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag, drawn_json
-from publius.vectors.learning.aspects import ReferenceSettings as FitSettings
+from publius.vectors.learning.aspects import LearningSettings as FitSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.topic_metric import files_sha256

@@ -12,7 +12,7 @@ from publius.documents.corpus import open_corpus
 from publius.errors import BudgetError, DocumentError, PolicyError, UsageError
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Charge, Ledger
-from publius.releases.engines import AbstractEngine, Outcome, protect_corpus
+from publius.releases.engines import AbstractEngine, EngineResult, protect_corpus
 from publius.releases.engines.local import LocalEngine
 from publius.releases.engines.run_folder import working_path
 from publius.releases.plan import Experiment, Plan
@@ -196,7 +196,7 @@ def test_an_engine_of_ones_own_need_not_be_a_cluster(corpus, plan, tmp_path):
                     tally += counted
                     for result in results:
                         writer.write(result)
-            return Outcome(tally, ())
+            return EngineResult(tally, ())
 
     protect_corpus(corpus, plan, tmp_path / "own", engine=Plain())
     protect_corpus(corpus, plan, tmp_path / "local", format="csv")

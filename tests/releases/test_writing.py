@@ -20,11 +20,11 @@ from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan
-from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing import run
 from publius.releases.writing.confinement import confine
 from publius.releases.writing.exemplar import FEWEST, PASSAGE, passages
 from publius.releases.writing.llm import fault_of, prompt
+from publius.releases.writing.released_bags import ReleasedBag
 from publius.settings import ReleaseSettings, WritingSettings
 from publius.text.bag import Bag
 from publius.text.character_grams import character_grams

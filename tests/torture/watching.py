@@ -16,7 +16,7 @@ from pathlib import Path
 from publius.audit.outcomes import Findings, violations
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
-from publius.releases.watching import RECORD, Watch, record_folder
+from publius.releases.watching import RECORD, FolderWatch, record_folder
 from torture import bench
 from torture.children import run_child
 
@@ -68,7 +68,9 @@ class Place:
     def _watch(self, kill_at):
         if kill_at is not None:
             die_before_step(kill_at)
-        with Watch(self.inbox, self.output, bench.plan(), Ledger(self.ledger.path), settle=0.01) as watch:
+        with FolderWatch(
+            self.inbox, self.output, bench.plan(), Ledger(self.ledger.path), settle=0.01
+        ) as watch:
             while True:
                 for event in watch.look():
                     if event.what != "released":

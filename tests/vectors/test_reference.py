@@ -8,7 +8,7 @@ import pytest
 
 from publius.errors import DataError, EmbeddingError, UsageError
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.clusters import clusters
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.prototypes import GRID, on_grid
@@ -133,7 +133,7 @@ def test_too_little_to_learn_from_is_refused(documents):
 @pytest.mark.parametrize("settings", [{"features": "magic"}, {"dimension": 0}, {"saturation": float("nan")}])
 def test_settings_that_do_not_exist_are_refused(settings):
     with pytest.raises(UsageError):
-        ReferenceSettings(**settings)
+        LearningSettings(**settings)
 
 
 def test_texts_without_labels_keep_the_meaning_only():

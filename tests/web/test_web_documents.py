@@ -19,7 +19,7 @@ from publius.vectors.learning import reference as reference_store
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.topic_metric import files_sha256
 from publius.web import answers, document_answers, requests
-from publius.web.references import References
+from publius.web.references import ReferenceCache
 from references import fitted, public_documents
 from web_service import CANARY, fault, service
 
@@ -268,7 +268,7 @@ def test_a_reference_is_opened_once(home, learned, monkeypatch):
     opened = []
     load = Reference.load
     monkeypatch.setattr(Reference, "load", lambda name: opened.append(name) or load(name))
-    found, references = [], References()
+    found, references = [], ReferenceCache()
     threads = [threading.Thread(target=lambda: found.append(references.get("toy"))) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -281,14 +281,14 @@ def test_a_reference_is_opened_once(home, learned, monkeypatch):
 
 def test_what_opens_a_reference_has_a_lane_of_its_own(embeddings, home, tmp_path, learned):
     from publius.web.app import _Service
-    from publius.web.guards.limits import Limits
+    from publius.web.guards.limits import ServerLimits
     from publius.web.queues import Work
     from publius.web.state import State
     from publius.web.views.outcomes import outcomes as view
 
     learned.save(home / "references" / "toy")
     state = State(embeddings, releases=tmp_path)
-    running, asked = _Service(state, Limits(), Work()), requests.Outcomes(text="judge", **ASKED)
+    running, asked = _Service(state, ServerLimits(), Work()), requests.Outcomes(text="judge", **ASKED)
     assert running._lane(view, asked) is running._opening
     state.plan(asked)
     assert running._lane(view, asked) is running._quick
@@ -296,7 +296,7 @@ def test_what_opens_a_reference_has_a_lane_of_its_own(embeddings, home, tmp_path
 
 def test_without_packaged_vectors_there_are_no_themes(monkeypatch, home):
     monkeypatch.setattr("publius.web.references.package_installed", lambda: False)
-    assert References().listing() == []
+    assert ReferenceCache().listing() == []
     assert reference_store.stored_reference_names() == []
 
 

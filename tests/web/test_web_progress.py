@@ -30,7 +30,7 @@ from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.clusters import clusters
 from publius.vectors.learning.reference import make_themes
 from publius.web import answers
-from publius.web.mechanism_cache import Kept
+from publius.web.mechanism_cache import Cache
 from publius.web.views import outcomes as outcomes_view
 from references import fitted
 from web_service import TEXT, fault, service
@@ -164,7 +164,7 @@ def test_time_left_is_told_only_where_it_is_known(monkeypatch):
 
 
 def test_who_stops_making_a_thing_stops_nobody_else():
-    kept, begun, go = Kept(2), threading.Event(), threading.Event()
+    kept, begun, go = Cache(2), threading.Event(), threading.Event()
     first, second, third = Watch(), Watch(), Watch()
     found = {}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from publius.web.guards.limits import Limits
+from publius.web.guards.limits import ServerLimits
 from publius.web.guards.security import Guard
 from web_service import CANARY, PORT, TOKEN, fault, service
 
@@ -11,7 +11,7 @@ HOST = f"127.0.0.1:{PORT}"
 
 @pytest.fixture(scope="module")
 def client(embeddings, tmp_path_factory):
-    with service(embeddings, tmp_path_factory.mktemp("web"), limits=Limits(body_bytes=2000)) as client:
+    with service(embeddings, tmp_path_factory.mktemp("web"), limits=ServerLimits(body_bytes=2000)) as client:
         yield client
 
 
@@ -156,7 +156,7 @@ def test_a_slow_body_is_cut_off(embeddings, tmp_path):
             "path": "/",
             "headers": [(b"content-type", b"application/json")],
         }
-        await LimitedBody(None, Limits(body_seconds=0.05))(scope, never, send)
+        await LimitedBody(None, ServerLimits(body_seconds=0.05))(scope, never, send)
         return sent[0]
 
     assert anyio.run(scenario)["status"] == 408
@@ -244,5 +244,5 @@ def test_a_length_that_is_no_size_is_refused_or_read(length):
     from publius.web.guards.body import LimitedBody
 
     headers = [(b"content-length", length), (b"content-type", b"application/json")]
-    refusal = LimitedBody(None, Limits())._refusal({"headers": headers})
+    refusal = LimitedBody(None, ServerLimits())._refusal({"headers": headers})
     assert (refusal is None) == (length.strip(b"0") in (b"9", b""))

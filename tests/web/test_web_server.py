@@ -20,9 +20,9 @@ import pytest
 from publius.cli import explore as command
 from publius.errors import StorageError, UsageError
 from publius.files import remove_leftovers
-from publius.web.guards.limits import Limits
+from publius.web.guards.limits import ServerLimits
 from publius.web.guards.lingering import LingeringTransport
-from publius.web.mechanism_cache import Kept, Mechanisms
+from publius.web.mechanism_cache import Cache, MechanismCache
 from publius.web.queues import BusyError, Lane
 from publius.web.reports import Reports
 from publius.web.server import listening_socket, new_token
@@ -43,7 +43,7 @@ def test_a_lane_runs_so_many_at_once():
         running.pop()
 
     async def scenario():
-        lane = Lane(2, Limits())
+        lane = Lane(2, ServerLimits())
         await asyncio.gather(*(lane.run(work) for _ in range(20)))
 
     asyncio.run(scenario())
@@ -55,7 +55,7 @@ def test_a_view_that_ends_an_iteration_keeps_nobody_waiting():
     """A future holds no StopIteration: the one who asked, and all after him, would wait for ever."""
 
     async def scenario():
-        lane = Lane(1, Limits(waiting_seconds=5))
+        lane = Lane(1, ServerLimits(waiting_seconds=5))
         with pytest.raises(RuntimeError, match="an iteration ended"):
             await asyncio.wait_for(lane.run(next, iter(())), 5)
         return await asyncio.wait_for(lane.run(abs, -7), 5)
@@ -67,7 +67,7 @@ def test_a_full_queue_is_refused():
     gate = threading.Event()
 
     async def scenario():
-        lane = Lane(1, Limits(waiting=2, waiting_seconds=5))
+        lane = Lane(1, ServerLimits(waiting=2, waiting_seconds=5))
         calls = [asyncio.create_task(lane.run(gate.wait)) for _ in range(4)]
         await asyncio.sleep(0.05)
         gate.set()
@@ -82,7 +82,7 @@ def test_a_turn_that_does_not_come_is_refused():
     gate = threading.Event()
 
     async def scenario():
-        lane = Lane(1, Limits(waiting_seconds=0.05))
+        lane = Lane(1, ServerLimits(waiting_seconds=0.05))
         first = asyncio.create_task(lane.run(gate.wait))
         await asyncio.sleep(0.01)
         with pytest.raises(BusyError, match="too long"):
@@ -95,7 +95,7 @@ def test_a_turn_that_does_not_come_is_refused():
 
 def test_an_error_that_nobody_waits_for_is_not_logged(caplog):
     async def scenario():
-        lane = Lane(1, Limits())
+        lane = Lane(1, ServerLimits())
         call = asyncio.create_task(lane.run(lambda: time.sleep(0.05) or 1 / 0))
         await asyncio.sleep(0.01)
         call.cancel()
@@ -109,7 +109,7 @@ def test_an_error_that_nobody_waits_for_is_not_logged(caplog):
 
 
 def test_mechanisms_are_kept_and_made_once(embeddings):
-    kept = Mechanisms(embeddings)
+    kept = MechanismCache(embeddings)
     found = []
     threads = [threading.Thread(target=lambda: found.append(kept.get("exponential", 1.5))) for _ in range(8)]
     for thread in threads:
@@ -124,12 +124,12 @@ def test_mechanisms_are_kept_and_made_once(embeddings):
 
 
 def test_only_so_many_are_kept(embeddings):
-    kept = Mechanisms(embeddings)
+    kept = MechanismCache(embeddings)
     for number in range(30):
         kept.get("vickrey", 1.0 + number)
     assert len(kept._quick) == 8
     assert kept.is_ready("vickrey", 30.0, "euclidean")
-    few = Kept(2)
+    few = Cache(2)
     for key in ("a", "b", "a", "c"):
         few.get((key,), list)
     assert [(key,) in few for key in "abc"] == [True, False, True]
@@ -139,7 +139,7 @@ def test_what_takes_too_long_is_not_offered(embeddings):
     class Large:
         size, dimension = 400_000, 50
 
-    kept = Mechanisms(Large())
+    kept = MechanismCache(Large())
     assert kept.unsuitable("laplace") is None
     assert kept.unsuitable("vickrey") is None
     assert "takes too long" in kept.unsuitable("exponential")
@@ -438,7 +438,7 @@ def test_what_is_thrown_away_is_limited():
 
     async def scenario():
         wire, ended = Wire(), []
-        transport = LingeringTransport(wire, Limits(drained_bytes=10), lambda: ended.append(1))
+        transport = LingeringTransport(wire, ServerLimits(drained_bytes=10), lambda: ended.append(1))
         transport.close()
         transport.close()
         transport.throw_away(b"x" * 10)
@@ -446,10 +446,10 @@ def test_what_is_thrown_away_is_limited():
         transport.throw_away(b"x")
         assert wire.closed == 1
         slow = Wire()
-        LingeringTransport(slow, Limits(drained_seconds=0.01), lambda: None).close()
+        LingeringTransport(slow, ServerLimits(drained_seconds=0.01), lambda: None).close()
         deaf = Wire()
         deaf.unread = 7
-        LingeringTransport(deaf, Limits(drained_seconds=0.01), lambda: None).close()
+        LingeringTransport(deaf, ServerLimits(drained_seconds=0.01), lambda: None).close()
         await asyncio.sleep(0.2)
         assert (slow.closed, slow.aborted, deaf.aborted) == (1, 0, 1)
 

@@ -15,8 +15,8 @@ from publius.evaluation.steps.questions import ON_PAGE
 from publius.noise.randomness import seeded_rng
 from publius.releases.signoff import verify
 from publius.web import start_answers
-from publius.web.guards.limits import Limits
-from publius.web.run import Stage
+from publius.web.guards.limits import ServerLimits
+from publius.web.run import StepProgress
 from references import fitted
 from web_service import CANARY, fault, service
 
@@ -55,7 +55,7 @@ def temporary(tmp_path, monkeypatch):
 
 @pytest.fixture
 def client(embeddings, tmp_path, temporary):
-    with service(embeddings, tmp_path, limits=Limits(upload_bytes=2**20)) as found:
+    with service(embeddings, tmp_path, limits=ServerLimits(upload_bytes=2**20)) as found:
         yield found
     assert list(temporary.iterdir()) == []  # nothing of the texts is left when the explorer ends
 
@@ -175,7 +175,7 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp
 def test_the_time_left_is_that_of_the_parts_done(monkeypatch):
     now = [100.0]
     monkeypatch.setattr("publius.web.run.time.monotonic", lambda: now[0])
-    stage = Stage("release", "publius obfuscate", state="running", began=90.0)
+    stage = StepProgress("release", "publius obfuscate", state="running", began=90.0)
 
     def after(seconds, *said):
         now[0] += seconds

@@ -17,7 +17,7 @@ import pytest
 from publius.privacy.ledger import Ledger
 from publius.web import answers
 from publius.web.app import make_app
-from publius.web.guards.limits import Limits
+from publius.web.guards.limits import ServerLimits
 from publius.web.state import State
 from toy import WORDS, sentence
 from web_service import CANARY, fault, service
@@ -92,7 +92,7 @@ def test_a_bad_line_is_said_and_costs_no_other(free, capfd, caplog):
 
 
 def test_a_line_beyond_the_limit_is_passed_over(embeddings, tmp_path):
-    with service(embeddings, tmp_path, limits=Limits(line_bytes=1000)) as client:
+    with service(embeddings, tmp_path, limits=ServerLimits(line_bytes=1000)) as client:
         lines = found(
             ask(client, document(0), document(1, text="a" * 5000), document(2, text="a" * 999), document(3))
         )
@@ -149,7 +149,7 @@ def test_the_guards_stand_before_it(free):
 
 def test_more_than_the_limit_ends_the_stream_after_what_came(embeddings, tmp_path):
     content = body(*map(document, range(20)))
-    limits = Limits(stream_bytes=len(body(*map(document, range(5)))) + 100)
+    limits = ServerLimits(stream_bytes=len(body(*map(document, range(5)))) + 100)
     with service(embeddings, tmp_path, limits=limits) as client:
         lines = found(client.post("/v1/stream", content=iter([content]), headers=KIND))
     assert [each["id"] for each in lines[:-1]] == [f"d{i}" for i in range(5)]
@@ -174,7 +174,7 @@ def client(embeddings, tmp_path, book):
 @pytest.mark.parametrize("batch", [1, 4, 64])
 def test_a_spent_budget_ends_the_stream_at_its_line(embeddings, tmp_path, book, batch, part):
     """However lines are held together: what leaves is decided by the budget alone, and nothing else is debited."""
-    with service(embeddings, tmp_path, ledger=book, limits=Limits(part_bytes=part)) as client:
+    with service(embeddings, tmp_path, ledger=book, limits=ServerLimits(part_bytes=part)) as client:
         lines = found(
             ask(client, *[document(i, subject="a") for i in range(9)], choice={**CHOICE, "batch": batch})
         )
@@ -396,7 +396,7 @@ def test_who_does_not_read_is_left_and_nothing_more_is_drawn_for_him(embeddings,
         if len(sent) > 3:
             await asyncio.sleep(60)
 
-    asyncio.run(scripted(embeddings, tmp_path, Limits(stream_seconds=0.2), messages, send))
+    asyncio.run(scripted(embeddings, tmp_path, ServerLimits(stream_seconds=0.2), messages, send))
     assert len(sent) == 4
     assert all(
         message.get("more_body", True) for message in sent
@@ -412,7 +412,7 @@ def test_who_sends_nothing_is_told(embeddings, tmp_path):
 
     for messages, status in (([], 408), ([body(choice={})], 408), ([body(*map(document, range(5)))], 200)):
         sent.clear()
-        asyncio.run(scripted(embeddings, tmp_path, Limits(stream_seconds=0.2), messages, send))
+        asyncio.run(scripted(embeddings, tmp_path, ServerLimits(stream_seconds=0.2), messages, send))
         assert sent[0]["status"] == status
         assert sent[-1]["more_body" if status == 200 else "type"] in (False, "http.response.body")
     lines = b"".join(message.get("body", b"") for message in sent).splitlines()
@@ -421,7 +421,7 @@ def test_who_sends_nothing_is_told(embeddings, tmp_path):
 
 
 def test_only_so_many_streams_at_once(embeddings, tmp_path):
-    with service(embeddings, tmp_path, limits=Limits(streams=0)) as client:
+    with service(embeddings, tmp_path, limits=ServerLimits(streams=0)) as client:
         assert fault(ask(client, document(1)))[:2] == (503, 74)
 
 

@@ -13,7 +13,7 @@ from publius.mechanisms.registry import MECHANISMS, make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.text.bag import Bag
 from publius.web import answers
-from publius.web.mechanism_cache import Mechanisms
+from publius.web.mechanism_cache import MechanismCache
 from toy import WORDS
 from web_service import OTHER, TEXT, service
 
@@ -290,7 +290,7 @@ def test_exact_curves_rise_and_are_exact(client, embeddings):
 def test_exact_points_are_those_of_the_mechanism(client, embeddings, name):
     """At the scale of a rung, with one word."""
     found = ask(client, "curve", text="river", length=1, mechanisms=[name])["curves"][0]
-    mechanisms = Mechanisms(embeddings).ladder(name, "euclidean")
+    mechanisms = MechanismCache(embeddings).ladder(name, "euclidean")
     assert len(found["points"]) == len(mechanisms)
     for point, mechanism in zip(found["points"], mechanisms, strict=True):
         rows = np.exp(mechanism.log_probabilities(np.array([0])))[0]

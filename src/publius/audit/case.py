@@ -1,4 +1,4 @@
-"""What refutes a claim, stored so that anybody can try it again in seconds."""
+"""Cases that refute a claim, stored so that anybody can try them again in seconds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PROCESSES: Final = 5
 @final
 @dataclass(frozen=True)
 class Case:
-    """What refutes a claim: two inputs and an event, with all that it takes to try them again.
+    """A refutation of a claim: two inputs and an event, with all that it takes to try them again.
 
     Attributes:
         kind: "ratio" (judged by draws), "exact" (by what it states), "unknown" (a word of no vocabulary comes back),
@@ -160,7 +160,7 @@ def lower_bound(
 
 
 def counted(look: Look, outputs: Iterable[Output]) -> Counter[Output]:
-    """What ``look`` shows of outputs, counted."""
+    """Count the values that ``look`` shows of outputs."""
     found: Counter[Output] = Counter()
     for output, count in (outputs if isinstance(outputs, Counter) else Counter(outputs)).items():
         found[seen(look, output)] += count

@@ -1,4 +1,4 @@
-"""What a checkout of the source has beside the package, and an installation has not: broken versions and hard cases.
+"""The broken versions and hard cases that a checkout of the source has beside the package, and an installation has not.
 
 They lie in ``tests/audit``, which is found beside this file's own folder ``src`` and nowhere else: neither the working
 folder nor PYTHONPATH has a say in what an audit runs.

@@ -1,4 +1,4 @@
-"""What a mechanism claims of itself, and how far apart two of its inputs are by that claim."""
+"""Claims of a mechanism, and how far apart two of its inputs are by them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOST_MATCHED: Final = 120
 @final
 @dataclass(frozen=True)
 class Claim:
-    """What a mechanism says of itself: ln of the ratio is at most ``epsilon`` times d, or at most ``bound``.
+    """A mechanism's claim: ln of the ratio is at most ``epsilon`` times d, or at most ``bound``.
 
     Attributes:
         unit: what it protects at a time: a word, a sequence or a bag of ``size`` words, a text (a document), or all

@@ -1,4 +1,4 @@
-"""What is audited: the implementation as a record of replaceable parts.
+"""The implementation under audit: a record of replaceable parts.
 
 The genuine one is Publius itself; a broken version replaces one part, so that a check that catches it is shown to
 look at that part.
@@ -45,7 +45,7 @@ class Search(Protocol):
 
 
 class Taker(Protocol):
-    """What counts the rows of a file: what `publius.documents.parquet_limits.Allowance` offers."""
+    """Counts the rows of a file: the part of `publius.documents.parquet_limits.Allowance` that is audited."""
 
     def take(self, values: dict[str, object], /) -> None:
         """Count a row or refuse it."""
@@ -53,7 +53,7 @@ class Taker(Protocol):
 
 
 class Writer(Protocol):
-    """What writes releases: what `publius.releases.writers.AbstractWriter` offers."""
+    """Writes releases: the part of `publius.releases.writers.AbstractWriter` that is audited."""
 
     def __enter__(self) -> Self: ...
 
@@ -67,7 +67,7 @@ class Writer(Protocol):
 
 
 class Account(Protocol):
-    """What a ledger says of a document."""
+    """A document's entry in a ledger."""
 
     @property
     def spent(self) -> Fraction:
@@ -76,7 +76,7 @@ class Account(Protocol):
 
 
 class Spender(Protocol):
-    """What `publius.privacy.ledger.Ledger` offers to a release."""
+    """The part of `publius.privacy.ledger.Ledger` that a release uses."""
 
     def spend(self, charges: Sequence[Charge], *, token: str | None = None) -> bool:
         """Debit all or refuse."""

@@ -40,7 +40,7 @@ Maker = Callable[[Embeddings, float], Kernel]
 
 @final
 @dataclass(frozen=True)
-class Case:
+class ToyInstance:
     """A mechanism on a toy vocabulary, with words and noise to try.
 
     Attributes:
@@ -68,7 +68,7 @@ class Case:
         return self.mechanism.noise(count, self.key.rng(name))
 
 
-def _guarantee(case: Case) -> str | None:
+def _guarantee(case: ToyInstance) -> str | None:
     mechanism = case.mechanism
     promised: Any = mechanism.guarantee
     if not isinstance(promised, Guarantee):
@@ -90,7 +90,7 @@ def _guarantee(case: Case) -> str | None:
     )
 
 
-def _noise(case: Case) -> str | None:
+def _noise(case: ToyInstance) -> str | None:
     first = case.noise()
     if not isinstance(first, np.ndarray) or first.ndim != 2 or len(first) != _WORDS:
         return f"noise must have one row a word, shape ({_WORDS}, k), not {np.shape(first)}"
@@ -102,7 +102,7 @@ def _noise(case: Case) -> str | None:
     return None
 
 
-def _outputs(case: Case) -> str | None:
+def _outputs(case: ToyInstance) -> str | None:
     outputs = case.mechanism.apply(case.words, case.noise())
     if outputs.shape != case.words.shape or not np.issubdtype(outputs.dtype, np.integer):
         return f"apply must give one index a word, not {outputs.dtype} of shape {outputs.shape}"
@@ -112,7 +112,7 @@ def _outputs(case: Case) -> str | None:
     return None if empty.shape == (0,) else f"for no word apply gave an array of shape {empty.shape}"
 
 
-def _deterministic(case: Case) -> str | None:
+def _deterministic(case: ToyInstance) -> str | None:
     words, noise = case.words.copy(), case.noise()
     kept = noise.copy()
     apply = case.mechanism.apply
@@ -132,7 +132,7 @@ def _deterministic(case: Case) -> str | None:
     return None
 
 
-def _bounded(case: Case) -> str | None:
+def _bounded(case: ToyInstance) -> str | None:
     mechanism, vectors = case.mechanism, case.world.embeddings.vectors
     bounds = mechanism.epsilon * mechanism.metric.pairwise(vectors, vectors)
     stated = getattr(mechanism, "log_probabilities", None)
@@ -158,7 +158,7 @@ def _bounded(case: Case) -> str | None:
     return None
 
 
-def _fixed(case: Case) -> str | None:
+def _fixed(case: ToyInstance) -> str | None:
     for name in ("embeddings", "metric", "epsilon"):
         try:
             setattr(case.mechanism, name, getattr(case.mechanism, name))
@@ -168,7 +168,7 @@ def _fixed(case: Case) -> str | None:
     return None
 
 
-def _copied(case: Case) -> str | None:
+def _copied(case: ToyInstance) -> str | None:
     try:
         copy = pickle.loads(pickle.dumps(case.mechanism))  # noqa: S301  # what was pickled in this line
     except Exception as error:  # whatever the class raises is the finding
@@ -180,7 +180,7 @@ def _copied(case: Case) -> str | None:
     return None
 
 
-def _epsilons(case: Case) -> str | None:
+def _epsilons(case: ToyInstance) -> str | None:
     for bad in _BAD:
         try:
             case.make(case.world.embeddings, bad)  # type: ignore[arg-type]  # that is the question
@@ -214,8 +214,8 @@ LAWS: Final = MappingProxyType(
 
 @final
 @dataclass(frozen=True)
-class Verdict:
-    """What a law says of a mechanism on a vocabulary: ``reason`` is what is wrong, None where it holds."""
+class LawVerdict:
+    """Whether a mechanism on a vocabulary keeps a law: ``reason`` is the fault, None where it holds."""
 
     law: str
     vocabulary: str
@@ -232,22 +232,22 @@ def toy_worlds() -> list[World]:
     return [pair_world(), sharp_world(), *worlds(6, dimensions=(1, 2, 6), words=(8, 12))]
 
 
-def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1) -> Case:
+def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1) -> ToyInstance:
     """The mechanism on ``world``, ready to be checked; raises what making it raises."""
-    return Case(make, world, make(world.embeddings, world.epsilon), samples, RunKey.seeded(seed))
+    return ToyInstance(make, world, make(world.embeddings, world.epsilon), samples, RunKey.seeded(seed))
 
 
-def verdict(law: str, case: Case) -> Verdict:
-    """What ``law`` says of ``case``; an exception of the class's own is a reason."""
+def verdict(law: str, case: ToyInstance) -> LawVerdict:
+    """Try ``law`` on ``case``; an exception of the class's own is a reason."""
     try:
         reason = LAWS[law](case)
     except Exception as error:  # whatever the class raises is the finding
         detail = f": {error}" if isinstance(error, PubliusError) else ""
         reason = f"it raised {type(error).__name__}{detail}"
-    return Verdict(law, case.world.name, reason)
+    return LawVerdict(law, case.world.name, reason)
 
 
-def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[Verdict]:
+def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:
     """Every law on every toy vocabulary that the mechanism takes.
 
     A vocabulary or an epsilon may be refused with `PolicyError`, as tight constraints do, but not all of them: the

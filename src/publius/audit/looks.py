@@ -74,7 +74,7 @@ def holds(output: Output, word: str) -> bool:
 
 
 def seen(look: Look, output: Output) -> Output:
-    """What ``look`` shows of ``output``."""
+    """The value that ``look`` shows of ``output``."""
     kind = look[0]
     if kind == "output":
         return output
@@ -99,7 +99,7 @@ def seen(look: Look, output: Output) -> Output:
 
 
 def looks(x: Counter[Output], y: Counter[Output]) -> list[Look]:
-    """What is worth looking at, by outputs for two inputs."""
+    """The looks worth testing, by outputs for two inputs."""
     found: list[Look] = [WHOLE, ("characters",), ("capitals",)]
     every = [*x, *y]
     words: list[Counter[str]] = [Counter(), Counter()]

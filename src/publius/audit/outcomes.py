@@ -1,4 +1,4 @@
-"""What a check found: one record, whatever was checked.
+"""The result of a check: one record, whatever was checked.
 
 Every check passes when its statistic is at most its threshold. Three kinds of statistic occur:
 
@@ -68,7 +68,7 @@ def _finite(value: float) -> float | None:
 @final
 @dataclass(frozen=True)
 class Findings:
-    """What one piece of an audit found: checks, and figures for the report by name."""
+    """Results of one piece of an audit: checks, and figures for the report by name."""
 
     checks: tuple[Check, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

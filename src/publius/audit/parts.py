@@ -1,4 +1,4 @@
-"""What an audit consists of: independent pieces, each run, recorded and resumed on its own."""
+"""The pieces of an audit: independent, each run, recorded and resumed on its own."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LINE = 10  # up to this dimension a draw says little about the scale
 @final
 @dataclass(frozen=True)
 class Context:
-    """What every piece is given.
+    """Inputs that every piece is given.
 
     Attributes:
         subject: the implementation, with the mechanism that is audited on small vocabularies.

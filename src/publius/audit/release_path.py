@@ -314,7 +314,7 @@ def check_marked(subject: Subject, key: RunKey) -> Check:
 
 
 def check_refusals(subject: Subject) -> Check:
-    """What would break the promise is refused: unknown words that pass, an epsilon that is no number."""
+    """Check that a broken promise is refused: unknown words that pass, an epsilon that is no number."""
     embeddings = toy_embeddings()
     attempts: list[Callable[[], object]] = [
         lambda: make_plan(subject, embeddings, 1.0, 5, unknown="keep"),

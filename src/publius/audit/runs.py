@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -20,6 +20,7 @@ from publius.audit.outcomes import Check, Findings
 from publius.audit.parts import Context, Piece, pieces
 from publius.errors import DataError
 from publius.files import AnyPath, read_bytes_limited, write_file
+from publius.files.progress import Progress, unheard
 from publius.files.workers import spawning
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.registry import make_mechanism
@@ -27,14 +28,13 @@ from publius.noise.randomness import RunKey
 from publius.releases.engines.worker_pool import end_with_parent
 from publius.vectors.embeddings import Embeddings
 
-Progress = Callable[[int, int, str], None]
 """Pieces done, pieces in all, what was just finished."""
 
 
 @final
 @dataclass(frozen=True)
-class Request:
-    """What to audit: everything that an audit's result depends on.
+class AuditRequest:
+    """The subject of an audit: everything that its result depends on.
 
     Attributes:
         level: sizes.
@@ -52,7 +52,7 @@ class Request:
     seed: int
 
     def context(self) -> Context:
-        """What the pieces are given; the vocabulary is opened."""
+        """The inputs of the pieces; the vocabulary is opened."""
         vocabulary = Embeddings.load(self.embeddings)
         own = make_mechanism(self.mechanism, vocabulary, epsilon=self.epsilon)
         subject = replace(GENUINE, mechanism=partial(_small_mechanism, self.mechanism))
@@ -76,7 +76,7 @@ class Audit:
 
     """
 
-    request: Request
+    request: AuditRequest
     findings: Mapping[str, Findings]
     seconds: Mapping[str, float]
     machine: Mapping[str, Any]
@@ -125,9 +125,7 @@ class Audit:
         }
 
 
-def run_audit(
-    request: Request, folder: AnyPath, progress: Progress = lambda done, total, name: None
-) -> Audit:
+def run_audit(request: AuditRequest, folder: AnyPath, progress: Progress = unheard) -> Audit:
     """Run every piece that ``folder`` holds no result of, write each result there, and put all together.
 
     Results of another request are refused with `DataError`: an audit is one whole.
@@ -143,7 +141,7 @@ def run_audit(
         results[name] = found
         _write_json(place / f"{name}.json", found)
         done += 1
-        progress(done, len(planned), name)
+        progress(name, done, len(planned))
     whole = {name: found for name, found in results.items() if found is not None}
     findings = {name: _findings(found) for name, found in whole.items()}
     seconds = {name: float(found["seconds"]) for name, found in whole.items()}
@@ -152,7 +150,7 @@ def run_audit(
     return audit
 
 
-def _claim(place: Path, request: Request) -> None:
+def _claim(place: Path, request: AuditRequest) -> None:
     """Write down what the folder's results are of, or check that it is the same."""
     path = place / "request.json"
     asked = {**asdict(request), "publius": version("publius")}
@@ -163,7 +161,7 @@ def _claim(place: Path, request: Request) -> None:
         raise DataError(f"{path} is of another audit: name another folder, or remove this one")
 
 
-def _run(request: Request, missing: list[Piece]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _run(request: AuditRequest, missing: list[Piece]) -> Iterator[tuple[str, dict[str, Any]]]:
     processes = min(request.level.processes, len(missing))
     together = [piece for piece in missing if not piece.alone] if processes > 1 else []
     if alone := [piece for piece in missing if piece not in together]:
@@ -182,7 +180,7 @@ def _run(request: Request, missing: list[Piece]) -> Iterator[tuple[str, dict[str
 _context: Context | None = None
 
 
-def _start(request: Request) -> None:
+def _start(request: AuditRequest) -> None:
     global _context
     from threadpoolctl import threadpool_limits
 

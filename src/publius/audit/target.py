@@ -101,7 +101,7 @@ class Target(ABC):
 
 
 def target_named(name: str, unit: str) -> Target:
-    """What ``python:MODULE:CALLABLE``, ``command:...`` or ``recorded:FILE`` names; `UsageError` for anything else."""
+    """Target at ``python:MODULE:CALLABLE``, ``command:...`` or ``recorded:FILE``; `UsageError` for anything else."""
     for prefix, kind in _KINDS.items():
         if name.startswith(prefix):
             return kind(name, unit)

@@ -39,7 +39,7 @@ class DocumentWorld:
 
     @property
     def parameters(self) -> Mapping[str, float]:
-        """What the mechanism ``prototype`` is given."""
+        """Parameters of the mechanism ``prototype``."""
         return {"bound": self.bound, "gamma": self.gamma}
 
     @property

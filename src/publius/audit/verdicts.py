@@ -24,7 +24,7 @@ _MARGIN: Final = 7
 
 
 def fault(case: Case) -> str:
-    """What a case shows, in words."""
+    """Describe a case in words."""
     return _KINDS[case.kind]
 
 
@@ -39,7 +39,7 @@ def claimed(claim: Claim) -> str:
 
 
 def tested(found: Finding) -> str:
-    """What was tested, and how far."""
+    """The tests that were made, and how far they reach."""
     if found.verdict == "refuted":
         return f"refuted: {fault(found.case)}" if found.case else "refuted"
     if found.verdict == "exact":

@@ -18,7 +18,7 @@ import typer
 
 from publius import __version__
 from publius.cli.commands import COMMANDS
-from publius.cli.config import FILE, ConfiguredCommand, Given
+from publius.cli.config import FILE, Configuration, ConfiguredCommand
 from publius.cli.help import GroupedCommands
 from publius.cli.log import Format, format_asked, say, set_up
 from publius.errors import BudgetError, PubliusError, StorageError, place_of
@@ -62,7 +62,7 @@ def _top(
 ) -> None:
     set_up(log_format, verbose)
     if ctx.obj is None:
-        ctx.obj = Given.read(config)
+        ctx.obj = Configuration.read(config)
         ctx.obj.check(ctx.command, ctx)
 
 
@@ -190,7 +190,7 @@ def _said(error: PubliusError) -> str:
 
 
 def _told(error: Exception) -> tuple[str, int]:
-    """What ended the command, in one line, and its exit code."""
+    """The error that ended the command, in one line, and its exit code."""
     if (stop := _stop_before(error)) is not None:
         return _interrupted(), int(str(stop.code))
     if isinstance(error, MemoryError):

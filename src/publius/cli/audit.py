@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from publius.cli.console import print_json, print_table
+from publius.cli.console import print_json, print_table, progress_shown
 from publius.cli.options import Json, options
-from publius.settings import EPSILON_TO_TRY, MechanismSettings
+from publius.settings import DEMO_EPSILON, MechanismSettings
 
 if TYPE_CHECKING:
     from publius.audit.runs import Audit
@@ -26,7 +23,7 @@ def register(app: typer.Typer) -> None:
     app.command("audit")(audit)
 
 
-@options(without=("metric", "parameters"), epsilon=EPSILON_TO_TRY)
+@options(without=("metric", "parameters"), epsilon=DEMO_EPSILON)
 def audit(
     settings: MechanismSettings,
     level: Annotated[str, typer.Option(help="quick (under a minute) or full (under an hour).")] = "quick",
@@ -74,14 +71,14 @@ def audit(
         raise UsageError("--junit and --badge go with --target")
     from publius.audit.levels import level_named
     from publius.audit.report import write_page
-    from publius.audit.runs import Request, run_audit
+    from publius.audit.runs import AuditRequest, run_audit
     from publius.noise.laplace import checked_epsilon
 
     chosen = _fresh_seed() if seed is None else seed
     epsilon = checked_epsilon(settings.epsilon or 0.0)
-    request = Request(level_named(level), settings.embeddings, settings.mechanism, epsilon, chosen)
+    request = AuditRequest(level_named(level), settings.embeddings, settings.mechanism, epsilon, chosen)
     folder = output or _default_folder(level, chosen)
-    with _progress() as progress:
+    with progress_shown(quiet=False) as progress:
         found = run_audit(request, folder, progress)
     if page is not None:
         write_page(found, folder, page)
@@ -191,19 +188,3 @@ def _show(found: Audit, folder: Path, json: bool) -> None:
         f"seed {report['seed']}, {report['seconds']:g} s, recorded in {folder}\n"
         + ("passed" if found.passed else "FAILED: do not release with this installation; please report it")
     )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """Pieces done, on standard error: one line that is wiped on a terminal, a line a piece elsewhere."""
-    terminal = sys.stderr.isatty()
-
-    def show(done: int, total: int, name: str) -> None:
-        line = f"{done}/{total} {name}"
-        typer.echo(f"\r\x1b[K{line}" if terminal else line, err=True, nl=not terminal)
-
-    try:
-        yield show
-    finally:
-        if terminal:
-            typer.echo("\r\x1b[K", err=True, nl=False)

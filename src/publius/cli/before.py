@@ -1,9 +1,9 @@
-"""What ``publius obfuscate`` says before anything is drawn: whose ids leave, how the file is read, what is odd."""
+"""Messages of ``publius obfuscate`` before anything is drawn: whose ids leave, how the file is read, what is odd."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -111,7 +111,7 @@ def _form(corpus: Corpus) -> str | None:
 
 
 def look_first(corpus: Corpus, plan: Plan, *, allow_padding: bool, skip_bad: bool) -> Preflight | None:
-    """What the plan does to the first documents; too much padding is refused. See `Preflight`.
+    """Show the plan's effect on the first documents; too much padding is refused. See `Preflight`.
 
     Where a document is to stop the run anyway it is None: its own error will tell.
     """
@@ -180,8 +180,10 @@ def _agreed(lost: int, documents: int) -> bool:
     return typer.confirm(f"{lost:,} of {documents:,} documents cannot be read. Release the others", err=True)
 
 
-def check_own_mechanism(plan: Plan, settings: ReleaseSettings) -> None:
+def check_own_mechanism(plan: Plan, name: str | None, parameters: Mapping[str, Any]) -> None:
     """The laws of ``publius check-mechanism`` on a class from outside, before it sees a document.
+
+    ``name`` and ``parameters`` are those that it was asked for with.
 
     `PolicyError` with the laws that it breaks. What passes is not proven, and the promise says so.
     """
@@ -192,11 +194,10 @@ def check_own_mechanism(plan: Plan, settings: ReleaseSettings) -> None:
     from publius.audit.laws import check_laws
     from publius.mechanisms.registry import make_mechanism
 
-    name = str(settings.mechanism)
     with waiting("checking the laws of a mechanism on toy vocabularies"):
         verdicts = check_laws(
             lambda embeddings, epsilon: make_mechanism(
-                name, embeddings, epsilon=epsilon, threads=1, **settings.parameters
+                str(name), embeddings, epsilon=epsilon, threads=1, **parameters
             )
         )
         broken = list(dict.fromkeys(each.law for each in verdicts if not each.passed))

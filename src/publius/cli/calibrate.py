@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table
-from publius.cli.evaluate import CorpusArgument, progress_shown
+from publius.cli.console import print_json, print_table, progress_shown
+from publius.cli.evaluate import CorpusArgument
 from publius.cli.options import Json, MechanismCommand, options
 from publius.settings import (
     CalibrationSettings,
@@ -56,7 +56,7 @@ def calibrate(
 
     from publius.evaluation.calibration import Aim
     from publius.evaluation.prepare import prepared
-    from publius.evaluation.runner import Request
+    from publius.evaluation.runner import EvaluationRequest
     from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 
     aim = Aim(settings.author_at_most, settings.topic_at_least, settings.cautious)
@@ -67,7 +67,7 @@ def calibrate(
         for mechanism, size in product(searched, names(settings.length)):
             place = Path(folder) / (f"length-{size}" if len(searched) == 1 else f"{mechanism}-length-{size}")
             request = replace(
-                Request.of(replace(settings, mechanisms=(mechanism,))), length=parsed_length(size)
+                EvaluationRequest.of(replace(settings, mechanisms=(mechanism,))), length=parsed_length(size)
             )
             found.append(
                 _search(prepared(corpus, request, work, place), aim, place, settings, work, json=json)

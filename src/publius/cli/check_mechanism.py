@@ -12,7 +12,7 @@ from publius.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from publius.audit.laws import Verdict
+    from publius.audit.laws import LawVerdict
     from publius.settings import Declared
 
 _FAILED = 1
@@ -67,7 +67,7 @@ def check_mechanism(
         raise typer.Exit(_FAILED)
 
 
-def _show(name: str, verdicts: Sequence[Verdict]) -> None:
+def _show(name: str, verdicts: Sequence[LawVerdict]) -> None:
     for law in dict.fromkeys(each.law for each in verdicts):
         found = [each for each in verdicts if each.law == law]
         broken = [each for each in found if not each.passed]

@@ -33,7 +33,6 @@ COMMANDS: Final = {
     "signoff": Command(RELEASE, "signoff", "Write the page to sign, bound to exactly these files."),
     "verify": Command(RELEASE, "signoff", "Check that a sign-off and a release belong together."),
     "write": Command(RELEASE, "write", "Write readable texts from the bags of a release."),
-    "reconstruct": Command(RELEASE, "reconstruct", "Put the words of released bags into a likely order."),
     "explore": Command(UNDERSTAND, "explore", "Open a page that shows what a choice does."),
     "guarantee": Command(UNDERSTAND, "guarantee", "State what a release promises."),
     "outcomes": Command(UNDERSTAND, "outcomes", "Show what a document or a word may become."),

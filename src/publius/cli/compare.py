@@ -15,7 +15,7 @@ from publius.settings import MechanismSettings, TextSettings, names
 
 if TYPE_CHECKING:
     from publius.arrays import IndexArray
-    from publius.mechanisms.comparison import Row
+    from publius.mechanisms.comparison import ComparisonRow
     from publius.vectors.embeddings import Embeddings
 
 
@@ -71,7 +71,7 @@ def compare(
     if document is not None:
         _show_curves(_curves(names(mechanisms), vectors, settings, reading, document, other), json)
         return
-    target = comparison.Target(unchanged, mean_distance)
+    target = comparison.ComparisonTarget(unchanged, mean_distance)
     rows = comparison.compare(
         names(mechanisms), vectors, target, _listed(words, vectors), draws=draws, curve=plot is not None,
         metric=settings.metric, **settings.parameters,
@@ -128,7 +128,7 @@ def _curves(
     if other is not None:
         a, b = (Bag(each.words) for each in found)
         apart = transport_plan(a, b, vectors, settings.metric).distance_upper
-    supply = curves.Made(vectors)
+    supply = curves.LazyMechanisms(vectors)
 
     def record(name: str) -> dict[str, Any]:
         grid = curves.epsilons(supply, name, settings.metric)
@@ -192,7 +192,7 @@ def _listed(path: Path | None, embeddings: Embeddings) -> IndexArray:
     return np.array(known, np.int64)
 
 
-def _print(rows: list[Row], json: bool) -> None:
+def _print(rows: list[ComparisonRow], json: bool) -> None:
     if json:
         print_json({"rows": [_record(row) for row in rows], "evaluate": _matched(rows)})
         return
@@ -202,12 +202,12 @@ def _print(rows: list[Row], json: bool) -> None:
         typer.echo(f"\nTo attack texts at these strengths: publius evaluate CORPUS --mechanism {matched}")
 
 
-def _matched(rows: list[Row]) -> str:
+def _matched(rows: list[ComparisonRow]) -> str:
     """The mechanisms at the epsilons found, as ``evaluate`` takes them."""
     return ",".join(f"{row.mechanism}:{row.epsilon:.4g}" for row in rows if row.epsilon is not None)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: ComparisonRow) -> tuple[str, ...]:
     if row.epsilon is None or row.unchanged is None or row.mean_distance is None:
         return (row.mechanism, "refused", "", "", row.refused or "")
     return (
@@ -219,7 +219,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     )
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: ComparisonRow) -> dict[str, Any]:
     record = {
         "mechanism": row.mechanism,
         "epsilon": row.epsilon,

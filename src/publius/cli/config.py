@@ -37,8 +37,8 @@ _LIMIT: Final = 2**20
 
 @final
 @dataclass(frozen=True)
-class Given:
-    """What the environment and one file say, for any command; nothing unless it was read."""
+class Configuration:
+    """Options from the environment and one file, for any command; empty until it was read."""
 
     path: Path | None = None
     named: bool = True
@@ -101,7 +101,7 @@ class Given:
                 yield name.removeprefix(_PREFIX).lower(), text, name
 
     def section(self, ctx: typer.Context) -> dict[str, Any]:
-        """What the file says for a command, by key."""
+        """The file's options for a command, by key."""
         section: Any = self.sections
         for name in _names(ctx):
             section = section.get(name, {})
@@ -162,7 +162,7 @@ class ConfiguredCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Let what is said elsewhere stand in for defaults, and say so."""
-        if isinstance(ctx.obj, Given):
+        if isinstance(ctx.obj, Configuration):
             said = {key: (value, source) for key, value, source in ctx.obj.of(ctx) if key not in TYPED}
             self.note_named(
                 ctx, [*args, *(["--mechanism", _text(said["mechanism"][0])] if "mechanism" in said else [])]
@@ -176,7 +176,7 @@ class ConfiguredCommand(TyperCommand):
 
     def _refuse_unnamed(self, ctx: Any, known: Mapping[str, Any]) -> None:
         """`UsageError` where a file that nobody named says more than conveniences."""
-        given: Given = ctx.obj
+        given: Configuration = ctx.obj
         if given.named:
             return
         allowed = conveniences(self)

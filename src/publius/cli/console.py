@@ -1,20 +1,27 @@
-"""What commands print: one JSON object on standard output, or text for people."""
+"""Output of commands: one JSON object on standard output, or text for people; progress on standard error."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
+from publius.cli.log import say
 from publius.errors import StorageError
+from publius.files.progress import Advance, Progress, unheard
 from publius.settings import CONVENIENCE
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object."), CONVENIENCE]
+
+
+FOUND_BEFORE: Final = "found from before"
+"""What progress calls the parts that an earlier run has done."""
 
 
 @contextmanager
@@ -47,31 +54,88 @@ def waiting(task: str) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def progress_bar(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+def progress_bar(what: str, total: int | None) -> Iterator[Advance]:
     """How many of ``total`` are done, on standard error, on a terminal only; what is yielded says how many more are."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
+    with progress_shown(quiet=True) as progress:
+        done = 0
+
+        def advance(more: int) -> None:
+            nonlocal done
+            done += more
+            if more:  # a run also says where it begins
+                progress(what, done, total or 0)
+
+        yield advance
+
+
+@contextmanager
+def progress_shown(*, quiet: bool) -> Iterator[Progress]:
+    """A bar on a terminal, a line a part otherwise unless ``quiet``, with the time left; on standard error."""
+    if sys.stderr.isatty():
+        with _bar() as progress:
+            yield progress
+    elif quiet:
+        yield unheard
+    else:
+        yield _lines_with_time_left()
+
+
+def _lines_with_time_left() -> Progress:
+    """A line a part; the time left is that of the parts done, for as many as are missing.
+
+    A search runs several evaluations one after the other: with each the clock starts anew.
+    """
+    started, before, last = time.monotonic(), 0, 0
+
+    def progress(part: str, done: int, total: int) -> None:
+        nonlocal started, before, last
+        if part == FOUND_BEFORE or done <= last:
+            started, before = time.monotonic(), done
+        last = done
+        if not part:  # within one
+            return
+        elapsed, fresh = time.monotonic() - started, done - before
+        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh and done < total else ""
+        say(f"{done}/{total} {printable(part)}{left}", plain=True)
+
+    return progress
+
+
+def duration(seconds: float) -> str:
+    """For people: "about 40 s", "about 3 min"."""
+    return f"about {max(1, round(seconds))} s" if seconds < 90 else f"about {round(seconds / 60)} min"
+
+
+@contextmanager
+def _bar() -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
         TextColumn,
+        TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bar
 
-    text, rest = TextColumn("{task.description}"), TimeRemainingColumn()
-    columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), rest)
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("preparing", total=total)
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
+        TimeRemainingColumn(),
+    )  # fmt: skip
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("preparing", total=None)
+        last = 0
 
-        def advance(done: int) -> None:
-            if done:  # a run also says where it begins
-                bar.update(task, advance=done, description=what)
+        def progress(part: str, done: int, total: int) -> None:
+            nonlocal last
+            if done <= last:  # the next evaluation of a search
+                bar.reset(task)
+            last = done
+            bar.update(
+                task, completed=done, total=total or None, description=printable(part) if part else None
+            )
 
-        yield advance
+        yield progress
 
 
 def print_json(record: Mapping[str, Any]) -> None:

@@ -16,7 +16,7 @@ from publius.settings import InputSettings, ReferenceSettings
 
 if TYPE_CHECKING:
     from publius.cli.installation import Dependency
-    from publius.cli.self_check import Finding
+    from publius.cli.self_check import CheckOutcome
     from publius.vectors.kernel_choice import Measured
 
 _WRONG_VERSION = 70
@@ -89,7 +89,7 @@ def doctor(
 
 
 def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
-    """What a reference promises, the language of its words, and how well it knows the documents."""
+    """The promise of a reference, the language of its words, and how well it knows the documents."""
     from publius.cli.familiarity import familiarity, language_of_words, promises
     from publius.documents.corpus import open_corpus
     from publius.vectors.learning.reference import Reference
@@ -129,7 +129,7 @@ def _show_reference(told: dict[str, Any]) -> None:
         typer.echo(f"Languages of the documents: {counts or 'not told without the extra documents'}")
 
 
-def _exit_code(asked: Sequence[Dependency], findings: Sequence[Finding]) -> int:
+def _exit_code(asked: Sequence[Dependency], findings: Sequence[CheckOutcome]) -> int:
     """Zero, or that of the first thing that is wrong. What only an extra lacks is nothing wrong."""
     if wrong := [each.exit_code for each in findings if not each.passed]:
         return wrong[0]
@@ -177,7 +177,7 @@ def _verdict(dependency: Dependency) -> str:
     return "MISSING" if dependency.extra is None else "not installed"
 
 
-def _show_checks(findings: Sequence[Finding]) -> None:
+def _show_checks(findings: Sequence[CheckOutcome]) -> None:
     typer.echo("")
     rows = [(each.name, "passed" if each.passed else "FAILED", each.detail) for each in findings]
     print_table(("check", "", "found"), rows)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import print_json, print_table
+from publius.cli.console import print_json, print_table, progress_bar
 from publius.cli.options import Json, options
 from publius.cli.reference import tell_rare
 from publius.errors import PubliusError, StorageError
@@ -79,7 +77,7 @@ def import_embeddings(
 
     folder = new_stored_folder(name)
     words = None if vocabulary is None else read_word_list(vocabulary)
-    with _progress() as progress:
+    with progress_bar("rows read", None) as progress:
         found = Embeddings.from_file(
             file, name=name, limit=limit, vocabulary=words, tokenizer=tokenizer, skip_bad_rows=skip_bad_rows,
             progress=progress,
@@ -221,15 +219,3 @@ def _stored_entries() -> Iterator[dict[str, Any]]:
             continue
         facts = {key: getattr(record, key) for key in ("size", "dimension", "tokenizer", "sha256")}
         yield {"name": name, **facts, "kind": "stored"}
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int], None] | None]:
-    """Count rows on standard error when it is a terminal, and wipe the count at the end."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    try:
-        yield lambda rows: typer.echo(f"\r{rows:,} rows read", err=True, nl=False)
-    finally:
-        typer.echo("\r\x1b[K", err=True, nl=False)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from publius.cli.console import as_json, print_json, print_table, printable
+from publius.cli.console import as_json, print_json, print_table, printable, progress_shown
 from publius.cli.log import say
 from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
@@ -21,7 +17,7 @@ from publius.noise.randomness import seeded_rng
 from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings, declared
 
 if TYPE_CHECKING:
-    from publius.evaluation.runner import Progress, Results
+    from publius.evaluation.runner import Results
     from publius.evaluation.verdict import Verdict
 
 CorpusArgument = Annotated[
@@ -31,9 +27,6 @@ CorpusArgument = Annotated[
         "stories; or demo:PROBLEM."
     ),
 ]
-
-FOUND_BEFORE = "found from before"
-"""What progress calls the parts that an earlier run has done."""
 
 
 def register(app: typer.Typer) -> None:
@@ -73,12 +66,12 @@ def evaluate(
         return
     from publius.evaluation.language_choice import what_is_sent
     from publius.evaluation.prepare import prepared
-    from publius.evaluation.runner import Request
+    from publius.evaluation.runner import EvaluationRequest
     from publius.evaluation.verdict import Limits, write_limits
 
     if release is not None:
         settings = _as_released(ctx, settings, release)
-    request = Request.of(settings)
+    request = EvaluationRequest.of(settings)
     if release is None:
         request.check_asked()
     chosen = Limits(**asdict(limits))
@@ -170,74 +163,6 @@ def _finish(results: Results, folder: Path, *, json: bool) -> None:
     _show(lines, folder, results.facts, verdict, json=json)
     if verdict is not None and (code := EXIT_CODES[verdict.answer]):
         raise typer.Exit(code)
-
-
-@contextmanager
-def progress_shown(*, quiet: bool) -> Iterator[Progress]:
-    """A bar on a terminal, a line a part otherwise unless ``quiet``, with the time left; on standard error."""
-    if sys.stderr.isatty():
-        with _bar() as progress:
-            yield progress
-    elif quiet:
-        yield lambda part, done, total: None
-    else:
-        yield _lines_with_time_left()
-
-
-def _lines_with_time_left() -> Progress:
-    """A line a part; the time left is that of the parts done, for as many as are missing.
-
-    A search runs several evaluations one after the other: with each the clock starts anew.
-    """
-    started, before, last = time.monotonic(), 0, 0
-
-    def progress(part: str, done: int, total: int) -> None:
-        nonlocal started, before, last
-        if part == FOUND_BEFORE or done <= last:
-            started, before = time.monotonic(), done
-        last = done
-        if not part:  # within one
-            return
-        elapsed, fresh = time.monotonic() - started, done - before
-        left = f", {duration(elapsed / fresh * (total - done))} left" if fresh and done < total else ""
-        say(f"{done}/{total} {printable(part)}{left}", plain=True)
-
-    return progress
-
-
-def duration(seconds: float) -> str:
-    """For people: "about 40 s", "about 3 min"."""
-    return f"about {max(1, round(seconds))} s" if seconds < 90 else f"about {round(seconds / 60)} min"
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[str, int, int], None]]:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"),
-        TimeRemainingColumn(),
-    )  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("preparing", total=None)
-        last = 0
-
-        def progress(part: str, done: int, total: int) -> None:
-            nonlocal last
-            if done <= last:  # the next evaluation of a search
-                bar.reset(task)
-            last = done
-            bar.update(task, completed=done, total=total, description=printable(part) if part else None)
-
-        yield progress
 
 
 def _show(lines: Any, output: Path, facts: dict[str, Any], verdict: Verdict | None, *, json: bool) -> None:

@@ -32,7 +32,7 @@ _INACCURACY: Final = 1e-9
 @final
 @dataclass(frozen=True)
 class Promise:
-    """What a mechanism promises on a reference at one bound.
+    """The promise of a mechanism on a reference at one bound.
 
     Attributes:
         preserve: what is kept.
@@ -90,7 +90,7 @@ def intact(reference: Reference) -> str:
 
 
 def promises(reference: Reference) -> list[Promise]:
-    """What each document mechanism promises on ``reference`` at `BOUNDS`, for each thing that it can keep."""
+    """The promise of each document mechanism on ``reference`` at `BOUNDS`, for each aspect that it can keep."""
     made = [
         make_document_mechanism(name, reference, preserve=preserve, bound=bound)
         for preserve in reference.keeps

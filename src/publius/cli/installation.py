@@ -1,4 +1,4 @@
-"""What is installed: versions, extras, processors, BLAS."""
+"""The installed software: versions, extras, processors, BLAS."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Library:
 
 
 def dependencies() -> list[Dependency]:
-    """What the installed Publius asks for, its own needs first."""
+    """Requirements of the installed Publius, its own needs first."""
     found = [_dependency(line) for line in requires("publius") or () if not _is_own_extra(line)]
     return sorted(found, key=lambda each: (each.extra is not None, each.extra or "", each.name))
 

@@ -1,4 +1,4 @@
-"""What commands say beside their result: on standard error, as text for people or as JSON lines for machines.
+"""Messages of commands beside their result: on standard error, as text for people or as JSON lines for machines.
 
 The library logs to the logger ``publius``: numbers and public names, never a word of a document.
 """

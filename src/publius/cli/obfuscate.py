@@ -31,7 +31,7 @@ from publius.settings import InputSettings, ReleaseSettings, RunSettings, WordRe
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.privacy.ledger import Ledger
-    from publius.releases.engines import Summary
+    from publius.releases.engines import RunSummary
     from publius.releases.plan import Plan
     from publius.releases.preflight import Preflight
     from publius.text.bag import Encoding
@@ -111,7 +111,7 @@ def obfuscate(
     check_presence(
         plan, skip_bad=work.skip_bad
     )  # what may not be asked for, before what is wrong with the data
-    check_own_mechanism(plan, settings)
+    check_own_mechanism(plan, settings.mechanism, settings.parameters)
     if shuffled:
         _check_crowd(plan, corpus)
     looked = look_first(
@@ -209,7 +209,7 @@ def _run(
     """``options`` are those of `publius.releases.engines.protect_corpus`."""
     from publius.releases.engines import protect_corpus
 
-    def make(folder: Path) -> Summary:
+    def make(folder: Path) -> RunSummary:
         return protect_corpus(corpus, plan, folder, progress=progress, notice=_say, **options)
 
     piped = str(output) == DASH
@@ -229,7 +229,7 @@ def _say(text: str) -> None:
     say(printable(text))
 
 
-def _as_json(summary: Summary, output: Path, corpus: Corpus, looked: Preflight | None) -> dict[str, Any]:
+def _as_json(summary: RunSummary, output: Path, corpus: Corpus, looked: Preflight | None) -> dict[str, Any]:
     tally = summary.tally
     return {
         "output": str(output),
@@ -245,7 +245,7 @@ def _as_json(summary: Summary, output: Path, corpus: Corpus, looked: Preflight |
     }
 
 
-def _of_words(summary: Summary) -> list[str]:
+def _of_words(summary: RunSummary) -> list[str]:
     from publius.privacy.promise import rounded_up
 
     tally, manifest = summary.tally, summary.manifest
@@ -260,7 +260,7 @@ def _of_words(summary: Summary) -> list[str]:
     ]
 
 
-def _of_documents(summary: Summary) -> list[str]:
+def _of_documents(summary: RunSummary) -> list[str]:
     from publius.privacy.promise import rounded_up
 
     tally, manifest = summary.tally, summary.manifest
@@ -287,7 +287,7 @@ def _left_out(looked: Preflight | None) -> list[str]:
     ]
 
 
-def _summary(summary: Summary, output: str, looked: Preflight | None) -> str:
+def _summary(summary: RunSummary, output: str, looked: Preflight | None) -> str:
     tally, manifest = summary.tally, summary.manifest
     of_kind, padding = {"word": (_of_words, ", padding"), "document": (_of_documents, "")}[manifest["level"]]
     lines = [

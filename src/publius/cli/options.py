@@ -128,7 +128,7 @@ def _is_tuple(option: Declared) -> bool:
 
 
 def _completion(option: Declared) -> Callable[[str], list[str]] | None:
-    """What a shell proposes where there are choices."""
+    """The choices that a shell proposes."""
     choices = [str(each) for each in option.choices]
     return (lambda incomplete: [each for each in choices if each.startswith(incomplete)]) if choices else None
 
@@ -141,7 +141,7 @@ def _kind(option: Declared) -> Any:
 
 
 def _value(option: Declared, value: Any) -> Any:
-    """What was typed as the setting holds it."""
+    """The setting's value of the text that was typed."""
     if _is_list(option):
         return tuple(value or ())
     if value is None:
@@ -169,7 +169,7 @@ class MechanismCommand(ConfiguredCommand):
         ]
 
     def heading_of(self, option: Any) -> str:
-        """What a mechanism declares stands under its own heading."""
+        """The heading in ``--help`` under which an option stands; a mechanism's own have one of their own."""
         own = option in self.params or option.name == "help"
         return super().heading_of(option) if own else MECHANISM
 

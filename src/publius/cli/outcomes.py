@@ -15,7 +15,7 @@ from publius.settings import MechanismSettings, ReleaseSettings
 
 if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel
-    from publius.mechanisms.word_outcomes import Outcomes
+    from publius.mechanisms.word_outcomes import WordOutcomes
 
 _ELSEWHERE = ("experiment", "seed", "order", "keep_between")
 _SHOWN = 10
@@ -131,7 +131,7 @@ def _nearest(mechanism: Kernel, word: str, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def _show_word(found: Outcomes, near: list[dict[str, Any]]) -> None:
+def _show_word(found: WordOutcomes, near: list[dict[str, Any]]) -> None:
     sure = (
         "exact"
         if found.draws is None

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from publius.cli.console import print_json, print_table, printable, waiting
-from publius.cli.evaluate import progress_shown
+from publius.cli.console import print_json, print_table, printable, progress_shown, waiting
 from publius.cli.options import Json, options
 from publius.settings import PublicTextSettings, PublicWordSettings
 
@@ -67,9 +66,9 @@ def fit(
     to be released.
     """
     from publius.evaluation.steps.learning import learn
-    from publius.vectors.learning.aspects import ReferenceSettings
+    from publius.vectors.learning.aspects import LearningSettings
 
-    settings = ReferenceSettings(
+    settings = LearningSettings(
         features, dimension, prototypes, saturation, tokenizer=read.tokenizer, stop_words=read.stop_words
     )
     with progress_shown(quiet=True) as progress:
@@ -176,7 +175,7 @@ def _entries() -> Iterator[dict[str, Any]]:
 
 
 def _learned_from(source: dict[str, Any]) -> dict[str, Any]:
-    """What a reference was learned from; None for what an earlier version did not keep."""
+    """The public texts behind a reference; None for what an earlier version did not keep."""
     from publius.vectors.learning.public_words import stated
 
     counted = source.get("public_words") or {}

@@ -53,7 +53,7 @@ _DIMENSION: Final = 50
 
 @final
 @dataclass(frozen=True)
-class Finding:
+class CheckOutcome:
     """The outcome of one check.
 
     Attributes:
@@ -70,7 +70,7 @@ class Finding:
     exit_code: int = PubliusError.exit_code
 
 
-def self_check(asked: str | None = None) -> Iterator[Finding]:
+def self_check(asked: str | None = None) -> Iterator[CheckOutcome]:
     """Every check, one after the other, the reference that is ``asked`` for last.
 
     An error inside a check is that check's failure.
@@ -86,13 +86,13 @@ def self_check(asked: str | None = None) -> Iterator[Finding]:
         yield _outcome(f"reference {asked}", partial(reference, asked))
 
 
-def _outcome(name: str, check: Callable[[], str]) -> Finding:
+def _outcome(name: str, check: Callable[[], str]) -> CheckOutcome:
     try:
-        return Finding(name, True, check())
+        return CheckOutcome(name, True, check())
     except PubliusError as error:
-        return Finding(name, False, str(error), error.exit_code)
+        return CheckOutcome(name, False, str(error), error.exit_code)
     except Exception as error:  # whatever breaks is what this command is there to find
-        return Finding(name, False, f"{type(error).__name__}: the check itself broke")
+        return CheckOutcome(name, False, f"{type(error).__name__}: the check itself broke")
 
 
 def random_source() -> str:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, final
 
 import typer
 
-from publius.cli.console import print_json, printable, waiting
-from publius.cli.evaluate import progress_shown
+from publius.cli.console import print_json, printable, progress_shown, waiting
 from publius.cli.options import Json, options
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.questions import (
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
     from publius.evaluation.steps.answers import Choices
     from publius.evaluation.steps.measuring import Judged
-    from publius.evaluation.steps.older import Older
+    from publius.evaluation.steps.older import PublicCorpus
     from publius.evaluation.steps.walk import Walk
     from publius.evaluation.steps.workflow import ReleaseWorkflow
 
@@ -298,9 +297,9 @@ def _losing(found: Inspection, choices: Choices, ask: Asking) -> Choices:
     return replace(choices, accept_loss=True)
 
 
-def _public(choices: Choices, ask: Asking, own: Sequence[str]) -> tuple[Choices, Older | None]:
+def _public(choices: Choices, ask: Asking, own: Sequence[str]) -> tuple[Choices, PublicCorpus | None]:
     """The public texts, or none where that was chosen."""
-    from publius.evaluation.steps.older import SAMPLES, Older
+    from publius.evaluation.steps.older import SAMPLES, PublicCorpus
 
     named = choices.public
     if named is None and not choices.without_evidence:
@@ -320,7 +319,7 @@ def _public(choices: Choices, ask: Asking, own: Sequence[str]) -> tuple[Choices,
     if not ask.yes and named != SAMPLES:
         choices = _columns(choices, ask, own)
     with waiting("reading the public texts"):
-        older = Older.read(choices, own)
+        older = PublicCorpus.read(choices, own)
     if older.silent is not None:
         choices = _without_evidence(choices, older.silent, ask)
     typer.echo(f"   {older.count:,} public texts can be used" + _of_kind(older))
@@ -353,7 +352,7 @@ def _columns(choices: Choices, ask: Asking, own: Sequence[str]) -> Choices:
     return choices
 
 
-def _of_kind(older: Older) -> str:
+def _of_kind(older: PublicCorpus) -> str:
     topics = f", on {len(older.topic_names):,} topics" if older.topic_names else ", without topics"
     if not older.packaged:
         return f"{topics}."
@@ -375,7 +374,7 @@ def _without_evidence(choices: Choices, why: str, ask: Asking) -> Choices:
     return replace(choices, without_evidence=True)
 
 
-def _kept(choices: Choices, older: Older | None, ask: Asking) -> Choices:
+def _kept(choices: Choices, older: PublicCorpus | None, ask: Asking) -> Choices:
     if choices.preserve is None:
         kept: Any = ask(_proposing(choices, older))
         choices = replace(choices, preserve=kept)
@@ -384,7 +383,7 @@ def _kept(choices: Choices, older: Older | None, ask: Asking) -> Choices:
     return choices
 
 
-def _proposing(choices: Choices, older: Older | None) -> Question:
+def _proposing(choices: Choices, older: PublicCorpus | None) -> Question:
     """What to keep, with what can be."""
     if choices.reference is None:
         if older is None or older.topics:

@@ -104,7 +104,7 @@ def _run(
 
 
 def tell_curator(finished: Finished) -> None:
-    """What only the curator may know: on standard error, never in the folder."""
+    """Tell the curator alone: on standard error, never in the folder."""
     seen = finished.seen
     say("What follows describes your documents; it is for you alone and stands in no file.")
     for count, what in (

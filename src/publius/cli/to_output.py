@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from publius.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
-    from publius.releases.engines import Summary
+    from publius.releases.engines import RunSummary
     from publius.settings import RunSettings
 
 DASH: Final = "-"
@@ -35,7 +35,7 @@ def check_to_output(manifest: Path | None, output: Path, run: RunSettings) -> No
         raise UsageError("standard output cannot be gone on with, nor written by a cluster: name a folder")
 
 
-def to_output(make: Callable[[Path], Summary], manifest: Path | None) -> Summary:
+def to_output(make: Callable[[Path], RunSummary], manifest: Path | None) -> RunSummary:
     """Let ``make`` fill a folder that only this user can read, then send its bags; the manifest goes first, to a file.
 
     Everything is drawn and the ledger is debited before the first byte leaves, so that nobody sees a part of a run

@@ -48,7 +48,7 @@ def watch(
     """
     from publius.privacy.ledger import Ledger
     from publius.releases.plan import Plan
-    from publius.releases.watching import Watch
+    from publius.releases.watching import FolderWatch
 
     book = Ledger(ledger)
     settings = with_what_is_kept(settings)
@@ -59,10 +59,10 @@ def watch(
         )
     with waiting(MAKING):
         plan = Plan.of(settings, labels=fields.keep)
-    check_own_mechanism(plan, settings)
+    check_own_mechanism(plan, settings.mechanism, settings.parameters)
     reading = {name: value for name, value in asdict(fields).items() if name != "number"}
     counts: Counter[str] = Counter()
-    watched = Watch(folder, output, plan, book, settle=looking.settle, run=work, reading=reading)
+    watched = FolderWatch(folder, output, plan, book, settle=looking.settle, run=work, reading=reading)
     try:
         with watched:
             while True:

@@ -15,7 +15,7 @@ from publius.cli.options import Json, options
 from publius.settings import WritingSettings
 
 if TYPE_CHECKING:
-    from publius.releases.writing.run import Summary
+    from publius.releases.writing.run import WritingSummary
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +38,7 @@ def write(
     stands. They are the writer's: a quotation, a guess at an order, or what a language model makes of the
     words, which may state things that the document does not.
     """
-    from publius.releases.reconstruction.likeliest_order import read_manifest
+    from publius.releases.writing.released_bags import read_manifest
     from publius.releases.writing.run import write_texts
 
     if settings.writer.startswith("llm:") and not json:
@@ -61,7 +61,7 @@ def _held(held: Collection[str]) -> list[str]:
     return [*(f"by the kernel: {HOLDS[each]}" for each in HOLDS if each in held), *missing, f"but {NOT_HELD}"]
 
 
-def _print(summary: Summary) -> None:
+def _print(summary: WritingSummary) -> None:
     missing = summary.documents - summary.written
     lines = [
         f"Wrote {summary.written:,} texts to {summary.output}"

@@ -18,7 +18,7 @@ LARGE: Final = 10
 @final
 @dataclass(frozen=True)
 class Accuracy:
-    """What a noisy table of ``cells`` cells will be able to say.
+    """The precision that a noisy table of ``cells`` cells will have.
 
     Attributes:
         authors: expected.
@@ -50,7 +50,7 @@ class Accuracy:
 
 
 def accuracy(authors: int, cells: int, epsilon: Fraction, *, documents_per_author: int = 1) -> Accuracy:
-    """What a table of ``cells`` cells says at ``epsilon``; `UsageError` for numbers that do not exist.
+    """The precision of a table of ``cells`` cells at ``epsilon``; `UsageError` for numbers that do not exist.
 
     The average author is taken to contribute c documents: with fewer, shares are told apart less well.
     """

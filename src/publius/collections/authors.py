@@ -16,7 +16,7 @@ _LONGEST_WITH_A_SLIP: Final = 64
 
 
 def author_key(value: object) -> str | None:
-    """What an author's id is compared by: NFKC, casefold and trimmed, without characters that show nothing.
+    """The form in which authors' ids are compared: NFKC, casefold and trimmed, without characters that show nothing.
 
     None where no author is named.
 

@@ -85,11 +85,11 @@ class Contributions:
         self.take(other.chosen())
 
     def chosen(self) -> Chosen:
-        """What a worker hands over: keyed hashes of authors and of documents, and cells. Private."""
+        """The result that a worker hands over: keyed hashes of authors and of documents, and cells. Private."""
         return tuple(part.chosen() for part in self._parts)
 
     def take(self, chosen: Chosen) -> None:
-        """What another worker chose with this key and this c."""
+        """Take the result of another worker, chosen with this key and this c."""
         for mine, theirs in zip(self._parts, chosen, strict=True):
             mine.take(theirs)
 

@@ -23,7 +23,7 @@ _TYPICAL: Final = 10
 
 
 class Themes(Protocol):
-    """What documents are counted in: K themes, "none of these" and "no words"."""
+    """The cells that documents are counted in: K themes, "none of these" and "no words"."""
 
     @property
     def size(self) -> int:

@@ -1,4 +1,4 @@
-"""What is new: counts against public texts or an earlier summary, with limits that hold for all cells together.
+"""New words and themes: counts against public texts or an earlier summary, with limits for all cells together.
 
 Three things make a count differ from what was expected: the noise, the chance of which authors wrote now, and the
 chance of which texts were public. A cell is ordered by its standardized excess, and called *new* only where the ratio
@@ -21,7 +21,7 @@ _HALVINGS: Final = 40
 _MOST_ATOMS: Final = 256
 
 
-class Noise(Protocol):
+class CountNoise(Protocol):
     """The law of the noise in a count: a `DiscreteLaplace`, or the sum of several."""
 
     @property
@@ -57,7 +57,7 @@ class Sample:
 
     counts: IndexArray
     documents: tuple[int, int]
-    noise: Noise | None = None
+    noise: CountNoise | None = None
     per_author: int = 1
 
     def __post_init__(self) -> None:
@@ -173,7 +173,9 @@ def _solve(probability: Callable[[Float64Array], Float64Array], cells: int, allo
     return low
 
 
-def _atoms(noise: Noise | None, tail: float) -> tuple[tuple[IndexArray, IndexArray], Float64Array, float]:
+def _atoms(
+    noise: CountNoise | None, tail: float
+) -> tuple[tuple[IndexArray, IndexArray], Float64Array, float]:
     """The lower and upper edge of bins of the noise, their probabilities, and what is beyond all of them."""
     if noise is None:
         return (np.zeros(1, np.int64), np.zeros(1, np.int64)), np.ones(1), 0.0

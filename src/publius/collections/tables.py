@@ -65,7 +65,7 @@ class Shares:
         return cls(parts)
 
     def epsilon(self, total: Fraction, statistic: Statistic) -> Fraction | None:
-        """What one statistic gets of the ``total`` epsilon; None where it has no share and is not made."""
+        """The share of the ``total`` epsilon that one statistic gets; None where it is not made."""
         share = self.parts.get(statistic)
         return None if share is None else total * share
 
@@ -175,7 +175,7 @@ def _whole(rows: Float64Array, totals: IndexArray) -> IndexArray:
 
 
 def column_shares(table: NoisyTable, totals: NoisyTable | None = None) -> Float64Array:
-    """What share of all documents each column has, from the noisy sums of the columns; sums to 1."""
+    """The share of all documents in each column, from the noisy sums of the columns; sums to 1."""
     sums = np.maximum(table.values.sum(axis=0).astype(np.float64), 0)
     everything = sums.sum()
     return sums / everything if everything > 0 else np.full(len(sums), 1 / len(sums))

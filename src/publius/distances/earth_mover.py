@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from publius.arrays import Float64Array
 from publius.distances.ground import Ground, ground_distance
 from publius.distances.problem import (
-    Points,
+    BagPoints,
     Residual,
     Transport,
     points_of,
@@ -88,7 +88,7 @@ def _word(index: int, embeddings: Embeddings) -> str:
     return UNKNOWN if index == embeddings.size else embeddings.vocabulary[index]
 
 
-def _staying(a: Points, b: Points, rest: Residual, embeddings: Embeddings) -> list[Move]:
+def _staying(a: BagPoints, b: BagPoints, rest: Residual, embeddings: Embeddings) -> list[Move]:
     masses = a.masses * (rest.total // a.size)
     masses[rest.left] -= rest.supply
     stays = np.flatnonzero(masses)
@@ -99,7 +99,9 @@ def _staying(a: Points, b: Points, rest: Residual, embeddings: Embeddings) -> li
     ]
 
 
-def _moving(a: Points, b: Points, rest: Residual, transport: Transport, embeddings: Embeddings) -> list[Move]:
+def _moving(
+    a: BagPoints, b: BagPoints, rest: Residual, transport: Transport, embeddings: Embeddings
+) -> list[Move]:
     flow = transport.flow
     sources = a.indices[rest.left[flow.rows]].tolist()
     targets = b.indices[rest.right[flow.columns]].tolist()

@@ -12,7 +12,7 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray
 from publius.distances.ground import Ground, ground_distance, is_line, is_norm, word_distances
 from publius.distances.problem import (
-    Points,
+    BagPoints,
     points_of,
     points_transport,
     residual,
@@ -39,7 +39,7 @@ class _Block:
     places: tuple[IndexArray, ...]  # of each document's words in ``words``
 
 
-def _blocks(corpus: Sequence[Points], embeddings: Embeddings, most_words: int) -> Iterator[_Block]:
+def _blocks(corpus: Sequence[BagPoints], embeddings: Embeddings, most_words: int) -> Iterator[_Block]:
     """Consecutive documents that use at most ``most_words`` different words together, one document at least."""
     start, words = 0, np.zeros(0, np.int64)
     for end, points in enumerate(corpus):
@@ -52,7 +52,9 @@ def _blocks(corpus: Sequence[Points], embeddings: Embeddings, most_words: int) -
         yield _block(corpus, range(start, len(corpus)), words, embeddings)
 
 
-def _block(corpus: Sequence[Points], documents: range, words: IndexArray, embeddings: Embeddings) -> _Block:
+def _block(
+    corpus: Sequence[BagPoints], documents: range, words: IndexArray, embeddings: Embeddings
+) -> _Block:
     places = tuple(np.searchsorted(words, corpus[k].indices) for k in documents)
     return _Block(tuple(documents), words, vectors_at(words, embeddings), places)
 
@@ -86,12 +88,12 @@ def pairwise_distances(
 
 
 def _line_distances(
-    rows: Sequence[Points], columns: Sequence[Points], embeddings: Embeddings
+    rows: Sequence[BagPoints], columns: Sequence[BagPoints], embeddings: Embeddings
 ) -> Float64Array:
     """One dimension and one size: the mean gap of the sorted values."""
     from scipy.spatial.distance import cdist
 
-    def values(corpus: Sequence[Points]) -> Float64Array:
+    def values(corpus: Sequence[BagPoints]) -> Float64Array:
         return np.array(
             [np.sort(np.repeat(vectors_at(p.indices, embeddings)[:, 0], p.masses)) for p in corpus]
         )
@@ -101,9 +103,9 @@ def _line_distances(
 
 def _fill(
     result: Float64Array,
-    rows: Sequence[Points],
+    rows: Sequence[BagPoints],
     top: _Block,
-    columns: Sequence[Points],
+    columns: Sequence[BagPoints],
     side: _Block,
     ground: Ground,
     *,
@@ -176,14 +178,14 @@ class NearestDocuments:
             self._search(points, block, bounds, best, count)
         return best
 
-    def _mean_bounds(self, points: Points) -> Float64Array:
+    def _mean_bounds(self, points: BagPoints) -> Float64Array:
         if not self._corpus or not is_norm(self._ground):
             return np.zeros(len(self._corpus))
         mean = _mean(points, self._embeddings)
         return word_distances(mean[None, :], self._means, self._ground).ravel()
 
     def _search(
-        self, points: Points, block: _Block, bounds: Float64Array, best: list[Neighbor], count: int
+        self, points: BagPoints, block: _Block, bounds: Float64Array, best: list[Neighbor], count: int
     ) -> None:
         """Best bound first; the relaxed bound only once the mean's bound has come to the front."""
         queue = [(bounds[k], False, k) for k in block.documents]
@@ -205,7 +207,7 @@ class NearestDocuments:
                 queue, (max(bound, _relaxed_bound(points, self._corpus[k], place, table)), True, k)
             )
 
-    def _solve(self, points: Points, k: int, best: list[Neighbor], count: int) -> None:
+    def _solve(self, points: BagPoints, k: int, best: list[Neighbor], count: int) -> None:
         _, transport = points_transport(points, self._corpus[k], self._embeddings, self._ground)
         self.solved += 1
         best.append(Neighbor(transport.distance, k))
@@ -213,11 +215,11 @@ class NearestDocuments:
         del best[count:]
 
 
-def _mean(points: Points, embeddings: Embeddings) -> Float64Array:
+def _mean(points: BagPoints, embeddings: Embeddings) -> Float64Array:
     return np.asarray(points.masses @ vectors_at(points.indices, embeddings) / points.size)
 
 
-def _relaxed_bound(a: Points, b: Points, place: IndexArray, table: Float64Array) -> float:
+def _relaxed_bound(a: BagPoints, b: BagPoints, place: IndexArray, table: Float64Array) -> float:
     """The larger of both one-sided problems on the mass that the bags do not share.
 
     Dropping one side's constraint lets every word go whole to its nearest: no flow can be cheaper.

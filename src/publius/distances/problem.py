@@ -19,7 +19,7 @@ from publius.vectors.embeddings import Embeddings
 
 @final
 @dataclass(frozen=True, eq=False, slots=True)
-class Points:
+class BagPoints:
     """A bag as vocabulary indices, each once and ascending, with how often they occur."""
 
     indices: IndexArray
@@ -31,7 +31,7 @@ class Points:
         return int(self.masses.sum())
 
 
-def points_of(bag: Bag, embeddings: Embeddings) -> Points:
+def points_of(bag: Bag, embeddings: Embeddings) -> BagPoints:
     """``bag`` as points; the public unknown token has the index one past the vocabulary.
 
     Raises `DataError` for an empty bag and for words outside the vocabulary, which have no distance.
@@ -49,7 +49,7 @@ def points_of(bag: Bag, embeddings: Embeddings) -> Points:
             f"{embeddings.name!r}: make the bag with Bag.from_text, which replaces or drops unknown words"
         )
     order = np.argsort(known)
-    return Points(np.array(known, np.int64)[order], np.array(list(bag.counts.values()), np.int64)[order])
+    return BagPoints(np.array(known, np.int64)[order], np.array(list(bag.counts.values()), np.int64)[order])
 
 
 def vectors_at(indices: IndexArray, embeddings: Embeddings) -> Float64Array:
@@ -137,8 +137,8 @@ class Residual:
     total: int
 
 
-def residual(a: Points, b: Points) -> Residual:
-    """What of ``a`` must go where in ``b``, in units of 1/lcm(|a|, |b|)."""
+def residual(a: BagPoints, b: BagPoints) -> Residual:
+    """The mass of ``a`` that must go elsewhere in ``b``, in units of 1/lcm(|a|, |b|)."""
     divisor = math.gcd(a.size, b.size)
     supply, demand = a.masses * (b.size // divisor), b.masses * (a.size // divisor)
     _, in_a, in_b = np.intersect1d(a.indices, b.indices, assume_unique=True, return_indices=True)
@@ -150,7 +150,7 @@ def residual(a: Points, b: Points) -> Residual:
 
 
 def points_transport(
-    a: Points, b: Points, embeddings: Embeddings, ground: Ground
+    a: BagPoints, b: BagPoints, embeddings: Embeddings, ground: Ground
 ) -> tuple[Residual, Transport]:
     """The optimal transport between two bags: what moves, and how."""
     rest = residual(a, b)

@@ -131,7 +131,7 @@ def given_document(
 
 @final
 @dataclass(frozen=True, slots=True)
-class Range:
+class FilePart:
     """A part of file number ``path`` (from 0) that can be read alone: bytes of JSON lines, rows of Parquet.
 
     ``stop`` None is the end of the file; ``whole`` files are read as they are, whatever their kind.
@@ -210,18 +210,18 @@ class Corpus:
             yield number, bad_row("", reason)
 
     def file_name(self, bad: BadDocument) -> str | None:
-        """What the file of a bad document is called, for its curator's eyes only; None where there is one file."""
+        """Name of the file of a bad document, for its curator's eyes only; None where there is one file."""
         parts = [*self.paths, *(path for path, _ in self.left)]
         if bad.part is None or not 0 <= bad.part < len(parts):
             return None
         return self.name_of(parts[bad.part])
 
     def name_of(self, path: Path) -> str:
-        """What a file is called below the folder of the corpus: for its curator's eyes only."""
+        """Name of a file below the folder of the corpus: for its curator's eyes only."""
         return path.relative_to(self.path).as_posix() if path.is_relative_to(self.path) else path.name
 
     def reader_at(self, number: int) -> Callable[..., Iterator[Row]]:
-        """What reads file ``number`` of `paths`, see `publius.documents.readers.reader_of`."""
+        """The reader of file ``number`` of `paths`, see `publius.documents.readers.reader_of`."""
         form = TableForm(self.delimiter, self.encoding)
         return reader_of(self.kind_at(number), form, seconds=self.reading_seconds, links=self.links)
 
@@ -252,8 +252,8 @@ class Corpus:
         for row in rows:
             yield Row(", ".join(filter(None, (part, row.place))), row.fields, row.problem)
 
-    def read_range(self, part: Range, first: int) -> Iterator[Document | BadDocument]:
-        """What is in a range of one file, the first at position ``first``; ids are not compared.
+    def read_range(self, part: FilePart, first: int) -> Iterator[Document | BadDocument]:
+        """Read a range of one file, the first item at position ``first``; ids are not compared.
 
         The range after those of all files holds what is left of a folder.
         """
@@ -263,7 +263,7 @@ class Corpus:
         for position, row in enumerate(self.rows_of(part), start=first):
             yield self._document(position, row, None, part.path)
 
-    def rows_of(self, part: Range) -> Iterator[Row]:
+    def rows_of(self, part: FilePart) -> Iterator[Row]:
         """Each record in a range as it stands; see `rows`."""
         if part.path == len(self.paths):
             yield from (bad_row("", reason) for _, reason in self.left)
@@ -500,7 +500,7 @@ def _files(path: Path, *, subfolders: bool, links: bool) -> tuple[tuple[Path, ..
 def _parts(
     folder: Path, left: list[tuple[Path, str]], subfolders: bool, links: bool, above: tuple[str, ...] = ()
 ) -> Iterator[Path]:
-    """What is in a folder, by name, and what is in those below it; ``left`` gets what cannot be read, and why."""
+    """The contents of a folder, by name, and of those below it; ``left`` gets what cannot be read, and why."""
     above = (*above, os.path.realpath(folder))
     for part in sorted(folder.iterdir()):
         if passed_over(part.name):

@@ -1,4 +1,4 @@
-"""What stands in a file of texts, looked at before anything is decided: for the curator's eyes, never released."""
+"""A look at a file of texts before anything is decided: for the curator's eyes, never released."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MERGED: Final = (
 
 @final
 @dataclass(frozen=True, slots=True)
-class Field:
+class Column:
     """A column: its name, the share of rows where it is filled, and how many different values."""
 
     name: str
@@ -56,7 +56,7 @@ class Field:
 @final
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """What was found in a file: see `publius inspect`. ``problems`` name rows by place and never show their text.
+    """Facts about a file: see `publius inspect`. ``problems`` name rows by place and never show their text.
 
     ``words`` are counts a document: "shortest", "median", "ninth_decile", "longest"; empty where there is no text.
     ``languages`` count documents by ISO 639 code, "unclear" for those too short or mixed. ``different`` is how many
@@ -71,7 +71,7 @@ class Inspection:
     words: dict[str, float]
     languages: dict[str, int]
     problems: tuple[str, ...]
-    fields: tuple[Field, ...] = ()
+    fields: tuple[Column, ...] = ()
     different: int = 0
     unread: int = 0
     lost: int = 0
@@ -93,7 +93,7 @@ class Inspection:
 @final
 @dataclass(slots=True)
 class _Notes:
-    """What is noted row by row; places only, no text."""
+    """Notes taken row by row; places only, no text."""
 
     rows: int = 0
     lengths: list[int] = field(default_factory=list)
@@ -276,8 +276,8 @@ class _Column:
             self.filled += 1
             self._values.add(_safe(str(value)))
 
-    def field(self, name: str, rows: int) -> Field:
-        return Field(name, round(self.filled / rows, 4), len(self._values))
+    def field(self, name: str, rows: int) -> Column:
+        return Column(name, round(self.filled / rows, 4), len(self._values))
 
 
 def _safe(text: str) -> str:

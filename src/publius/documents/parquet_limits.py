@@ -24,7 +24,7 @@ _SHORT: Final = 256  # characters of a label; repeating those many times is what
 
 
 class Allowance:
-    """What one file may unpack to: 16 MiB or 200 times its size on the disk, whichever is more."""
+    """The most that one file may unpack to: 16 MiB or 200 times its size on the disk, whichever is more."""
 
     def __init__(self, path: Path, metadata: Any, columns: tuple[str, ...]) -> None:
         """Refuse with `DocumentError` what declares more than it may, in ``columns`` or in rows.

@@ -1,4 +1,4 @@
-"""What the pages of a Parquet file unpack to, by their own headers: those decide how much memory a reader takes.
+"""Sizes of the pages of a Parquet file, from their own headers: they decide how much memory a reader takes.
 
 The footer may say less. A header is a struct in Thrift's compact protocol (parquet.thrift, PageHeader): field 2 is
 the size unpacked, field 3 the size in the file. Nothing else of it is needed, so nothing else is kept.

@@ -194,7 +194,7 @@ def _json_object(line: bytes, encoding: str) -> dict[str, object] | str:
 
 
 def kind_of(value: object) -> str:
-    """What a value is, in the words of JSON, for messages that must not show it."""
+    """The type of a value, in the words of JSON, for messages that must not show it."""
     kinds: dict[type, str] = {
         bool: "true or false", str: "a string", int: "a number", float: "a number", list: "a list",
         dict: "an object", type(None): "null",

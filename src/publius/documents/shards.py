@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, final
 
-from publius.documents.corpus import Corpus, Range
+from publius.documents.corpus import Corpus, FilePart
 from publius.documents.foreign import parquet_groups
 from publius.documents.readers import RANGES
 from publius.files import os_errors
@@ -60,12 +60,12 @@ def _shard(start: int, count: int, ends: list[int]) -> Shard:
     return Shard(first, start - (ends[first - 1] if first else 0), count)
 
 
-def reading_ranges(corpus: Corpus) -> list[Range]:
+def reading_ranges(corpus: Corpus) -> list[FilePart]:
     """Consecutive ranges of at most `LARGEST` bytes, where files can be cut."""
     sizes = [file_size(path) for path in corpus.paths]
     target = min(LARGEST, max(SMALLEST, sum(sizes) // _RANGES))
     found = (_ranges(corpus, number, size, target) for number, size in enumerate(sizes))
-    left = [Range(len(corpus.paths))] if corpus.left else []
+    left = [FilePart(len(corpus.paths))] if corpus.left else []
     return [*itertools.chain.from_iterable(found), *left]
 
 
@@ -75,23 +75,23 @@ def file_size(path: Path) -> int:
         return os.stat(path).st_size
 
 
-def _ranges(corpus: Corpus, number: int, size: int, target: int) -> Iterator[Range]:
+def _ranges(corpus: Corpus, number: int, size: int, target: int) -> Iterator[FilePart]:
     path, kind = corpus.paths[number], corpus.kind_at(number)
     if kind == ".parquet":
         yield from _rows(number, parquet_groups(path, seconds=corpus.reading_seconds), target)
     elif kind in RANGES and size > target and not _is_gzip(path):
         for start, stop in itertools.pairwise([*range(0, size, target), None]):
-            yield Range(number, start or 0, stop)
+            yield FilePart(number, start or 0, stop)
     else:
-        yield Range(number)
+        yield FilePart(number)
 
 
-def _rows(number: int, groups: list[tuple[int, int]], target: int) -> Iterator[Range]:
+def _rows(number: int, groups: list[tuple[int, int]], target: int) -> Iterator[FilePart]:
     start = 0
     for rows, size in groups:
         step = max(1, rows * target // max(1, size))
         for first in range(0, rows, step):
-            yield Range(number, start + first, start + min(first + step, rows))
+            yield FilePart(number, start + first, start + min(first + step, rows))
         start += rows
 
 

@@ -48,7 +48,7 @@ _CANDIDATES: Final = (
 @final
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """What separates the fields of a table and how its text is encoded (a name that Python knows)."""
+    """The delimiter of a table and the encoding of its text (a name that Python knows)."""
 
     delimiter: str = ","
     encoding: str = "utf-8"

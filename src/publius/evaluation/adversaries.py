@@ -72,20 +72,20 @@ MEASURED: Final = (*NAMES, NOISY_LABEL, CLUSTERING)
 
 @final
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """What a preset tries: adversaries by name, how often, and how many texts of a large corpus it compares."""
+class PresetChoice:
+    """The contents of a preset: adversaries by name, how often, and how many texts of a large corpus they compare."""
 
     adversaries: tuple[str, ...]
     repeats: int
     compared: int = 200
 
 
-PRESETS: Final[dict[str | None, Chosen]] = {
-    None: Chosen((ALL,), 1),
-    "quick": Chosen(
+PRESETS: Final[dict[str | None, PresetChoice]] = {
+    None: PresetChoice((ALL,), 1),
+    "quick": PresetChoice(
         ("likelihood", "svm", "linear", "adaptive-likelihood", INFORMED, ORIGINALS, RETRIEVAL), 1, 80
     ),
-    "thorough": Chosen((ALL,), 10),
+    "thorough": PresetChoice((ALL,), 10),
 }
 """By their names; None is what is tried where none is named."""
 

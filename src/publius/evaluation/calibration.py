@@ -8,9 +8,10 @@ from typing import Final, final
 
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell
-from publius.evaluation.runner import Evaluation, Progress
+from publius.evaluation.runner import Evaluation
 from publius.evaluation.statistics import Interval
-from publius.evaluation.summary import Line, summarize
+from publius.evaluation.summary import SummaryLine, summarize
+from publius.files.progress import Progress
 from publius.mechanisms.registry import strength_of
 
 WARNING: Final = (
@@ -27,7 +28,7 @@ LARGEST_STEPS: Final = 24
 @final
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What is to hold: at most this share of authors named, at least this share of topics.
+    """The aim of a search: at most this share of authors named, at least this share of topics.
 
     With ``cautious`` the limits of the 95 % intervals decide instead of the means.
     """
@@ -54,7 +55,7 @@ class Aim:
 @final
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What was measured at one epsilon: the strongest adversary, the best topic classifier, and the formal exponent."""
+    """Results at one epsilon: the strongest adversary, the best topic classifier, and the formal exponent."""
 
     epsilon: float
     author: Interval
@@ -67,7 +68,7 @@ class Trial:
 @final
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What was found for one mechanism and N.
+    """The result for one mechanism and N.
 
     Attributes:
         mechanism: its name; where its strength is a bound between any two documents, epsilon stands for that.
@@ -86,7 +87,7 @@ class Calibration:
 
     @property
     def strength(self) -> str:
-        """What was tried: values of "epsilon" or of the "bound"."""
+        """The name of the parameter that was tried: "epsilon" or "bound"."""
         return strength_of(self.mechanism)
 
     @property
@@ -107,7 +108,7 @@ Measure = Callable[[float], Trial]
 
 @final
 class _Tried:
-    """What was measured, by epsilon, and at which epsilons the mechanism does not exist."""
+    """Results by epsilon, and the epsilons at which the mechanism does not exist."""
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
@@ -182,7 +183,7 @@ def _short(epsilon: float) -> float:
 
 
 def conclude(mechanism: str, size: int, trials: Sequence[Trial], aim: Aim) -> Calibration:
-    """What ``trials``, with rising epsilon, say; where they contradict themselves the cautious reading is taken."""
+    """Conclude from ``trials``, with rising epsilon; where they contradict themselves the cautious reading is taken."""
     author = topic = None
     for trial in trials:
         if not aim.hides(trial):
@@ -222,7 +223,7 @@ def calibrate(
     return conclude(name, size, trials, aim)
 
 
-def _trial(line: Line, epsilon: float) -> Trial:
+def _trial(line: SummaryLine, epsilon: float) -> Trial:
     author, topic = line.best("author"), line.best("topic")
     if author is None or topic is None:
         raise UsageError("calibration needs an adversary for authors and a classifier for topics: try all")
@@ -230,7 +231,7 @@ def _trial(line: Line, epsilon: float) -> Trial:
 
 
 def to_be_had(found: Sequence[Calibration], aim: Aim) -> str:
-    """What can be had, in a sentence: the setting that holds both, or how near one gets."""
+    """The best setting in a sentence: the one that holds both aims, or how near one gets."""
     both = [
         (each, trial) for each in found if each.both for trial in each.trials if trial.epsilon == each.epsilon
     ]

@@ -60,7 +60,7 @@ class Dataset:
 
     @property
     def tasks(self) -> tuple[Task, ...]:
-        """What can be asked: "author" always, "topic" and "sensitive" where every unknown text has one."""
+        """Tasks of the adversaries: "author" always, "topic" and "sensitive" where every unknown text has one."""
         found: tuple[Task, ...] = ("author",)
         if all(text.topic is not None for text in self.unknown):
             found = (*found, "topic")

@@ -99,7 +99,7 @@ class EncodedDataset:
 def without_rejected(
     dataset: Dataset, embeddings: Embeddings, encoding: Encoding
 ) -> tuple[Dataset, Encoding]:
-    """What the policy "reject" leaves to attack: the texts that a release would not refuse.
+    """The texts that a release with the policy "reject" would not refuse: those that are attacked.
 
     Known and topic texts are the adversaries' own, so there unknown words are left out. `DocumentError` where every
     attacked text has a word outside the vocabulary.

@@ -1,4 +1,4 @@
-"""What an evaluation is to do, and one cell of it: a mechanism at an epsilon, once, against every adversary."""
+"""The cells of an evaluation: a mechanism at an epsilon, once, against every adversary."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from publius.evaluation.encoding import EncodedDataset, EncodedText
 from publius.evaluation.hindsight import blind_to_text, originals_row
 from publius.evaluation.linkage import Linkage, linkage_rows
 from publius.evaluation.neighborhood import MOST_TEXTS
-from publius.evaluation.protection import Protected
+from publius.evaluation.protection import ProtectedText
 from publius.evaluation.protectors import AbstractProtector, Protector, Unprotected
 from publius.evaluation.readings import Reading
 from publius.evaluation.retrieval import FEWEST_PUBLIC, PublicSpace, retrieval_rows
-from publius.evaluation.rows import CLEAN, Protection, Row, make_row
+from publius.evaluation.rows import CLEAN, Protection, ResultRow, make_row
 from publius.evaluation.transition import AbstractTransition, transition_of
 from publius.mechanisms.registry import class_named, mechanism_on, strength_of
 from publius.noise.randomness import RunKey
@@ -88,7 +88,7 @@ def shown_cell(mechanism: str, epsilon: float | None, bound: float | None) -> st
 @final
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all cells share.
+    """Inputs that all cells share.
 
     Attributes:
         data: the texts in words.
@@ -120,11 +120,11 @@ class Setting:
     unknown: str = EvaluationSettings.unknown
     whole: Reading | None = None
     language: LanguageAdversary | None = None
-    written: Callable[[Sequence[Protected]], list[Protected]] | None = None
+    written: Callable[[Sequence[ProtectedText]], list[ProtectedText]] | None = None
     compared: int = MOST_TEXTS
 
     def protector(self, cell: Cell) -> AbstractProtector:
-        """What protects the texts of ``cell``."""
+        """The protector of the texts of ``cell``."""
         if cell.mechanism == CLEAN:
             return Unprotected()
         reading = self.reading(cell.mechanism)
@@ -145,8 +145,8 @@ class Setting:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one cell found.
+class CellResult:
+    """The result of one cell.
 
     Attributes:
         rows: one for each adversary and task.
@@ -166,7 +166,7 @@ class Outcome:
 
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     earth_movers: float
     nearest: list[dict[str, Any]]
     snippet: tuple[str, ...]
@@ -181,7 +181,7 @@ class Outcome:
     linking: dict[str, float] | None = None
 
 
-def run_cell(cell: Cell, setting: Setting, advance: Callable[[], object] = lambda: None) -> Outcome:
+def run_cell(cell: Cell, setting: Setting, advance: Callable[[], object] = lambda: None) -> CellResult:
     """Protect, attack, count; ``advance`` hears when an attack is over."""
     return _Run(cell, setting, advance).outcome()
 
@@ -201,7 +201,7 @@ class _Run:
         self._clean: dict[str, list[Bag]] = {}
         self._facts: dict[str, Any] = {}
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> CellResult:
         protector = self._protector
         with self._timed("protect"):
             released = self._protect(self._setting.data.unknown, "release")
@@ -214,7 +214,7 @@ class _Run:
         rows += self._language_rows(bags, protection)
         with self._timed("distance to the original"):
             gone = self._distance_to_original(released)
-        return Outcome(
+        return CellResult(
             tuple(rows), gone, self._nearest(bags), self._snippet(released),
             protector.exact, protector.promised, (cell.mechanism, protector.epsilon, protector.bound), protector.delta,
             protector.level, protector.exponents(self._setting.data.unknown), self._seconds,
@@ -222,7 +222,9 @@ class _Run:
             protector.linking(self._setting.data.unknown, self._key.rng(f"linking/{cell.repeat}")),
         )  # fmt: skip
 
-    def _rows(self, released: Sequence[Protected], bags: Sequence[Bag], protection: Protection) -> list[Row]:
+    def _rows(
+        self, released: Sequence[ProtectedText], bags: Sequence[Bag], protection: Protection
+    ) -> list[ResultRow]:
         setting = self._setting
         rows = []
         for name, task in product(setting.adversaries, setting.tasks):
@@ -252,7 +254,7 @@ class _Run:
             return False
         return ("author" if task == "sensitive" else task) in kind_of(name).tasks
 
-    def _further_rows(self, bags: Sequence[Bag], protection: Protection) -> list[Row]:
+    def _further_rows(self, bags: Sequence[Bag], protection: Protection) -> list[ResultRow]:
         """Who links releases, once, and what a release is good for."""
         setting, data, rows = self._setting, self._setting.data, []
         seed = setting.seed * 1_000_003 + self._cell.repeat
@@ -266,7 +268,7 @@ class _Run:
                 rows += retrieval_rows(protection, _public_space(data), texts, bags, seed)
         return rows
 
-    def _language_rows(self, bags: Sequence[Bag], protection: Protection) -> list[Row]:
+    def _language_rows(self, bags: Sequence[Bag], protection: Protection) -> list[ResultRow]:
         """What a language model names; nothing where it may not see what there is."""
         setting, model = self._setting, self._setting.language
         if model is None or (model.own is None and not self._may_be_shown()):
@@ -282,7 +284,7 @@ class _Run:
         """Whether what the cell makes of a text was released by a mechanism with a guarantee, all of it."""
         return self._protector.promised and self._setting.unknown != "keep"
 
-    def _attack(self, name: str, task: Task, bags: Sequence[Bag], protection: Protection) -> Row:
+    def _attack(self, name: str, task: Task, bags: Sequence[Bag], protection: Protection) -> ResultRow:
         with self._timed(f"{name} {task}"):
             texts, X = self._training(name, task)
             asked = self._setting.data.unknown
@@ -313,7 +315,7 @@ class _Run:
 
     def _scored(
         self, name: str, task: Task, texts: Sequence[EncodedText], X: Sequence[Bag], bags: Sequence[Bag],
-        released: Sequence[Protected],
+        released: Sequence[ProtectedText],
     ) -> tuple[Sequence[str], Float64Array]:  # fmt: skip
         """The labels that an adversary knows, and the score of each for each bag, shape (bags, labels)."""
         labels = [text.label(task) for text in texts]
@@ -363,12 +365,12 @@ class _Run:
             return self._protected[which, 0]
         return [bag for copy in range(copies) for bag in self._protected[which, copy]]
 
-    def _protect(self, texts: Sequence[EncodedText], stream: str) -> list[Protected]:
+    def _protect(self, texts: Sequence[EncodedText], stream: str) -> list[ProtectedText]:
         found = self._protector.protect(texts, self._key, f"{stream}/{self._cell.repeat}")
         written = None if self._cell.mechanism == CLEAN else self._setting.written
         return found if written is None else written(found)
 
-    def _distance_to_original(self, released: Sequence[Protected]) -> float:
+    def _distance_to_original(self, released: Sequence[ProtectedText]) -> float:
         if self._cell.mechanism == CLEAN:
             return 0.0
         first = released[: self._setting.compared]
@@ -405,7 +407,7 @@ class _Run:
             "rank": authors.index(data.unknown[at].author) + 1,
         }
 
-    def _snippet(self, released: Sequence[Protected]) -> tuple[str, ...]:
+    def _snippet(self, released: Sequence[ProtectedText]) -> tuple[str, ...]:
         shown = [item.words[:SNIPPET_WORDS] for item in released if item.text.id == self._setting.snippet]
         return shown[0] if shown else ()
 

@@ -24,7 +24,7 @@ from publius.evaluation.originals import (
     together_by_scores,
 )
 from publius.evaluation.protectors import Originals
-from publius.evaluation.rows import Protection, Row, make_row, measured_row
+from publius.evaluation.rows import Protection, ResultRow, make_row, measured_row
 from publius.evaluation.statistics import CONFIDENCE, bootstrap_mean, clopper_pearson
 from publius.noise.randomness import Generator, seeded_rng
 
@@ -36,7 +36,7 @@ def originals_row(
     chance: float,
     rng: Generator,
     delta: float = 0.0,
-) -> Row:
+) -> ResultRow:
     """One row: ``exact``: no adversary does better from one bag; ``by_topic``: share, limits and floor of each.
 
     ``limit`` is what the bound between any two documents alone says; ``delta`` is that of one document. ``told`` has
@@ -90,7 +90,7 @@ def _told(texts: Sequence[EncodedText], found: Originals, seed: int) -> dict[str
 
 
 def together(found: Originals, authors: Sequence[str], shares: Float64Array) -> dict[str, Any]:
-    """What an attack by the holder of the originals names from all bags of one author together.
+    """The authors that the holder of the originals names from all bags of one author together.
 
     The best rule would weigh every way in which bags and documents can belong together, and names as many or more.
 
@@ -148,7 +148,7 @@ def _blind_by_law(texts: Sequence[EncodedText], naming: Float64Array, names: Seq
     return [round(each, 6) for each in found.tolist()]
 
 
-def with_limit(row: Row, record: dict[str, Any], near: Neighborhood | None, size: int) -> Row:
+def with_limit(row: ResultRow, record: dict[str, Any], near: Neighborhood | None, size: int) -> ResultRow:
     """The row of the holder of the originals with what the guarantee alone says of him: ``at_most``.
 
     ``record`` is what its cell found beside the rows; ``size`` is N where words are replaced.

@@ -15,13 +15,15 @@ from publius.evaluation.rows import CLEAN
 from publius.releases.writing.chat import PREFIX, ChatModel
 
 if TYPE_CHECKING:
-    from publius.evaluation.runner import Evaluation, Request
+    from publius.evaluation.runner import Evaluation, EvaluationRequest
 
 KEY: Final = "PUBLIUS_LLM_KEY"
 """The environment variable of a server's key: an argument would stand in the list of processes."""
 
 
-def language_adversary(request: Request, dataset: Dataset, data: EncodedDataset) -> LanguageAdversary | None:
+def language_adversary(
+    request: EvaluationRequest, dataset: Dataset, data: EncodedDataset
+) -> LanguageAdversary | None:
     """The one that ``request`` asks for, once it can do what it is asked; None where it asks for none.
 
     Raises `PolicyError` for an address on another machine that was not allowed, `UsageError` for what cannot be asked.
@@ -49,7 +51,7 @@ def language_adversary(request: Request, dataset: Dataset, data: EncodedDataset)
 
 
 def what_is_sent(evaluation: Evaluation) -> str | None:
-    """What it costs and what leaves, for people; None where no language model is asked."""
+    """Cost of the language model and the texts that it is sent, for people; None where none is asked."""
     request, data, adversary = evaluation.request, evaluation.setting.data, evaluation.setting.language
     if adversary is None:
         return None
@@ -76,6 +78,6 @@ def what_is_sent(evaluation: Evaluation) -> str | None:
     )
 
 
-def _largest(request: Request, data: EncodedDataset) -> int:
+def _largest(request: EvaluationRequest, data: EncodedDataset) -> int:
     """Words of the largest bag that is asked about."""
     return max(data.size, length_with_reference(request) if "reference" in request.reads else 0)

@@ -21,9 +21,9 @@ from publius.evaluation.attackers.base import best_columns
 from publius.evaluation.encoding import EncodedText
 from publius.evaluation.features import FeatureCounts
 from publius.evaluation.originals import author_scores
-from publius.evaluation.protection import Protected
+from publius.evaluation.protection import ProtectedText
 from publius.evaluation.protectors import AbstractProtector
-from publius.evaluation.rows import Protection, Row, make_row
+from publius.evaluation.rows import Protection, ResultRow, make_row
 from publius.noise.randomness import Generator
 from publius.text.bag import Bag
 
@@ -37,14 +37,14 @@ MOST_CANDIDATES: Final = 50
 PRIOR_WORDS: Final = (10.0, 30.0, 100.0, 300.0, 1000.0)
 """Widths of the Dirichlet prior that the linker tries; it takes the one under which all it sees is likeliest."""
 
-Protect = Callable[[Sequence[EncodedText], str], list[Protected]]
+Protect = Callable[[Sequence[EncodedText], str], list[ProtectedText]]
 """Protects texts with the noise of a stream."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Linkage:
-    """What a linkage trial needs: the texts, how they are protected and what a release costs.
+    """Inputs of a linkage trial: the texts, how they are protected and what a release costs.
 
     Attributes:
         texts: the candidates, each with its author.
@@ -60,7 +60,7 @@ class Linkage:
     protect: Protect
 
 
-def linkage_rows(protection: Protection, trial: Linkage, rng: Generator) -> list[Row]:
+def linkage_rows(protection: Protection, trial: Linkage, rng: Generator) -> list[ResultRow]:
     """Rows of the task "link" for documents, for authors with enough of them, and for the holder of the originals."""
     places = sorted(rng.permutation(len(trial.texts))[:MOST_CANDIDATES].tolist())
     texts = [trial.texts[place] for place in places]
@@ -73,17 +73,17 @@ def linkage_rows(protection: Protection, trial: Linkage, rng: Generator) -> list
 def _of_documents(
     protection: Protection,
     trial: Linkage,
-    releases: Sequence[Sequence[Protected]],
+    releases: Sequence[Sequence[ProtectedText]],
     count: int,
     rng: Generator,
-) -> Row:
+) -> ResultRow:
     """``count`` releases of a document on one side, one more of each document on the other."""
     left = [_together(parts) for parts in zip(*releases[1 : count + 1], strict=True)]
     right = [item.bag for item in releases[0]]
     return _row(protection, trial, _linked(left, right, rng), count, "document")
 
 
-def _of_authors(protection: Protection, trial: Linkage, rng: Generator) -> list[Row]:
+def _of_authors(protection: Protection, trial: Linkage, rng: Generator) -> list[ResultRow]:
     """As many documents of an author on one side, another of each author on the other, where there are enough."""
     by_author: dict[str, list[EncodedText]] = defaultdict(list)
     for text in (*trial.texts, *trial.others):
@@ -108,9 +108,9 @@ def _of_originals(
     protection: Protection,
     trial: Linkage,
     texts: Sequence[EncodedText],
-    releases: Sequence[Sequence[Protected]],
+    releases: Sequence[Sequence[ProtectedText]],
     rng: Generator,
-) -> list[Row]:
+) -> list[ResultRow]:
     """The holder of the originals with several releases of a document: their log likelihoods add up."""
     flat = [item for release in releases[1:] for item in release]
     scores = trial.protector.originals(texts, flat, rng).scores
@@ -125,7 +125,7 @@ def _of_originals(
     return rows
 
 
-def _row(protection: Protection, trial: Linkage, hits: Sequence[bool], count: int, kind: str) -> Row:
+def _row(protection: Protection, trial: Linkage, hits: Sequence[bool], count: int, kind: str) -> ResultRow:
     """``releases`` come together on one side; ``ledger_total`` is what the ledger holds for all that is seen."""
     price, seen = trial.protector.price, count if kind == "originals" else count + 1
     extra: dict[str, Any] = {
@@ -136,7 +136,7 @@ def _row(protection: Protection, trial: Linkage, hits: Sequence[bool], count: in
     return make_row(protection, LINKAGE, "link", hits, 1 / len(hits), extra)
 
 
-def _together(parts: Sequence[Protected]) -> Bag:
+def _together(parts: Sequence[ProtectedText]) -> Bag:
     return _sum([part.bag for part in parts])
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -24,6 +24,7 @@ from publius.collections.contributions import Contributions
 from publius.collections.strata import Field, Strata
 from publius.errors import DataError
 from publius.evaluation.statistics import clopper_pearson
+from publius.files.progress import Advance
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries.summary import Seen, Summary, Told
@@ -63,7 +64,7 @@ class Membership:
 
     @property
     def sentence(self) -> str:
-        """What was found, beside the bound."""
+        """The result beside the bound."""
         return (
             f"Who knows all other authors' documents and both worlds is right in {self.success:.3f} of "
             f"{self.attacks:,} attacks ({self.low:.3f} to {self.high:.3f}); under this promise it can be "
@@ -77,7 +78,7 @@ def membership(
     *,
     attacks: int = ATTACKS,
     rng: Generator | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Advance = lambda done: None,
 ) -> Membership:
     """Attack authors of ``rows`` at random, each in a summary of its own draw; `DataError` for fewer than two."""
     rng = system_rng() if rng is None else rng

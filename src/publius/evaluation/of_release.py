@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.experiment import Cell, Setting
-from publius.evaluation.runner import Request
+from publius.evaluation.runner import EvaluationRequest
 from publius.files import shown
 from publius.mechanisms.registry import parameters_of
 from publius.releases.signoff import read_manifest_of
@@ -86,7 +86,7 @@ def _check_kind(manifest: Mapping[str, Any], what: str) -> None:
         )
 
 
-def check_same(release: Path, request: Request, setting: Setting) -> None:
+def check_same(release: Path, request: EvaluationRequest, setting: Setting) -> None:
     """That what is evaluated is what the manifest states; `UsageError` where vectors or anything else differ."""
     manifest = read_manifest_of(release)
     cell = next(cell for cell in request.cells() if cell.mechanism in request.names)
@@ -98,7 +98,9 @@ def check_same(release: Path, request: Request, setting: Setting) -> None:
         )
 
 
-def _differing(manifest: Mapping[str, Any], request: Request, setting: Setting, cell: Cell) -> list[str]:
+def _differing(
+    manifest: Mapping[str, Any], request: EvaluationRequest, setting: Setting, cell: Cell
+) -> list[str]:
     protector = setting.protector(cell)
     mechanism, stops = (
         protector.mechanism,

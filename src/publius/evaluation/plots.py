@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from publius.evaluation.statistics import Interval
-from publius.evaluation.summary import Finding, Line
+from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.releases.drawing import GRID, INK, SERIES, STYLE, pyplot, svg
 from publius.settings import Task
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def epsilon_curves(
-    lines: Sequence[Line], mechanism: str, chance: dict[Task, float], floor: float | None
+    lines: Sequence[SummaryLine], mechanism: str, chance: dict[Task, float], floor: float | None
 ) -> str:
     """Topic accuracy and the strongest adversary of one mechanism against epsilon, with 95 % intervals."""
     plt = pyplot()
@@ -28,7 +28,7 @@ def epsilon_curves(
         return svg(figure)
 
 
-def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor: float | None) -> str:
+def adversary_curves(lines: Sequence[SummaryLine], mechanism: str, chance: float, floor: float | None) -> str:
     """Every adversary's accuracy in naming authors against epsilon: the strongest few named, the others thin."""
     plt = pyplot()
     own = [line for line in lines if line.mechanism == mechanism]
@@ -53,7 +53,7 @@ def adversary_curves(lines: Sequence[Line], mechanism: str, chance: float, floor
         return svg(figure)
 
 
-def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Task, float]) -> str:
+def trade_off(lines: Sequence[SummaryLine], mechanisms: Sequence[str], chance: dict[Task, float]) -> str:
     """Topic accuracy against the strongest adversary's, a curve for each mechanism, a point for each epsilon."""
     plt = pyplot()
     with plt.rc_context(STYLE):
@@ -74,12 +74,12 @@ def trade_off(lines: Sequence[Line], mechanisms: Sequence[str], chance: dict[Tas
         return svg(figure)
 
 
-def _asked(lines: Sequence[Line], mechanism: str) -> str:
+def _asked(lines: Sequence[SummaryLine], mechanism: str) -> str:
     own = [line for line in lines if line.mechanism == mechanism]
     return "bound, nats" if any(line.bound is not None for line in own) else "epsilon a word"
 
 
-def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: str) -> None:
+def _trade_off_curve(axes: Axes, lines: Sequence[SummaryLine], mechanism: str, color: str) -> None:
     points = [
         (line.strength, author.accuracy, topic.accuracy)
         for line in lines
@@ -103,7 +103,9 @@ def _trade_off_curve(axes: Axes, lines: Sequence[Line], mechanism: str, color: s
         )
 
 
-def _curve(axes: Axes, lines: Sequence[Line], mechanism: str, task: Task, color: str, label: str) -> None:
+def _curve(
+    axes: Axes, lines: Sequence[SummaryLine], mechanism: str, task: Task, color: str, label: str
+) -> None:
     points = sorted(
         (line.strength, found.accuracy)
         for line in lines
@@ -116,7 +118,7 @@ def _curve(axes: Axes, lines: Sequence[Line], mechanism: str, task: Task, color:
         axes.fill_between(x, *limits, color=color, alpha=0.18, linewidth=0)
 
 
-def _levels(axes: Axes, lines: Sequence[Line], chance: dict[Task, float], floor: float | None) -> None:
+def _levels(axes: Axes, lines: Sequence[SummaryLine], chance: dict[Task, float], floor: float | None) -> None:
     """Chance, the topic-only floor, and what the unprotected texts give."""
     clean = next((line for line in lines if line.clean), None)
     for task, color in (("topic", SERIES[0]), ("author", SERIES[1])):
@@ -153,5 +155,5 @@ def _errors(intervals: Sequence[Interval]) -> list[list[float]]:
     return [[i.value - i.low for i in intervals], [i.high - i.value for i in intervals]]
 
 
-def _value(found: Finding | None) -> float:
+def _value(found: AdversaryResult | None) -> float:
     return found.accuracy.value if found is not None else 0.0

@@ -13,16 +13,16 @@ from publius.evaluation.language_choice import language_adversary
 from publius.evaluation.own_data import Columns
 from publius.evaluation.readings import reference_reading
 from publius.evaluation.report import write_report
-from publius.evaluation.runner import Evaluation, Request, Results, facts_of
+from publius.evaluation.runner import Evaluation, EvaluationRequest, Results, facts_of
 from publius.evaluation.same_run import key_of
-from publius.evaluation.summary import Line, summarize
+from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import Verdict, judge, read_limits
 from publius.settings import ExperimenterSettings
 from publius.text.bag import Encoding
 from publius.vectors.embeddings import Embeddings
 
 
-def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: Path) -> Evaluation:
+def prepared(corpus: str, request: EvaluationRequest, work: ExperimenterSettings, output: Path) -> Evaluation:
     """The evaluation with its texts read and encoded."""
     request = request.together_with(output)
     vectors = Embeddings.load(request.embeddings)
@@ -45,7 +45,7 @@ def prepared(corpus: str, request: Request, work: ExperimenterSettings, output: 
     return evaluation
 
 
-def concluded(results: Results, folder: Path) -> tuple[Sequence[Line], Verdict | None]:
+def concluded(results: Results, folder: Path) -> tuple[Sequence[SummaryLine], Verdict | None]:
     """The lines of the table, and the verdict where limits were set; the report is written."""
     lines = summarize(results)
     verdict = judge(lines, read_limits(folder), results.facts)

@@ -20,7 +20,7 @@ BATCH_WORDS = 8_192
 
 @final
 @dataclass(frozen=True, slots=True)
-class Protected:
+class ProtectedText:
     """A protected text, still beside its original: never for release.
 
     ``words`` are in the order of the text; ``bag`` is what a release would hold, and ``prototype`` the number of the
@@ -36,13 +36,13 @@ class Protected:
 
 def protect_texts(
     texts: Sequence[EncodedText], mechanism: Kernel, key: RunKey, stream: str
-) -> list[Protected]:
+) -> list[ProtectedText]:
     """Each of ``texts`` through ``mechanism``, searched together batch by batch.
 
     A text's noise comes from ``key``, ``stream`` and its id only, so runs with other epsilons or mechanisms of the
     same noise are paired. Words outside the vocabulary pass as they stand.
     """
-    protected: list[Protected] = []
+    protected: list[ProtectedText] = []
     batch: list[EncodedText] = []
     for position, text in enumerate(texts, start=1):
         batch.append(text)
@@ -54,32 +54,32 @@ def protect_texts(
 
 def _protect_batch(
     batch: Sequence[EncodedText], mechanism: Kernel, key: RunKey, stream: str
-) -> list[Protected]:
+) -> list[ProtectedText]:
     inside = [text.indices[text.indices != OUTSIDE] for text in batch]
     parts = mechanism.draw(inside, (key.rng(f"{stream}/{text.id}") for text in batch), threads=1)
     return [_protected(text, part, mechanism.embeddings) for text, part in zip(batch, parts, strict=True)]
 
 
-def _protected(text: EncodedText, found: IndexArray, embeddings: Embeddings) -> Protected:
+def _protected(text: EncodedText, found: IndexArray, embeddings: Embeddings) -> ProtectedText:
     outputs = text.indices.copy()
     outputs[outputs != OUTSIDE] = found
     words = tuple(
         word if index == OUTSIDE else embeddings.vocabulary[index]
         for word, index in zip(text.words, outputs.tolist(), strict=True)
     )
-    return Protected(text, outputs, words, Bag(words))
+    return ProtectedText(text, outputs, words, Bag(words))
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Displacement:
-    """What protection did to the words of the vocabulary: the share that changed, and how far they went on average."""
+    """The effect of protection on the words: the share that changed, and how far they went on average."""
 
     changed: float
     mean_distance: float
 
 
-def displacement(protected: Sequence[Protected], mechanism: Kernel) -> Displacement:
+def displacement(protected: Sequence[ProtectedText], mechanism: Kernel) -> Displacement:
     """Over all words of the texts that the vocabulary has; unknown tokens, kept words and pads are not counted."""
     before, after = [], []
     for item in protected:

@@ -1,4 +1,4 @@
-"""What stands between a text and an adversary: nothing, or a mechanism, seen alike by the rest of an evaluation."""
+"""The protection between a text and an adversary: none, or a mechanism, seen alike by the rest of an evaluation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from publius.evaluation.originals import (
     mixture_scores,
     outcomes_of_bags,
 )
-from publius.evaluation.protection import Protected, displacement, protect_texts
+from publius.evaluation.protection import ProtectedText, displacement, protect_texts
 from publius.evaluation.readings import Reading
 from publius.evaluation.releases_linked import linked_releases
 from publius.evaluation.statistics import grouped_mean
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, slots=True)
 class Originals:
-    """What the holder of the originals makes of a release.
+    """The attack of the holder of the originals on a release.
 
     ``success`` is the exact probability that each text's author is named, shape (k,), where it can be computed.
     ``scores`` are the log likelihoods of his attack, shape (releases, k), one column a candidate text.
@@ -78,21 +78,21 @@ class AbstractProtector(ABC):
     kernel: Kernel | None = None
 
     @abstractmethod
-    def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[Protected]:
+    def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[ProtectedText]:
         """Each text through the mechanism; its noise comes from ``key``, ``stream`` and its id only."""
 
     @abstractmethod
-    def moved(self, released: Sequence[Protected]) -> tuple[float | None, float | None]:
+    def moved(self, released: Sequence[ProtectedText]) -> tuple[float | None, float | None]:
         """The share of words that changed and how far they went; None where words are not replaced one by one."""
 
     @abstractmethod
     def originals(
-        self, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
+        self, texts: Sequence[EncodedText], released: Sequence[ProtectedText], rng: Generator
     ) -> Originals:
-        """What the holder of the originals finds; the candidates are ``texts``."""
+        """Attack as the holder of the originals; the candidates are ``texts``."""
 
     def informed(
-        self, known: Sequence[EncodedText], labels: Sequence[str], released: Sequence[Protected]
+        self, known: Sequence[EncodedText], labels: Sequence[str], released: Sequence[ProtectedText]
     ) -> tuple[list[str], Float64Array] | None:
         """The labels, and for each release how likely it is under the known texts of each, shape (releases, labels).
 
@@ -123,18 +123,19 @@ class AbstractProtector(ABC):
 class Unprotected(AbstractProtector):
     """Texts as they are: the bag of their own words, not filled up."""
 
-    def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[Protected]:
+    def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[ProtectedText]:
         """See `AbstractProtector.protect`."""
         return [
-            Protected(text, text.indices[: text.real], text.words[: text.real], text.bag) for text in texts
+            ProtectedText(text, text.indices[: text.real], text.words[: text.real], text.bag)
+            for text in texts
         ]
 
-    def moved(self, released: Sequence[Protected]) -> tuple[float | None, float | None]:
+    def moved(self, released: Sequence[ProtectedText]) -> tuple[float | None, float | None]:
         """See `AbstractProtector.moved`."""
         return 0.0, 0.0
 
     def originals(
-        self, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
+        self, texts: Sequence[EncodedText], released: Sequence[ProtectedText], rng: Generator
     ) -> Originals:
         """He finds the text itself, and of texts that are the same bag each as often."""
         bags = {bag: number for number, bag in enumerate(dict.fromkeys(item.bag for item in released))}
@@ -171,7 +172,7 @@ class Protector(AbstractProtector):
         if self.promised and reading.unknown != "keep":
             self.bound, self.delta = mechanism.between_any, guarantee.between_any_delta
 
-    def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[Protected]:
+    def protect(self, texts: Sequence[EncodedText], key: RunKey, stream: str) -> list[ProtectedText]:
         """See `AbstractProtector.protect`."""
         if self.kernel is not None:
             return protect_texts(texts, self.kernel, key, stream)
@@ -179,11 +180,11 @@ class Protector(AbstractProtector):
         found = self.mechanism.draw(self._reading.places(texts), generators)
         outside = np.full(self.mechanism.length, OUTSIDE, np.int64)
         return [
-            Protected(text, outside, tuple(outcome.bag.words()), outcome.bag, outcome.prototype)
+            ProtectedText(text, outside, tuple(outcome.bag.words()), outcome.bag, outcome.prototype)
             for text, outcome in zip(texts, found, strict=True)
         ]
 
-    def moved(self, released: Sequence[Protected]) -> tuple[float | None, float | None]:
+    def moved(self, released: Sequence[ProtectedText]) -> tuple[float | None, float | None]:
         """See `AbstractProtector.moved`."""
         if self.kernel is None:
             return None, None
@@ -191,7 +192,7 @@ class Protector(AbstractProtector):
         return found.changed, found.mean_distance
 
     def originals(
-        self, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
+        self, texts: Sequence[EncodedText], released: Sequence[ProtectedText], rng: Generator
     ) -> Originals:
         """Exact from a law over outcomes, for the words that leave are drawn from the outcome alone.
 
@@ -209,7 +210,7 @@ class Protector(AbstractProtector):
         return Originals(None, np.asarray(-(self.epsilon or 1.0) * self._gaps(seen, documents)))
 
     def informed(
-        self, known: Sequence[EncodedText], labels: Sequence[str], released: Sequence[Protected]
+        self, known: Sequence[EncodedText], labels: Sequence[str], released: Sequence[ProtectedText]
     ) -> tuple[list[str], Float64Array] | None:
         """See `AbstractProtector.informed`."""
         law = self.mechanism.law(self._reading.places(known))
@@ -279,7 +280,7 @@ class Protector(AbstractProtector):
 
 
 def originals_of_words(
-    kernel: Kernel, size: int, texts: Sequence[EncodedText], released: Sequence[Protected], rng: Generator
+    kernel: Kernel, size: int, texts: Sequence[EncodedText], released: Sequence[ProtectedText], rng: Generator
 ) -> Originals:
     """Exact where all bags can be written down; else by the text's own words pushed through, or by distances.
 
@@ -320,7 +321,7 @@ def _names(texts: Sequence[EncodedText]) -> list[str]:
     return [text.label("author") for text in texts]
 
 
-def _passed_agree(texts: Sequence[EncodedText], released: Sequence[Protected]) -> Float64Array:
+def _passed_agree(texts: Sequence[EncodedText], released: Sequence[ProtectedText]) -> Float64Array:
     """0 where the words that passed are those of the candidate, else next to impossible."""
     from collections import Counter
 

@@ -19,13 +19,13 @@ from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
 if TYPE_CHECKING:
-    from publius.evaluation.runner import Request
+    from publius.evaluation.runner import EvaluationRequest
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the mechanisms of one kind of reading are tried with.
+    """The settings that mechanisms of one kind of reading are tried with.
 
     Attributes:
         public: the vectors or the reference that texts are read with.
@@ -69,7 +69,7 @@ def _indices(words: Sequence[str], reference: Reference) -> IndexArray:
     return np.array(places, np.int64)
 
 
-def reference_reading(request: Request, dataset: Dataset) -> Reading | None:
+def reference_reading(request: EvaluationRequest, dataset: Dataset) -> Reading | None:
     """How mechanisms of ``request`` that read with a reference read; None where there are none."""
     if request.reference is None or "reference" not in request.reads:
         return None
@@ -84,6 +84,6 @@ def reference_reading(request: Request, dataset: Dataset) -> Reading | None:
     )
 
 
-def length_with_reference(request: Request) -> int:
+def length_with_reference(request: EvaluationRequest) -> int:
     """Words of a bag that is drawn from a reference: as many as were asked for, or a release's default."""
     return request.length if isinstance(request.length, int) else LENGTH

@@ -11,9 +11,9 @@ from publius.errors import extra
 from publius.evaluation import plots
 from publius.evaluation.adversaries import LINKAGE, ORIGINALS, RETRIEVAL, shown_place
 from publius.evaluation.linkage import TOGETHER
-from publius.evaluation.rows import Row, as_json_lines
+from publius.evaluation.rows import ResultRow, as_json_lines
 from publius.evaluation.runner import Results
-from publius.evaluation.summary import PAPER, Line, as_csv, as_latex, as_records
+from publius.evaluation.summary import PAPER, SummaryLine, as_csv, as_latex, as_records
 from publius.evaluation.verdict import Verdict
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
@@ -29,7 +29,7 @@ NOT_TRIED: Final = (
 
 
 def write_report(
-    results: Results, lines: Sequence[Line], folder: Path, verdict: Verdict | None = None
+    results: Results, lines: Sequence[SummaryLine], folder: Path, verdict: Verdict | None = None
 ) -> None:
     """Write rows.jsonl, table.csv, table.tex and report.html into ``folder``, each at once or not at all."""
     page = render(results, lines, verdict).encode()
@@ -43,7 +43,7 @@ def write_report(
             file.write(data)
 
 
-def render(results: Results, lines: Sequence[Line], verdict: Verdict | None = None) -> str:
+def render(results: Results, lines: Sequence[SummaryLine], verdict: Verdict | None = None) -> str:
     """The page. Whatever comes from a corpus or a release is escaped."""
     with extra("evaluation", "jinja2"):
         import jinja2
@@ -55,7 +55,7 @@ def render(results: Results, lines: Sequence[Line], verdict: Verdict | None = No
     return environment.get_template("report.html").render(_content(results, lines), verdict=verdict)
 
 
-def _content(results: Results, lines: Sequence[Line]) -> dict[str, Any]:
+def _content(results: Results, lines: Sequence[SummaryLine]) -> dict[str, Any]:
     from markupsafe import Markup
 
     facts = results.facts
@@ -130,22 +130,22 @@ def _nearest(found: Any) -> list[dict[str, Any]]:
     return [{**found, "distances": [None] * len(found["authors"])}]
 
 
-def _linkage(results: Results, lines: Sequence[Line]) -> list[tuple[str, list[Row]]]:
+def _linkage(results: Results, lines: Sequence[SummaryLine]) -> list[tuple[str, list[ResultRow]]]:
     """The rows of linkage by the name of each line that has some."""
     names = {(line.mechanism, line.epsilon, line.bound): line.name for line in lines}
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[ResultRow]] = {}
     for row in results.rows:
         if row.adversary == LINKAGE:
             found.setdefault(names[row.setting], []).append(row)
     return list(found.items())
 
 
-def _tried(lines: Sequence[Line], task: str) -> list[str]:
+def _tried(lines: Sequence[SummaryLine], task: str) -> list[str]:
     found = {name for line in lines for name, asked in line.findings if asked == task}
     return sorted(found - {ORIGINALS}, key=lambda name: (shown_place(name), name))
 
 
-def _figures(lines: Sequence[Line], mechanisms: Sequence[str], facts: dict[str, Any]) -> list[str]:
+def _figures(lines: Sequence[SummaryLine], mechanisms: Sequence[str], facts: dict[str, Any]) -> list[str]:
     chance, floor = facts["chance"], facts["floor"]
     drawn = [line.mechanism for line in lines if not line.clean]
     found = []

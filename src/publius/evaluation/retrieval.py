@@ -1,4 +1,4 @@
-"""What a release is good for beyond its label: finding the public documents that are near the original.
+"""Retrieval: finding the public documents that are near the original from its release.
 
 Nearness is the cosine between positions in a space learned from the public documents (tf-idf weights of words, then
 their strongest singular directions). Beside each figure stands the same for the trivial release, the noisy label
@@ -18,7 +18,7 @@ from publius.arrays import Float64Array
 from publius.errors import extra
 from publius.evaluation.adversaries import CLUSTERING, NOISY_LABEL, RETRIEVAL
 from publius.evaluation.features import FeatureCounts
-from publius.evaluation.rows import Protection, Row, measured_row
+from publius.evaluation.rows import Protection, ResultRow, measured_row
 from publius.evaluation.statistics import Interval, bootstrap_mean
 from publius.noise.randomness import Generator, seeded_rng
 from publius.text.bag import Bag
@@ -67,7 +67,7 @@ def retrieval_rows(
     texts: Sequence[tuple[Bag, str | None]],
     released: Sequence[Bag],
     seed: int,
-) -> list[Row]:
+) -> list[ResultRow]:
     """Rows of the tasks "neighbours" and "clusters", and of the noisy label alone.
 
     ``texts`` are the original bags with their topics, in the order of ``released``. No rows where there are fewer than
@@ -156,7 +156,7 @@ def _row(
     found: tuple[Float64Array, Float64Array],
     space: PublicSpace,
     trivial: tuple[Float64Array, Float64Array] | None,
-) -> Row:
+) -> ResultRow:
     within, auc = (bootstrap_mean(values[None, :], seeded_rng(len(values))) for values in found)
     public = len(space.positions)
     extra: dict[str, Any] = {
@@ -175,7 +175,7 @@ def _row(
 
 def _clusters(
     protection: Protection, space: PublicSpace, topics: Sequence[str], released: Sequence[Bag], seed: int
-) -> list[Row]:
+) -> list[ResultRow]:
     """How well clusters of the releases agree with the topics: adjusted mutual information, 0 by chance, 1 at best."""
     from sklearn.cluster import KMeans
 

@@ -1,4 +1,4 @@
-"""What an evaluation finds: one row for each mechanism, epsilon, repeat, adversary and task."""
+"""Rows of results: one for each mechanism, epsilon, repeat, adversary and task."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Setting = tuple[str, float | None, float | None]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Row:
+class ResultRow:
     """One adversary's result on the unknown texts.
 
     Attributes:
@@ -70,7 +70,7 @@ class Row:
 class Protection:
     """How the texts of a cell were protected: what all its rows state.
 
-    Attributes as in `Row`.
+    Attributes as in `ResultRow`.
     """
 
     mechanism: str
@@ -88,7 +88,7 @@ def make_row(
     hits: Sequence[bool],
     chance: float,
     extra: dict[str, Any] | None = None,
-) -> Row:
+) -> ResultRow:
     """A row from what was right, with its exact binomial interval."""
     marks = "".join("1" if hit else "0" for hit in hits)
     interval = clopper_pearson(sum(hits), len(hits))
@@ -103,24 +103,24 @@ def measured_row(
     chance: float,
     extra: dict[str, Any] | None = None,
     hits: str = "",
-) -> Row:
+) -> ResultRow:
     """A row from a share with its interval, and the number of texts it is of."""
     accuracy, total = found
     correct = hits.count("1") if hits else accuracy.value * total
-    return Row(
+    return ResultRow(
         protection.mechanism, protection.epsilon, protection.repeat, adversary, task, correct, total, accuracy.value,
         accuracy.low, accuracy.high, chance, protection.changed, protection.mean_distance, hits, protection.bound,
         extra or {},
     )  # fmt: skip
 
 
-def as_record(row: Row) -> dict[str, Any]:
+def as_record(row: ResultRow) -> dict[str, Any]:
     """The row as one flat object."""
     record = asdict(row)
     extra = record.pop("extra")
     return {**record, **extra}
 
 
-def as_json_lines(rows: Iterable[Row]) -> bytes:
+def as_json_lines(rows: Iterable[ResultRow]) -> bytes:
     """One object a line, as in ``rows.jsonl``."""
     return "".join(json.dumps(as_record(row), allow_nan=False) + "\n" for row in rows).encode()

@@ -23,13 +23,14 @@ from publius.evaluation.adversaries import PRESETS, choose_adversaries
 from publius.evaluation.attackers.language import LanguageAdversary
 from publius.evaluation.data import Dataset
 from publius.evaluation.encoding import EncodedDataset
-from publius.evaluation.experiment import Cell, Outcome, Setting, run_cell
+from publius.evaluation.experiment import Cell, CellResult, Setting, run_cell
 from publius.evaluation.hindsight import with_limit
 from publius.evaluation.neighborhood import Neighborhood, neighborhood
 from publius.evaluation.readings import Reading
-from publius.evaluation.rows import CLEAN, Row
+from publius.evaluation.rows import CLEAN, ResultRow
 from publius.evaluation.same_run import keep_key, what_is_the_same
 from publius.files import read_bytes_limited, shown, storage_error, write_file
+from publius.files.progress import Progress
 from publius.files.workers import spawning
 from publius.mechanisms.registry import class_named, parameters_of, strength_of
 from publius.mechanisms.whole import LENGTH
@@ -39,7 +40,6 @@ from publius.releases.engines.worker_pool import end_with_parent
 from publius.settings import EvaluationSettings, MechanismSettings, declared, name_and_strength, names_of
 from publius.vectors.embeddings import Embeddings
 
-Progress = Callable[[str, int, int], None]
 """Called with the part that was just done, or "" within one, how many steps are done, and how many there are."""
 
 _FACTS = "run.json"
@@ -51,8 +51,8 @@ _LOOK = 0.5  # seconds after which steps of workers are passed on
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Request(EvaluationSettings):
-    """What to evaluate: every public choice of it is kept in ``run.json``."""
+class EvaluationRequest(EvaluationSettings):
+    """The public choices of an evaluation; every one is kept in ``run.json``."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -87,7 +87,7 @@ class Request(EvaluationSettings):
             raise UsageError(f"of {names} none takes {' or '.join(foreign)}")
 
     @classmethod
-    def of(cls, settings: EvaluationSettings) -> Request:
+    def of(cls, settings: EvaluationSettings) -> EvaluationRequest:
         """The request that ``settings`` make: what they leave open is chosen, "all" adversaries are named."""
         choices = {each.name: getattr(settings, each.name) for each in declared(cls)}
         preset = PRESETS[settings.preset]
@@ -143,7 +143,7 @@ class Request(EvaluationSettings):
             found += [Cell.at(mechanism, kind, each, repeat) for each in sorted(set(values), reverse=True)]
         return list(dict.fromkeys(found))
 
-    def together_with(self, folder: Path) -> Request:
+    def together_with(self, folder: Path) -> EvaluationRequest:
         """Add what was asked for before in an evaluation's ``folder``, so that it is continued or extended.
 
         Cells do not depend on each other, so mechanisms, epsilons, bounds and repeats may be added at any time.
@@ -166,13 +166,13 @@ class Results:
     """
 
     facts: dict[str, Any]
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     details: tuple[tuple[Cell, dict[str, Any]], ...]
     neighborhood: Neighborhood | None
 
 
 def facts_of(
-    request: Request,
+    request: EvaluationRequest,
     dataset: Dataset,
     data: EncodedDataset,
     embeddings: Embeddings,
@@ -180,7 +180,7 @@ def facts_of(
     *,
     key: bytes,
 ) -> dict[str, Any]:
-    """What the report states about the run, and what must be the same for a run to go on; ``key`` is the folder's."""
+    """The report's facts about the run, which must be the same for a run to go on; ``key`` is the folder's."""
     from importlib.metadata import version
 
     if request.snippet is not None and request.snippet not in {text.id for text in dataset.unknown}:
@@ -218,13 +218,13 @@ class Evaluation:
     """Runs cells of one `Setting` in ``folder`` and keeps what they find there.
 
     A folder that another request filled is refused; one of the same request is continued, and one that lacks
-    strengths, mechanisms or repeats of this one is extended (`Request.together_with`).
+    strengths, mechanisms or repeats of this one is extended (`EvaluationRequest.together_with`).
     """
 
     def __init__(
         self,
         folder: Path,
-        request: Request,
+        request: EvaluationRequest,
         facts: dict[str, Any],
         seed: int | None,
         key: bytes | None = None,
@@ -246,7 +246,7 @@ class Evaluation:
         whole: Reading | None = None,
         language: LanguageAdversary | None = None,
     ) -> None:
-        """What the cells share."""
+        """Prepare the inputs that the cells share."""
         request = self.request
         self._setting = Setting(
             data, embeddings, request.metric, dict(request.parameters), request.adversaries, request.tasks,
@@ -256,7 +256,7 @@ class Evaluation:
 
     @property
     def setting(self) -> Setting:
-        """What the cells share, once prepared."""
+        """The inputs that the cells share, once prepared."""
         return self._ready()
 
     def run(self, cells: Sequence[Cell], *, workers: int, progress: Progress) -> None:
@@ -292,7 +292,9 @@ class Evaluation:
         )
         size = int(self.facts["size"])
         rows = tuple(
-            with_limit(Row(**row), record, near, size) for _, record in records for row in record["rows"]
+            with_limit(ResultRow(**row), record, near, size)
+            for _, record in records
+            for row in record["rows"]
         )
         return Results(self.facts, rows, details, near)
 
@@ -311,13 +313,13 @@ class Evaluation:
 
 
 def read_results(folder: Path) -> Results:
-    """What the evaluation in ``folder`` has found; `DataError` when there is none."""
+    """The results of the evaluation in ``folder``; `DataError` when there is none."""
     facts = _read_json(folder / _FACTS)
     choices: dict[str, Any] = {
         k: tuple(v) if isinstance(v, list) else v for k, v in facts.get("request", {}).items()
     }
     try:
-        request = Request(**choices)
+        request = EvaluationRequest(**choices)
     except TypeError:
         raise _damaged(folder / _FACTS) from None
     return Evaluation(folder, request, {k: v for k, v in facts.items() if k != "seed"}, None).results()
@@ -409,14 +411,14 @@ def _work(job: Cell | None) -> dict[str, Any]:
 
 
 def _record(job: Cell | None, setting: Setting, advance: Callable[[Cell | None], None]) -> dict[str, Any]:
-    """What a job found, as JSON can hold it; on one thread, so that workers do not fight for processors."""
+    """The result of a job, as JSON can hold it; on one thread, so that workers do not fight for processors."""
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
         if job is None:
             found = neighborhood(setting.data.unknown, setting.embeddings, setting.metric, setting.compared)
             return {"neighborhood": None if found is None else asdict(found)}
-        outcome: Outcome = run_cell(job, setting, partial(advance, job))
+        outcome: CellResult = run_cell(job, setting, partial(advance, job))
         return {"cell": asdict(job), **asdict(outcome)}
 
 

@@ -1,4 +1,4 @@
-"""What must be the same for an evaluation to go on in its folder, beside its request: texts, labels and code.
+"""Facts that must not change for an evaluation to go on in its folder, beside its request: texts, labels and code.
 
 Texts may be private, so what is kept of them is one digest of all with a key of the evaluation's own. The key lies in
 its folder, for that is kept as the texts are, and an evaluation must go on wherever its folder is; the page that binds

@@ -1,4 +1,4 @@
-"""What an evaluation says of one release's setting, for the sign-off; another setting is refused."""
+"""The evaluation of one release's setting, for the sign-off; another setting is refused."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.report import NOT_TRIED
 from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
-from publius.evaluation.summary import Finding as FoundByOne
-from publius.evaluation.summary import Line, summarize
+from publius.evaluation.summary import AdversaryResult as FoundByOne
+from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import judge, read_limits
 from publius.mechanisms.registry import class_named, parameters_of
 from publius.privacy.guarantee import total_exponent
@@ -27,7 +27,7 @@ from publius.text.tokenizer import PROFILES, StopWords
 
 
 def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
-    """What the evaluation in ``folder`` measured at the setting of a release's manifest.
+    """The results of the evaluation in ``folder`` at the setting of a release's manifest.
 
     Raises `UsageError` where it measured another setting, `DataError` where there is no evaluation.
     """
@@ -53,7 +53,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     )
 
 
-def _detail(results: Results, line: Line, name: str) -> dict[str, Any] | None:
+def _detail(results: Results, line: SummaryLine, name: str) -> dict[str, Any] | None:
     """What the cells found beside their rows at a line's setting; None in evaluations of before."""
     stated = [line.mechanism, line.epsilon, line.bound]
     found = (each.get(name) for _, each in results.details if list(each["stated"]) == stated)
@@ -61,7 +61,7 @@ def _detail(results: Results, line: Line, name: str) -> dict[str, Any] | None:
 
 
 def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[tuple[str, str]]:
-    """What the holder of the originals names from one bag and from all bags of one author, and what bounds the latter.
+    """The holder of the originals on one bag and on all bags of one author, with the limit on the latter.
 
     ``finding`` is his, ``bound`` the nats between any two documents.
     """
@@ -160,7 +160,7 @@ def _stated(results: Results, manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _line(manifest: Mapping[str, Any], lines: list[Line]) -> Line:
+def _line(manifest: Mapping[str, Any], lines: list[SummaryLine]) -> SummaryLine:
     for line in lines:
         if line.mechanism == manifest["mechanism"] and _same(line, manifest):
             return line
@@ -171,7 +171,7 @@ def _line(manifest: Mapping[str, Any], lines: list[Line]) -> Line:
     )
 
 
-def _same(line: Line, manifest: Mapping[str, Any]) -> bool:
+def _same(line: SummaryLine, manifest: Mapping[str, Any]) -> bool:
     bound = manifest.get("bound")
     return _near(line.epsilon, manifest["epsilon"]) and (bound is None or _near(line.bound, bound))
 
@@ -180,7 +180,7 @@ def _near(one: float | None, other: float | None) -> bool:
     return one == other or (one is not None and other is not None and math.isclose(one, other, rel_tol=1e-9))
 
 
-def _setting(line: Line) -> str:
+def _setting(line: SummaryLine) -> str:
     return _value("epsilon", line.epsilon) + _value(", bound", line.bound)
 
 
@@ -200,7 +200,7 @@ def _about(results: Results) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def _findings(line: Line, clean: Line | None, chance: Mapping[str, float]) -> list[Finding]:
+def _findings(line: SummaryLine, clean: SummaryLine | None, chance: Mapping[str, float]) -> list[Finding]:
     found = []
     for (adversary, task), finding in line.findings.items():
         if task not in get_args(Task):  # what a release is good for is in the report

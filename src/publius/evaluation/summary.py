@@ -13,7 +13,7 @@ import numpy as np
 
 from publius.evaluation.adversaries import LINKAGE, ORIGINALS, shown_place
 from publius.evaluation.experiment import shown_cell
-from publius.evaluation.rows import CLEAN, Row, Setting
+from publius.evaluation.rows import CLEAN, ResultRow, Setting
 from publius.evaluation.runner import Results
 from publius.evaluation.statistics import Interval, bootstrap_mean
 from publius.noise.randomness import seeded_rng
@@ -30,7 +30,7 @@ PAPER: Final = {
 
 @final
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AdversaryResult:
     """One adversary over all repeats of a mechanism at an epsilon.
 
     ``shares`` are, text by text, how often it was named, and ``blind`` how often whatever names authors as often but
@@ -54,7 +54,7 @@ class Finding:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Line:
+class SummaryLine:
     """A line of the table: one mechanism at one epsilon.
 
     Attributes:
@@ -80,7 +80,7 @@ class Line:
     changed: float | None
     mean_distance: float | None
     earth_movers: float
-    findings: dict[tuple[str, str], Finding]
+    findings: dict[tuple[str, str], AdversaryResult]
     nearest: float | None
     same_topic: float | None
     typical: float | None
@@ -100,11 +100,11 @@ class Line:
         """The bound between any two documents where there is one, else epsilon; 0 for unprotected texts."""
         return self.bound or self.epsilon or 0.0
 
-    def of(self, adversary: str, task: str) -> Finding | None:
-        """What one adversary found, if it was run."""
+    def of(self, adversary: str, task: str) -> AdversaryResult | None:
+        """The result of one adversary, if it was run."""
         return self.findings.get((adversary, task))
 
-    def best(self, task: str) -> Finding | None:
+    def best(self, task: str) -> AdversaryResult | None:
         """The adversary, or classifier, with the highest mean accuracy; of equals, the first by name.
 
         The holder of the originals is not among them: he has what no other has.
@@ -114,7 +114,7 @@ class Line:
         ]
         return max(found, key=lambda finding: finding.accuracy.value, default=None)
 
-    def paper(self, column: str) -> Finding | None:
+    def paper(self, column: str) -> AdversaryResult | None:
         """A column of the paper's table; where its adversary was run with parameters only, the first of those."""
         adversary, task = PAPER[column]
         given = (each for (name, asked), each in self.findings.items()
@@ -123,7 +123,7 @@ class Line:
         return found or (self.of("linear", "topic") if column == "DRtopic" else None)
 
 
-def summarize(results: Results) -> list[Line]:
+def summarize(results: Results) -> list[SummaryLine]:
     """The lines of ``results``: unprotected texts first, then by mechanism with falling epsilon."""
     order = {
         name: place for place, name in enumerate((CLEAN, *names_of(results.facts["request"]["mechanisms"])))
@@ -134,7 +134,7 @@ def summarize(results: Results) -> list[Line]:
     return [_line(setting, results) for setting in settings]
 
 
-def _line(setting: Setting, results: Results) -> Line:
+def _line(setting: Setting, results: Results) -> SummaryLine:
     rows = [row for row in results.rows if row.setting == setting]
     details = [found for _, found in results.details if tuple(found["stated"]) == setting]
     promised = all(found["promised"] for found in details)
@@ -143,7 +143,7 @@ def _line(setting: Setting, results: Results) -> Line:
         for which in ("nearest", "same_topic", "typical_same_topic")
     ]
     first = {row.repeat: row for row in rows}.values()
-    return Line(
+    return SummaryLine(
         *setting,
         len(first),
         _mean([row.changed for row in first]),
@@ -171,8 +171,8 @@ def _exponent(results: Results, epsilon: float | None, which: str, found: dict[s
     return median(exponents) if exponents else None
 
 
-def _findings(rows: Sequence[Row]) -> dict[tuple[str, str], Finding]:
-    found: dict[tuple[str, str], list[Row]] = {}
+def _findings(rows: Sequence[ResultRow]) -> dict[tuple[str, str], AdversaryResult]:
+    found: dict[tuple[str, str], list[ResultRow]] = {}
     for row in rows:
         if row.adversary != LINKAGE:  # a table of its own
             found.setdefault((row.adversary, row.task), []).append(row)
@@ -180,7 +180,7 @@ def _findings(rows: Sequence[Row]) -> dict[tuple[str, str], Finding]:
     return {key: _finding(found[key]) for key in ordered}
 
 
-def _finding(rows: Sequence[Row]) -> Finding:
+def _finding(rows: Sequence[ResultRow]) -> AdversaryResult:
     row = rows[0]
     if len(rows) == 1 or not row.hits:  # what was computed and not counted has its interval already
         values = (fmean(getattr(each, name) for each in rows) for name in ("accuracy", "low", "high"))
@@ -191,41 +191,41 @@ def _finding(rows: Sequence[Row]) -> Finding:
     correct = fmean(each.correct for each in rows)
     extra = {name: value for name, value in row.extra.items() if name not in _BY_TEXT}
     by_text = [_over(rows, each) for each in (_shares, _blind, _told, _told_blind)]
-    return Finding(row.adversary, row.task, accuracy, correct, row.total, extra, *by_text)
+    return AdversaryResult(row.adversary, row.task, accuracy, correct, row.total, extra, *by_text)
 
 
 _BY_TEXT: Final = ("shares", "blind", "told", "told_blind")
 
 
-def _blind(row: Row) -> Sequence[float]:
+def _blind(row: ResultRow) -> Sequence[float]:
     found: Sequence[float] = row.extra.get("blind", ())
     return found
 
 
-def _told(row: Row) -> Sequence[float]:
+def _told(row: ResultRow) -> Sequence[float]:
     found: Sequence[float] = row.extra.get("told") or _shares(row)
     return found
 
 
-def _told_blind(row: Row) -> Sequence[float]:
+def _told_blind(row: ResultRow) -> Sequence[float]:
     found: Sequence[float] = row.extra.get("told_blind") or _blind(row)
     return found
 
 
-def _shares(row: Row) -> Sequence[float]:
+def _shares(row: ResultRow) -> Sequence[float]:
     """How often each text was named: computed, or counted."""
     found: Sequence[float] = row.extra.get("shares", ())
     return found or [float(mark == "1") for mark in row.hits]
 
 
-def _over(rows: Sequence[Row], values: Callable[[Row], Sequence[float]]) -> tuple[float, ...]:
+def _over(rows: Sequence[ResultRow], values: Callable[[ResultRow], Sequence[float]]) -> tuple[float, ...]:
     """The mean over repeats, text by text; none where the task is another than the author."""
     if rows[0].task != "author":
         return ()
     return tuple(np.mean([values(row) for row in rows], axis=0).tolist())
 
 
-def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:
+def as_records(lines: Sequence[SummaryLine]) -> list[dict[str, Any]]:
     """The table as flat records: what ``table.csv`` holds and ``--json`` prints."""
     keys = sorted(
         {key for line in lines for key in line.findings}, key=lambda key: (key[1], shown_place(key[0]))
@@ -233,7 +233,7 @@ def as_records(lines: Sequence[Line]) -> list[dict[str, Any]]:
     return [_record(line, keys) for line in lines]
 
 
-def _record(line: Line, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _record(line: SummaryLine, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
     strongest, topic = line.best("author"), line.best("topic")
     originals = line.of(ORIGINALS, "author")
     return {
@@ -260,7 +260,7 @@ def _record(line: Line, keys: Sequence[tuple[str, str]]) -> dict[str, Any]:
     }
 
 
-def _counted(column: str, found: Finding | None) -> dict[str, Any]:
+def _counted(column: str, found: AdversaryResult | None) -> dict[str, Any]:
     """A column of the paper's table: the mean number of texts named, and the 95 % interval in texts."""
     low, high = (None, None) if found is None else _in_texts(found)
     return {
@@ -270,11 +270,11 @@ def _counted(column: str, found: Finding | None) -> dict[str, Any]:
     }
 
 
-def _in_texts(found: Finding) -> tuple[float, float]:
+def _in_texts(found: AdversaryResult) -> tuple[float, float]:
     return found.accuracy.low * found.total, found.accuracy.high * found.total
 
 
-def _best(label: str, found: Finding | None) -> dict[str, Any]:
+def _best(label: str, found: AdversaryResult | None) -> dict[str, Any]:
     if found is None:
         return {label: None, f"{label}_accuracy": None, f"{label}_low": None, f"{label}_high": None}
     accuracy = found.accuracy
@@ -300,7 +300,7 @@ def as_csv(records: Sequence[dict[str, Any]]) -> bytes:
     return stream.getvalue().encode()
 
 
-def as_latex(lines: Sequence[Line]) -> bytes:
+def as_latex(lines: Sequence[SummaryLine]) -> bytes:
     """The paper's table in LaTeX: mean of correct texts with the 95 % interval beside it, a line a mechanism."""
     rows = [" & ".join(("", *PAPER)) + r" \\ \hline"]
     for line in lines:
@@ -310,7 +310,7 @@ def as_latex(lines: Sequence[Line]) -> bytes:
     return f"\\begin{{tabular}}{{l{'c' * len(PAPER)}}}\n{body}\n\\end{{tabular}}\n".encode()
 
 
-def _latex_cell(found: Finding | None) -> str:
+def _latex_cell(found: AdversaryResult | None) -> str:
     if found is None:
         return "--"
     low, high = _in_texts(found)

@@ -29,7 +29,7 @@ from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
 from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.statistics import CONFIDENCE, Interval, grouped_mean
-from publius.evaluation.summary import Finding, Line
+from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.files import read_bytes_limited, shown, write_file
 from publius.privacy.promise import ceiling, floor, rounded_up
 
@@ -57,7 +57,7 @@ _ROUNDING: Final = 1e-9  # shares are kept with six digits
 @final
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is to hold; None is no limit. Shares from 0 to 1, the bound in nats between any two documents.
+    """Limits of a verdict; None is no limit. Shares from 0 to 1, the bound in nats between any two documents.
 
     ``tries`` is the number of settings that are tried on the same texts, here and before.
     """
@@ -118,7 +118,7 @@ class Verdict:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class LimitCheck:
     """One limit compared with what was found."""
 
     answer: Answer
@@ -128,7 +128,7 @@ class Outcome:
 @final
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """What one adversary has of the texts: the share of authors named, and what is judged of it.
+    """The gain of one adversary: the share of authors named, and what is judged of it.
 
     ``judged`` is its difference to what is known anyway, or the share itself where the limit is absolute. ``sure`` is
     the same with the interval that a finding against the release needs: there the level is divided by the number of
@@ -256,7 +256,7 @@ def _who(adversary: str) -> str:
     return "the holder of the originals" if adversary == ORIGINALS else adversary
 
 
-def judge(lines: Sequence[Line], limits: Limits, facts: Mapping[str, Any]) -> Verdict | None:
+def judge(lines: Sequence[SummaryLine], limits: Limits, facts: Mapping[str, Any]) -> Verdict | None:
     """The verdict on every protected line together: PASS only if all of them hold. None without limits.
 
     ``facts`` are those of the run. Raises `UsageError` for a limit on what was not measured.
@@ -287,18 +287,18 @@ def judge(lines: Sequence[Line], limits: Limits, facts: Mapping[str, Any]) -> Ve
     return Verdict(answer, f"{answer}: {_sentence(decisive)}{tried}", failed)  # type: ignore[arg-type]
 
 
-def _sentence(found: Mapping[str, Sequence[Outcome]]) -> str:
+def _sentence(found: Mapping[str, Sequence[LimitCheck]]) -> str:
     return "; ".join(f"{name}: {', '.join(part.text for part in parts)}" for name, parts in found.items())
 
 
 def _outcomes(
-    line: Line, limits: Limits, clean: Line | None, facts: Mapping[str, Any], tries: int
-) -> list[Outcome]:
+    line: SummaryLine, limits: Limits, clean: SummaryLine | None, facts: Mapping[str, Any], tries: int
+) -> list[LimitCheck]:
     found = []
     for absolute, limit in ((False, limits.adds_at_most), (True, limits.author_at_most)):
         if limit is not None:
             authors = authors_of(line, clean, facts, limit, absolute=absolute, tries=tries)
-            found.append(Outcome(authors.answer, authors.text))
+            found.append(LimitCheck(authors.answer, authors.text))
     if limits.topic_at_least is not None:
         found.append(_topic(line, limits.topic_at_least, clean))
     if limits.bound_at_most is not None:
@@ -307,15 +307,15 @@ def _outcomes(
 
 
 def authors_of(
-    line: Line,
-    clean: Line | None,
+    line: SummaryLine,
+    clean: SummaryLine | None,
     facts: Mapping[str, Any],
     limit: float,
     *,
     absolute: bool = False,
     tries: int = 1,
 ) -> Authors:
-    """What is judged of a protected line and of the unprotected one.
+    """The findings on authors that are judged, of a protected line and of the unprotected one.
 
     `UsageError` where nobody was asked for authors, `DataError` for an evaluation that another version has made.
     """
@@ -336,12 +336,12 @@ def authors_of(
     )  # fmt: skip
 
 
-def _asked(line: Line) -> list[Finding]:
+def _asked(line: SummaryLine) -> list[AdversaryResult]:
     return [finding for (_, task), finding in line.findings.items() if task == "author"]
 
 
 def _gains(
-    findings: Sequence[Finding], facts: Mapping[str, Any], level: float, *, absolute: bool
+    findings: Sequence[AdversaryResult], facts: Mapping[str, Any], level: float, *, absolute: bool
 ) -> list[Gain]:
     """The strongest first."""
     divided = 1 - (1 - level) / max(1, len(findings))
@@ -353,7 +353,9 @@ def _gains(
     return sorted(found, key=lambda gain: -gain.named)
 
 
-def _interval(finding: Finding, facts: Mapping[str, Any], level: float, *, absolute: bool) -> Interval:
+def _interval(
+    finding: AdversaryResult, facts: Mapping[str, Any], level: float, *, absolute: bool
+) -> Interval:
     """Of the share named, or of what it is beyond what is known anyway, with authors resampled.
 
     An adversary has habits: without any regard to a text he may always name the same author of its topic. How often
@@ -366,7 +368,7 @@ def _interval(finding: Finding, facts: Mapping[str, Any], level: float, *, absol
     return Interval(found.value + rest, found.low + rest, found.high + rest)
 
 
-def _judged_shares(finding: Finding, *, absolute: bool) -> tuple[Float64Array, Float64Array]:
+def _judged_shares(finding: AdversaryResult, *, absolute: bool) -> tuple[Float64Array, Float64Array]:
     """Text by text how often its author was named, and how often without regard to the text.
 
     What is compared with who knows the topic alone is an adversary who knows it, too: he would not be judged by what
@@ -378,7 +380,7 @@ def _judged_shares(finding: Finding, *, absolute: bool) -> tuple[Float64Array, F
     return np.array(named), np.array(blind) if blind else np.zeros(len(named))
 
 
-def _topic(line: Line, limit: float, clean: Line | None) -> Outcome:
+def _topic(line: SummaryLine, limit: float, clean: SummaryLine | None) -> LimitCheck:
     best = line.best("topic")
     if best is None:
         raise UsageError("no classifier was asked for topics, so --topic-at-least cannot be judged")
@@ -389,12 +391,12 @@ def _topic(line: Line, limit: float, clean: Line | None) -> Outcome:
         f"by {best.adversary}; wanted {limit:g}{beside}"
     )
     if best.accuracy.low >= limit:
-        return Outcome(PASS, text)
-    return Outcome(FAIL if best.accuracy.high < limit else NO_EVIDENCE, text)
+        return LimitCheck(PASS, text)
+    return LimitCheck(FAIL if best.accuracy.high < limit else NO_EVIDENCE, text)
 
 
-def _bound(line: Line, limit: float) -> Outcome:
+def _bound(line: SummaryLine, limit: float) -> LimitCheck:
     if line.bound is None:
-        return Outcome(FAIL, f"nothing bounds what tells any two documents apart; allowed {limit:g} nats")
+        return LimitCheck(FAIL, f"nothing bounds what tells any two documents apart; allowed {limit:g} nats")
     text = f"any two documents within {rounded_up(line.bound, 6)} nats; allowed {limit:g}"
-    return Outcome(PASS if line.bound <= limit else FAIL, text)
+    return LimitCheck(PASS if line.bound <= limit else FAIL, text)

@@ -22,7 +22,7 @@ SAFE: Final = "PYTHONSAFEPATH"
 
 
 def command(module: str, *arguments: str) -> list[str]:
-    """What starts a module as a process of its own: ``python -m module`` from our own installation only.
+    """The command that starts a module in a process of its own, ``python -m module``, from our own installation only.
 
     To be given `environment`. The working folder is where the process starts and nothing that it imports from.
     """

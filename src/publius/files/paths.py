@@ -41,7 +41,7 @@ def shown(path: AnyPath) -> str:
 
 
 def storage_error(action: str, path: AnyPath, error: OSError) -> StorageError:
-    """What the operating system refused, where, and the way out."""
+    """An error of the operating system: its reason, the place, and the way out."""
     reason = os.strerror(error.errno).lower() if error.errno else "it failed"
     way_out = _WAYS_OUT.get(error.errno or 0, "check the disk and try again")
     return StorageError(f"cannot {action} {shown(path)}: {reason}; {way_out}")
@@ -49,7 +49,7 @@ def storage_error(action: str, path: AnyPath, error: OSError) -> StorageError:
 
 @contextlib.contextmanager
 def os_errors(action: str, path: AnyPath) -> Iterator[None]:
-    """What the operating system refuses in the block becomes a `StorageError` that names ``path``."""
+    """Turn refusals of the operating system in the block into a `StorageError` that names ``path``."""
     try:
         yield
     except PubliusError:

@@ -19,6 +19,16 @@ from publius.errors import CancelledError
 
 T = TypeVar("T")
 
+Progress = Callable[[str, int, int], object]
+"""Hears which part is done, how many are, and of how many (0 where nobody knows)."""
+
+Advance = Callable[[int], object]
+"""Hears how many more are done."""
+
+
+def unheard(*told: object) -> None:
+    """`Progress` and `Advance` where nobody waits."""
+
 
 @final
 @dataclass(slots=True)
@@ -83,7 +93,7 @@ class Watch:
             raise CancelledError("cancelled: nothing half-made is kept")
 
     def record(self) -> dict[str, Any]:
-        """What is being done, how many of its parts are, seconds since it began, and those left if known."""
+        """The stage, how many of its parts are done, seconds since it began, and those left if known."""
         with self._lock:
             left = self._pace.left()
             return {

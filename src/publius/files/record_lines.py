@@ -15,7 +15,7 @@ from publius.files.writing import private
 
 @final
 class RecordLines:
-    """What was appended is kept; a last line that a crash tore is cut off at opening. A context manager.
+    """An append-only file of lines; a last line that a crash tore is cut off at opening. A context manager.
 
     `DataError` for a file that is damaged otherwise.
 

@@ -76,7 +76,7 @@ class Task:
             theirs.close()
 
     def result(self, hear: Tell = lambda event: None) -> Any:
-        """What the work returned, once it has; ``hear`` is told each event. To be called once.
+        """The result of the work, once it has ended; ``hear`` is told each event. To be called once.
 
         Raises what the work raised (`PubliusError` with only the place of what nobody expected), `CancelledError`
         where it was stopped, `StorageError` where the process was ended from outside.

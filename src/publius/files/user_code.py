@@ -15,7 +15,7 @@ PYTHON: Final = "python:"
 
 
 def object_at(name: str, *, working_folder: bool = False) -> Any:
-    """What stands at ``python:package.module:Name``; `UsageError` where nothing does.
+    """The object at ``python:package.module:Name``; `UsageError` where nothing does.
 
     What is not installed is looked for in the folders of ``PYTHONPATH``, then in the ``working_folder`` if wished; the
     one that has it is searched from then on, by this process and its workers, after all others.

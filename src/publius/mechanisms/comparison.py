@@ -40,7 +40,7 @@ Evaluate = Callable[[float], Distortion]
 
 @final
 @dataclass(frozen=True)
-class Target:
+class ComparisonTarget:
     """The value every mechanism is to reach: a share of unchanged words, or a mean distance."""
 
     unchanged: float | None = None
@@ -66,7 +66,7 @@ class Target:
 
 @final
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """A mechanism at the epsilon found; ``refused`` says why there is none."""
 
     mechanism: str
@@ -82,13 +82,13 @@ class Row:
 def compare(
     names: Sequence[str],
     embeddings: Embeddings,
-    target: Target,
+    target: ComparisonTarget,
     words: IndexArray,
     *,
     draws: int = 20,
     curve: bool = False,
     **parameters: Any,
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """A row for each mechanism called in ``names``: the epsilon that reaches ``target`` on the public ``words``.
 
     Shares are exact where output probabilities are available, else from ``draws`` draws a word with a fixed seed
@@ -112,12 +112,12 @@ def compare(
 def _row(
     name: str,
     embeddings: Embeddings,
-    target: Target,
+    target: ComparisonTarget,
     words: _Words,
     draws: int,
     curve: bool,
     parameters: dict[str, Any],
-) -> Row:
+) -> ComparisonRow:
     axis = _Axis(name, embeddings, words, draws, parameters)
     start = _starting_dial(embeddings, finite=axis.finite)
     if (
@@ -130,12 +130,14 @@ def _row(
         dial = find_dial(axis.excess(target), start=start)
         mechanism = axis.mechanism(dial)
     except PolicyError as error:
-        return Row(name, None, None, None, refused=str(error))
+        return ComparisonRow(name, None, None, None, refused=str(error))
     found = axis.at(dial)
     points = tuple(axis.points([dial * factor for factor in _CURVE])) if curve else ()
     evidence = known_guarantee(mechanism).evidence
     exact = isinstance(mechanism, AbstractExact)
-    return Row(name, mechanism.epsilon, found.unchanged, found.mean_distance, evidence, exact, None, points)
+    return ComparisonRow(
+        name, mechanism.epsilon, found.unchanged, found.mean_distance, evidence, exact, None, points
+    )
 
 
 @final
@@ -185,7 +187,7 @@ class _Axis:
         self._first: Kernel | None = None
 
     def at(self, dial: float) -> Distortion:
-        """What the mechanism does to the words."""
+        """The mechanism's effect on the words."""
         if dial not in self._known:
             kind = self.kind
             self._known[dial] = (
@@ -193,7 +195,7 @@ class _Axis:
             )
         return self._known[dial]
 
-    def excess(self, target: Target) -> Callable[[float], float]:
+    def excess(self, target: ComparisonTarget) -> Callable[[float], float]:
         """``target.excess`` at a dial. Where the mechanism is refused the dial is too low: there words crowd."""
 
         def excess(dial: float) -> float:
@@ -328,7 +330,7 @@ def _inside(
     return math.exp((below[0] + above[0]) / 2)
 
 
-def draw_curves(rows: Sequence[Row], path: Path, title: str) -> None:
+def draw_curves(rows: Sequence[ComparisonRow], path: Path, title: str) -> None:
     """Share unchanged and mean distance against epsilon, one line a mechanism, to an SVG, PNG or PDF file."""
     with extra("plots", "matplotlib"):
         from matplotlib import rc_context

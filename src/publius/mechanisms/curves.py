@@ -1,4 +1,4 @@
-"""What mechanisms do to one document, against epsilon: which words stay, how far they go, what bounds it."""
+"""Curves of mechanisms on one document, against epsilon: which words stay, how far they go, what bounds it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Supply(Protocol):
 
 
 @final
-class Made:
+class LazyMechanisms:
     """Mechanisms on one vocabulary, each made when it is asked for."""
 
     def __init__(self, embeddings: Embeddings) -> None:

@@ -1,4 +1,4 @@
-"""What every kernel is, a mechanism on words: a random draw and a deterministic map.
+"""`Kernel`, the base of mechanisms on words: a random draw and a deterministic map.
 
 By the lifting theorem (docs/theory.md section 2) any mechanism that is epsilon*d-private on single words makes bags of
 N words (epsilon*N)*E_d-private when it is applied to each word independently.

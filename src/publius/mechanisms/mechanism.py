@@ -1,4 +1,4 @@
-"""What every mechanism on documents is: it reads a text, draws, and gives a bag of public words.
+"""`Mechanism`, the base of mechanisms on documents: it reads a text, draws, and gives a bag of public words.
 
 A kernel protects a word (`publius.mechanisms.kernel`). A mechanism protects a document, whichever way: `Lifted` by a
 kernel on each of its words, `Prototype` and `Position` by noise on a property of the whole. Everything above this room
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, final
 
 import numpy as np
 
-from publius.arrays import AbstractMadeWhenAsked, Float64Array, IndexArray
+from publius.arrays import Float64Array, IndexArray, LazySequence
 from publius.errors import UnknownWordError, UsageError
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.guarantee import Guarantee, strength_of
@@ -39,7 +39,7 @@ TOTAL: Final = 2**62
 
 
 class Outcome(NamedTuple):
-    """What is released instead of a document.
+    """The release of one document: a bag, with its prototype or its order where it has one.
 
     Attributes:
         prototype: the public prototype that was drawn; None where the mechanism names none.
@@ -57,8 +57,8 @@ class Outcome(NamedTuple):
 
 
 @final
-class Outcomes(AbstractMadeWhenAsked[Outcome]):
-    """What is released instead of many documents, each made when it is asked for.
+class Outcomes(LazySequence[Outcome]):
+    """The releases of many documents, each made when it is asked for.
 
     Attributes:
         bags: the bag of each.
@@ -135,7 +135,7 @@ class Pair:
 @final
 @dataclass(frozen=True)
 class Drawn:
-    """What a batch of documents became, and what was met on the way (for the curator's eyes).
+    """The releases of a batch of documents, and the words that were met on the way (for the curator's eyes).
 
     Attributes:
         outcomes: of each document, in order; an error in place of one that must not be released.
@@ -209,7 +209,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What is promised between two documents."""
+        """The promise between two documents."""
 
     @property
     @abstractmethod
@@ -234,7 +234,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
-        """What was learned from public texts or vectors, and how much of a document counts: for the manifest."""
+        """The public texts or vectors behind it, and how much of a document counts: for the manifest."""
 
     @abstractmethod
     def batch_size(self) -> int:
@@ -244,7 +244,7 @@ class Mechanism(ABC):
     def draw(
         self, documents: Sequence[IndexArray], generators: Iterable[Generator], *, threads: int | None = None
     ) -> Sequence[Outcome]:
-        """What is released for each document, with a generator of its own; the one way to noise.
+        """Draw a release for each document, with a generator of its own; the one way to noise.
 
         A document is an array of places in the vocabulary, its ``unknown_index`` for an unknown word that counts.
         The result of one depends neither on the others nor on ``threads`` (default: the processors there are).
@@ -272,7 +272,7 @@ class Mechanism(ABC):
 
     @abstractmethod
     def at_distance(self, distance: float) -> Comparison:
-        """What is stated of two documents at ``distance``; `UsageError` where a distance alone says nothing."""
+        """The exponent of two documents at ``distance``; `UsageError` where a distance alone says nothing."""
 
     @property
     def near_exponent(self) -> float | None:
@@ -282,7 +282,7 @@ class Mechanism(ABC):
     @property
     @abstractmethod
     def row_in_words(self) -> str:
-        """What a row of a release is, for those who receive it."""
+        """Explain a row of a release to those who receive it."""
 
     def word_pairs(self, words: Sequence[str] = WORDS) -> list[Pair]:
         """For each of the first ``words`` that the vocabulary has, its nearest neighbor, and what replacing it costs.
@@ -323,7 +323,7 @@ class Mechanism(ABC):
 
     @property
     def constants(self) -> dict[str, Any]:
-        """What the manifest states beside epsilon: per bag of words, and between any two documents."""
+        """Constants of the manifest beside epsilon: per bag of words, and between any two documents."""
         stated = self.guarantee
         if stated.bound is None:
             return {"epsilon_total": stated.epsilon_total, "bound": None}
@@ -337,7 +337,7 @@ class Mechanism(ABC):
 
     @property
     def outcomes(self) -> list[PublicOutcome]:
-        """What a document may become, where the mechanism names it."""
+        """The public outcomes that a document may have, where the mechanism names them."""
         return []
 
     def weights(self, documents: Sequence[IndexArray]) -> IndexArray | None:
@@ -421,7 +421,7 @@ class Mechanism(ABC):
 
     @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> Outcome:
-        """What is released for one bag. Without ``rng``, fresh operating system randomness.
+        """Draw a release for one bag. Without ``rng``, fresh operating system randomness.
 
         Words outside the vocabulary are the public unknown token's (`DataError` otherwise): give the bag through
         `Bag.from_text`, which applies the unknown-word policy.

@@ -33,7 +33,7 @@ _HOME: Final = "publius."
 @final
 @dataclass(frozen=True)
 class Installed:
-    """What the installed packages bring: classes by name, and the reason for each that cannot be used."""
+    """The mechanisms of installed packages: classes by name, and the reason for each that cannot be used."""
 
     classes: dict[str, type[Kernel]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
@@ -98,7 +98,7 @@ def made(kind: type[Kernel], embeddings: Embeddings, given: Mapping[str, Any]) -
 
 
 def stating(make: Callable[[Any], Kernel], source: type[Kernel] | Kernel) -> Kernel:
-    """What ``make`` makes of ``source``, a class or a mechanism, once it has stated a guarantee, as `made` has it."""
+    """Make ``make`` of ``source``, a class or a mechanism, once it has stated a guarantee, as `made` has it."""
     try:
         mechanism = make(source)
         promised = mechanism.guarantee
@@ -114,7 +114,7 @@ def stating(make: Callable[[Any], Kernel], source: type[Kernel] | Kernel) -> Ker
 
 
 def _unstated(mechanism: Kernel, promised: object) -> str | None:
-    """What is wrong with ``promised``, or None."""
+    """The fault of ``promised``, or None."""
     if not isinstance(promised, Guarantee):
         return f"it gives a {type(promised).__name__}, not a publius.Guarantee"
     if promised.size is not None:

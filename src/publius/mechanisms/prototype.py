@@ -80,7 +80,7 @@ _UNIT: Final = 2.0**-52
 
 @dataclass(frozen=True, kw_only=True)
 class PrototypeParameters(Settings):
-    """What `Prototype` takes beyond epsilon and the bound."""
+    """The parameters of `Prototype` beyond epsilon and the bound."""
 
     gamma: float | None = option(
         None,
@@ -361,7 +361,7 @@ class Prototype(WholeDocument):
         )
 
     def _shares(self, positions: Float64Array) -> IndexArray:
-        """What each prototype gets beyond its floor, whole numbers that sum to `_free`; shape (n, M)."""
+        """The share of each prototype beyond its floor, whole numbers that sum to `_free`; shape (n, M)."""
         scores = self.margin_scores(positions)
         soft = np.exp(-self._steepness * scores)
         soft /= soft.sum(axis=1, keepdims=True)

@@ -68,7 +68,7 @@ def class_named(name: str) -> type[Kernel] | type[WholeDocument]:
 
 
 def strength_of(name: str) -> Literal["bound", "epsilon"]:
-    """What says how strongly the mechanism called ``name`` protects: a bound where it takes one, else epsilon."""
+    """The parameter for the strength of the mechanism called ``name``: a bound where it takes one, else epsilon."""
     return "bound" if "bound" in parameters_of(name) else "epsilon"
 
 
@@ -98,12 +98,12 @@ def described() -> dict[str, str]:
 
 
 def summary(kind: type[Kernel] | type[WholeDocument]) -> str:
-    """What the mechanism does, in a line: the first of its docstring."""
+    """Describe the mechanism in a line: the first of its docstring."""
     return (kind.__doc__ or kind.name).strip().splitlines()[0]
 
 
 def all_parameters(also: Iterable[str] = ()) -> tuple[Declared, ...]:
-    """What the mechanisms declare beyond epsilon and metric, each name once; its help says who takes it.
+    """The parameters that mechanisms declare beyond epsilon and metric, each name once; its help says who takes it.
 
     ``also`` names mechanisms from outside; those that cannot be had are passed over.
     """
@@ -287,7 +287,7 @@ def _declared(settings: ReleaseSettings, field: str) -> RandomizedResponse:
 def remade(
     manifest: Mapping[str, Any], embeddings: str | None = None, reference: str | None = None
 ) -> Kernel | Mechanism:
-    """What a release was drawn by, from its manifest and the public inputs stored here, by their names or those given.
+    """The mechanism of a release, from its manifest and the public inputs stored here, by their names or those given.
 
     Raises `KeyError` for a manifest that lacks something.
     """

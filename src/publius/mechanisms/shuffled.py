@@ -28,7 +28,7 @@ from publius.privacy.crowd import Crowd, CrowdGuarantee, ShareEstimate, default_
 
 @final
 class Shuffled:
-    """What ``documents`` rows of ``mechanism`` without ids and order promise each author, and what they say.
+    """The promise of ``documents`` rows of ``mechanism`` without ids and order to each author.
 
     Args:
         mechanism: a `Prototype` or `RandomizedResponse`; `PolicyError` for any other, with the reason.

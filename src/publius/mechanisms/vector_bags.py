@@ -60,7 +60,7 @@ def bag_bound(
     epsilon: float = 1.0,
     grid: Grid | float | None = None,
 ) -> Bound:
-    """What `randomize_bag` promises between two bags of ``size`` vectors at Earth Mover's ``distance``; rounded up.
+    """The bound of `randomize_bag` between two bags of ``size`` vectors at Earth Mover's ``distance``; rounded up.
 
     The exponent is epsilon*N*distance and, for each vector, the loss of the grid.
     """

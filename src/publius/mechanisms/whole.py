@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from publius.arrays import AbstractMadeWhenAsked, Float64Array, IndexArray
+from publius.arrays import Float64Array, IndexArray, LazySequence
 from publius.errors import DataError, UsageError
 from publius.mechanisms.mechanism import Comparison, Drawn, Mechanism, Outcome, without
 from publius.noise.randomness import Generator, RunKey
@@ -49,7 +49,7 @@ class Noise(NamedTuple):
 
 
 @final
-class ManyBits(AbstractMadeWhenAsked[Noise]):
+class ManyBits(LazySequence[Noise]):
     """The randomness of documents for which bits are all; it shows none in a repr.
 
     Attributes:
@@ -189,7 +189,7 @@ class WholeDocument(Mechanism):
 
     @abstractmethod
     def apply(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Sequence[Outcome]:
-        """What is released for each document, given its noise. Deterministic, document by document.
+        """Release each document, given its noise. Deterministic, document by document.
 
         The order of a document's words must not matter: a document is a bag, and comes in the order of its text.
         """

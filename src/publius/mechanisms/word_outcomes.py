@@ -1,4 +1,4 @@
-"""What a mechanism does to one public word: likely outputs, staying, effective support.
+"""The effect of a mechanism on one public word: likely outputs, staying, effective support.
 
 Exact where output probabilities are available, simulated with an interval where not. Words given here are public
 examples; nothing of a document is looked at.
@@ -26,7 +26,7 @@ _BLOCK = 8192
 
 @final
 @dataclass(frozen=True)
-class Output:
+class LikelyWord:
     """A likely output of a word: its probability and its distance from the word in the mechanism's metric."""
 
     word: str
@@ -36,8 +36,8 @@ class Output:
 
 @final
 @dataclass(frozen=True)
-class Outcomes:
-    """What becomes of a word.
+class WordOutcomes:
+    """The distribution of outputs for a word.
 
     Attributes:
         word: the input.
@@ -57,7 +57,7 @@ class Outcomes:
     stay_high: float
     support: int
     expected_distance: float
-    outputs: tuple[Output, ...]
+    outputs: tuple[LikelyWord, ...]
     draws: int | None
 
     def record(self) -> dict[str, Any]:
@@ -83,8 +83,8 @@ def outcomes(
     count: int = 10,
     draws: int = DRAWS,
     rng: Generator | None = None,
-) -> Outcomes:
-    """What becomes of the public ``word``; `UsageError` when it is not in the vocabulary."""
+) -> WordOutcomes:
+    """The outputs of a mechanism for the public ``word``; `UsageError` when it is not in the vocabulary."""
     index = mechanism.embeddings.index(word)
     if index is None:
         raise UsageError(
@@ -98,7 +98,9 @@ def outcomes(
     return _outcomes(mechanism, index, row, count, draws)
 
 
-def _outcomes(mechanism: Kernel, index: int, row: Float64Array, count: int, draws: int | None) -> Outcomes:
+def _outcomes(
+    mechanism: Kernel, index: int, row: Float64Array, count: int, draws: int | None
+) -> WordOutcomes:
     embeddings = mechanism.embeddings
     order = np.argsort(-row, kind="stable")
     reached = order[row[order] > 0]
@@ -110,9 +112,9 @@ def _outcomes(mechanism: Kernel, index: int, row: Float64Array, count: int, draw
     stay = float(row[index])
     low, high = (stay, stay) if draws is None else binomial_interval(round(stay * draws), draws)
     likely = tuple(
-        Output(embeddings.word(i), float(row[i]), float(distances[i])) for i in reached[:count].tolist()
+        LikelyWord(embeddings.word(i), float(row[i]), float(distances[i])) for i in reached[:count].tolist()
     )
-    return Outcomes(
+    return WordOutcomes(
         embeddings.word(index),
         stay,
         low,
@@ -161,7 +163,7 @@ def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDEN
 @final
 @dataclass(frozen=True)
 class Distortion:
-    """What a mechanism does to a list of public words on average.
+    """The average effect of a mechanism on a list of public words.
 
     Attributes:
         unchanged: share that stays.

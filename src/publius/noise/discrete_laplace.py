@@ -299,7 +299,7 @@ class _WholeNumbers:
 
 
 def _allowed(level: float, cells: int) -> Decimal:
-    """What may be missed in each of ``cells`` independent cells, rounded down."""
+    """The probability that may be missed in each of ``cells`` independent cells, rounded down."""
     if not 0 < level < 1:
         raise UsageError(f"a level must be a number between 0 and 1, not {level!r}")
     if cells < 1:

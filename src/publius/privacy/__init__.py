@@ -1,1 +1,1 @@
-"""What is promised: guarantees, the promise text, bounds on utility, and the ledger of what was spent."""
+"""Promises: guarantees, the promise text, bounds on utility, and the ledger of what was spent."""

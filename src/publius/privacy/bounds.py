@@ -90,7 +90,7 @@ def mean_noise_norm(epsilon: float, dimension: int) -> float:
 
 
 def displacement_quantile(epsilon: float, size: int, dimension: int, probability: float) -> float:
-    """What the mean noise length of the N words stays under with ``probability``; Gamma(nN) / (epsilon*N).
+    """The mean noise length of the N words that holds with ``probability``; Gamma(nN) / (epsilon*N).
 
     E before the nearest-word step stays under it with at least that probability; after it, under twice as much.
     """

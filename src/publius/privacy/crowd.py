@@ -1,4 +1,4 @@
-"""What the crowd adds: (epsilon, delta) of n documents that are released as rows without ids and without order.
+"""The crowd: (epsilon, delta) of n documents that are released as rows without ids and without order.
 
 Each document becomes one of M outcomes, and P(k) >= 1 / Z for every outcome k of every document, Z = e^B + M - 1. So
 a row is, with probability M / Z, drawn uniformly whatever its document is: the rows of the others that are drawn so
@@ -65,7 +65,7 @@ def default_delta(documents: int) -> float:
 @final
 @dataclass(frozen=True)
 class CrowdGuarantee:
-    """What a release of rows without ids, order and kept fields promises each person.
+    """The promise of a release of rows without ids, order and kept fields, to each person.
 
     If all documents of one person are replaced one for one, whatever is seen of the release is at most exp(epsilon)
     times as probable, but for a probability of ``delta``. How many rows there are is public.
@@ -173,7 +173,7 @@ class Crowd:
         return float(high * documents_per_author)
 
     def guarantee(self, delta: float | None = None, *, documents_per_author: int = 1) -> CrowdGuarantee:
-        """What is promised to a person with at most so many documents, at the delta that is stated to him."""
+        """The promise to a person with at most so many documents, at the delta that is stated to him."""
         delta = default_delta(self.documents) if delta is None else delta
         if documents_per_author > self.documents:
             raise UsageError(

@@ -1,4 +1,4 @@
-"""What is promised: the guarantee as a record, what it bounds between two documents, the promise in words.
+"""Guarantees: the record, what it bounds between two documents, and exact rounding to the safe side.
 
 Every number stated here is rounded so that the promise errs on the safe side: exponents, factors and deltas up.
 Epsilon is taken as the decimal number it is written as, 0.1 as one tenth, exactly as a manifest states it.
@@ -47,7 +47,7 @@ def strength_of(bound: float | None) -> Strength:
 @final
 @dataclass(frozen=True)
 class Guarantee:
-    """What a mechanism promises: at most exp(map(E)) times as probable under one document as under another.
+    """A promise: at most exp(map(E)) times as probable under one document as under another.
 
     The exponent grows with the distance, at most to the bound. A kernel states it for one word, ``epsilon * d``; the
     lifting theorem makes that ``epsilon * N * E_d`` for a bag of ``size`` words (docs/theory.md section 2); a
@@ -112,7 +112,7 @@ class Guarantee:
 
     @classmethod
     def of_manifest(cls, manifest: Mapping[str, Any]) -> Guarantee:
-        """What a release's manifest states; `KeyError` or `TypeError` where it lacks something."""
+        """The guarantee that a release's manifest states; `KeyError` or `TypeError` where it lacks something."""
         bound = manifest.get("bound")
         return cls(
             manifest["epsilon"], manifest["metric"], manifest["evidence"], manifest["delta"], manifest["size"],
@@ -127,7 +127,7 @@ class Guarantee:
 
     @property
     def level(self) -> Literal["word", "document"]:
-        """What the constants count, as manifests say it: distances of "word"s, or any two "document"s."""
+        """The unit of the constants, as manifests say it: distances of "word"s, or any two "document"s."""
         return "word" if self.bound is None else "document"
 
     @property
@@ -152,7 +152,7 @@ class Guarantee:
 
     @property
     def prices(self) -> dict[Unit, Fraction]:
-        """What a release under it costs in each unit that covers it; in none without evidence or a size.
+        """The cost of a release under it in each unit that covers it; in none without evidence or a size.
 
         "epsilon-n-ordered" counts nats per unit of the mean distance word by word. That is at least the Earth Mover's
         distance, so a bag costs its epsilon*N there too. The other way round no finite price would do: documents of
@@ -181,7 +181,7 @@ class Guarantee:
         return None if self.epsilon is None else _written(exact_epsilon(self.epsilon) * self.factor)
 
     def in_order(self, kept: Between = "none") -> Guarantee:
-        """What holds when the words are released in order, with ``kept`` between them.
+        """The guarantee when the words are released in order, with ``kept`` between them.
 
         The theorem on vectors (docs/theory.md section 2): each word's output depends on that word alone, so the
         exponents add up position by position.
@@ -294,7 +294,7 @@ def total_exponent(exponents: Iterable[float]) -> float:
 @final
 @dataclass(frozen=True)
 class Bound:
-    """What is promised between two documents: an output is at most exp(exponent) times as probable under one.
+    """A promise between two documents: an output is at most exp(exponent) times as probable under one.
 
     Attributes:
         exponent: in nats.
@@ -357,7 +357,7 @@ def log10_factor(exponent: float) -> float:
 
 
 def posterior_at_most(exponent: float, candidates: int) -> float:
-    """What a prior of 1/``candidates`` can become at most when a release is seen, rounded up.
+    """The largest posterior from a prior of 1/``candidates`` when a release is seen, rounded up.
 
     For candidates that are all within ``exponent`` of each other and equally likely before: Bayes' rule gives
     1 / (1 + (k - 1) exp(-exponent)). Raises `UsageError` for fewer than one candidate.

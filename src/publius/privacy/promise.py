@@ -24,7 +24,7 @@ from publius.settings import FIELD, Between
 def statement(
     promised: Guarantee, distance: float, bound: Bound, *, releases: int = 1, candidates: int | None = None
 ) -> dict[str, Any]:
-    """What a number of releases promises between two documents, as ``publius guarantee --json`` prints it."""
+    """The promise of a number of releases between two documents, as ``publius guarantee --json`` prints it."""
     total = bound.repeated(releases)
     facts: dict[str, Any] = {
         "epsilon": promised.epsilon,
@@ -133,7 +133,7 @@ def _document_promise(guarantee: Guarantee, bound: float) -> str:
 
 
 def crowd_promise(crowd: CrowdGuarantee) -> str:
-    """What the crowd adds, in words: for a release whose rows have no ids and stand in a random order."""
+    """The promise of the crowd in words: for a release whose rows have no ids and stand in a random order."""
     one = crowd.documents_per_author == 1
     return (
         "Rows have no ids and stand in a random order, so somebody who does not know which row is whose learns less. "

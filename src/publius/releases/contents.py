@@ -1,4 +1,4 @@
-"""What lies in the folder of a release, compared with what its manifest states, before anybody signs for it.
+"""A check of a release's folder against its manifest, before anybody signs for it.
 
 A release is its bags and its manifest and nothing else. What else lies there would be released with it; bags that are
 not those of the manifest would be signed for under the promise of others.

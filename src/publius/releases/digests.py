@@ -1,4 +1,4 @@
-"""What binds a page to files: SHA-256 of each of them, and of the page's own text."""
+"""Digests that bind a page to files: SHA-256 of each of them, and of the page's own text."""
 
 from __future__ import annotations
 

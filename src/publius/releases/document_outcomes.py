@@ -1,4 +1,4 @@
-"""What one document may become under a plan about whole documents: for its curator, never for a release."""
+"""Outcomes of one document under a plan about whole documents: for its curator, never for a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release of words promises between documents that are as near as can be: whether it is a promise at all."""
+"""The promise of a release of words between documents that are as near as can be: whether it is a promise at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a manifest states, computed again: the plan behind a finished release, and whether the statements agree."""
+"""Statements of a manifest, computed again: the plan behind a finished release, and whether they agree."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class Plan:
             object.__setattr__(self, "_stated", self._said())
 
     def _said(self) -> str:
-        """What the mechanism states of itself."""
+        """The statement of the mechanism about itself."""
         return repr((self.mechanism.guarantee, self.mechanism.parameters))
 
     @classmethod
@@ -134,12 +134,12 @@ class Plan:
 
     @property
     def level(self) -> str:
-        """What the promise is about: each "word", or the "document" as a whole."""
+        """The unit of the promise: each "word", or the "document" as a whole."""
         return self.guarantee.level
 
     @property
     def ordered(self) -> OrderedText | None:
-        """What is kept of the order of a text; None for bags."""
+        """The order of a text that is kept; None for bags."""
         return self.mechanism.ordered
 
     @property
@@ -166,7 +166,7 @@ class Plan:
 
     @property
     def kind(self) -> str:
-        """What is released: `BAG`, `ORDERED_TEXT` or `DECLARED_VALUE`."""
+        """The kind of release: `BAG`, `ORDERED_TEXT` or `DECLARED_VALUE`."""
         if not self.mechanism.releases_bags:
             return DECLARED_VALUE
         return BAG if self.ordered is None else ORDERED_TEXT
@@ -185,7 +185,7 @@ class Plan:
         return "NOT PRIVATE: " + (", ".join(text for text, holds in reasons if holds) or "EXPERIMENT")
 
     def charges(self, ledger: Ledger, documents: Sequence[tuple[str, str | None]]) -> list[Charge]:
-        """What releasing ``documents``, pairs of id and subject, costs in ``ledger``.
+        """The charges for releasing ``documents``, pairs of id and subject, in ``ledger``.
 
         Raises `PolicyError` for an experiment: no budget covers what is not private.
         """
@@ -203,7 +203,7 @@ class Plan:
         return RunKey.fresh()
 
     def crowd(self, documents: int) -> CrowdGuarantee | None:
-        """What so many rows without ids, in a random order, promise each author; None where nothing can be stated.
+        """The promise of so many rows without ids, in a random order, to each author; None where nothing can be stated.
 
         That is so for an experiment, beside fields that are kept, and for mechanisms whose rows are no votes among a
         few outcomes (`publius.privacy.crowd`).

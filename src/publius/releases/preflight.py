@@ -1,4 +1,4 @@
-"""What a plan would do to the first documents of a corpus: padding, words left out, words it does not know.
+"""A preview of a plan on the first documents of a corpus: padding, words left out, words it does not know.
 
 It looks at texts and draws nothing. What it finds is for the curator's eyes; a release holds none of it.
 """
@@ -111,7 +111,7 @@ class Preflight:
             )
 
     def warnings(self) -> Iterator[str]:
-        """What the curator should know before anything leaves, in sentences."""
+        """Warnings for the curator before anything leaves, in sentences."""
         if self.padding_share > WARNED:
             yield (
                 f"{self.padding_share:.0%} of the words will be padding: public words that fill short texts up to "
@@ -180,7 +180,7 @@ def _named(positions: Sequence[int]) -> str:
 
 
 def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
-    """What ``plan`` makes of the first ``count`` documents that can be read."""
+    """Preview ``plan`` on the first ``count`` documents that can be read."""
     encoding = plan.encoding
     whole = replace(encoding, length=None, unknown=TextSettings.unknown)
     documents = words = padding = left_out = cut = bad = 0

@@ -8,7 +8,7 @@ from html import escape
 from types import MappingProxyType
 from typing import Any, final
 
-from publius.arrays import AbstractMadeWhenAsked
+from publius.arrays import LazySequence
 from publius.mechanisms.mechanism import Outcomes
 from publius.privacy.guarantee import Guarantee
 from publius.text.bag import Bag
@@ -55,7 +55,7 @@ class Release:
 
 
 @final
-class ReleasedTogether(AbstractMadeWhenAsked[Release]):
+class ReleasedTogether(LazySequence[Release]):
     """Releases of documents that were drawn together, each made when it is asked for.
 
     Attributes:

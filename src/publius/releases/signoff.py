@@ -66,7 +66,7 @@ class Share:
 @final
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one adversary or classifier found in protected texts, beside unprotected ones and blind guessing."""
+    """The result of one adversary or classifier on protected texts, beside unprotected ones and blind guessing."""
 
     task: str
     adversary: str
@@ -78,7 +78,7 @@ class Finding:
 @final
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What an evaluation says of this release's setting.
+    """The evaluation of this release's setting.
 
     Attributes:
         about: facts on the texts and the run, name and value.
@@ -120,7 +120,7 @@ class Texts:
 
 
 def read_texts(path: Path, release: Path) -> Texts:
-    """What is in a file of ``publius write``; `DataError` where it is none, or not of the bags in ``release``."""
+    """Read a file of ``publius write``; `DataError` where it is none, or not of the bags in ``release``."""
     count, missing, writers = 0, 0, set()
     lines = (read_lines(path), read_lines(release / "bags.jsonl"))
     for (_, line), bag in itertools.zip_longest(*lines, fillvalue=(0, b"null")):
@@ -306,7 +306,7 @@ def evidence(
     own: OwnTexts | None = None,
     about: About = NOTHING_SAID,
 ) -> dict[str, Any]:
-    """What the page says, for machines: one object, from the sources of the page itself. Raises as `sign_off` does.
+    """The page for machines: one object, from the sources of the page itself. Raises as `sign_off` does.
 
     ``own`` is what was measured on the private texts: it is for the curator, and None in what receivers get.
     ``unit`` is whom the promise protects; people who are mentioned in texts are never it. ``measurements`` is None
@@ -453,7 +453,7 @@ def _vocabulary_of(manifest: Mapping[str, Any]) -> str:
 
 
 def _lead(manifest: Mapping[str, Any]) -> str:
-    """What it is, in a line."""
+    """The release in a line."""
     if manifest["kind"] == SUMMARY:
         return "A summary of a collection, its authors protected"
     return f"{number(manifest['documents'])} protected documents · {manifest['mechanism']}"

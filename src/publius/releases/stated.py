@@ -1,4 +1,4 @@
-"""What a plan, or a finished release, states between documents: what ``publius guarantee`` says of every mechanism."""
+"""Statements of a plan, or of a finished release, between documents: ``publius guarantee`` for every mechanism."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def between(
     releases: int = 1,
     candidates: int | None = None,
 ) -> dict[str, Any]:
-    """What is stated between two texts, at a distance, or between any two documents where a bound is.
+    """The statement between two texts, at a distance, or between any two documents where a bound is.
 
     Of two texts it says how many of their words are unknown: between those no distance is measured.
     `UsageError` where neither a pair nor a distance is given and no bound is stated.
@@ -68,7 +68,7 @@ def _encoded(text: str | Sequence[str], plan: Plan) -> Encoded:
 
 
 def named(mechanism: str, evidence: str, exponent: float) -> dict[str, Any]:
-    """What is said of a word mechanism's statement beside its numbers."""
+    """Names and strength beside the numbers of a word mechanism's statement."""
     return {
         "level": "word", "mechanism": mechanism, "evidence": evidence, "bound": None,
         "strength": strength_of(exponent),
@@ -121,7 +121,7 @@ def _exponent(exponent: float, releases: int) -> dict[str, Any]:
 
 
 def examples_of(plan: Plan) -> list[Pair]:
-    """What it costs to replace one ordinary word of the vocabulary by its nearest neighbor, where words are."""
+    """The cost of replacing one ordinary word of the vocabulary by its nearest neighbor, where words are replaced."""
     return plan.mechanism.word_pairs()
 
 

@@ -1,4 +1,4 @@
-"""What a guarantee means for typical pairs of a user's own public texts.
+"""The guarantee at typical pairs of a user's own public texts.
 
 Everything here is public: the vocabulary, and texts that the user says are public.
 """

@@ -45,7 +45,7 @@ _AGAIN: Final = 60.0
 @final
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What became of a file, by its number: it was released, was refused, is missing, or changed after its release.
+    """The fate of a file, by its number: it was released, was refused, is missing, or changed after its release.
 
     Attributes:
         number: of the file; its release is the folder of that number.
@@ -77,7 +77,7 @@ def record_folder(output: Path) -> Path:
 
 
 @final
-class Watch:
+class FolderWatch:
     """Releases each file that arrives in ``folder`` into ``output/NUMBER``, once; a context manager.
 
     ``plan`` and ``ledger`` are those of `publius.releases.engines.protect_corpus`, ``reading`` the options of

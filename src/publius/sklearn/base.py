@@ -1,4 +1,4 @@
-"""What both privatizers are: a plan made in fitting, and texts through the release path into counts."""
+"""Base of both privatizers: a plan made in fitting, and texts through the release path into counts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     @abstractmethod
     def _settings(self) -> ReleaseSettings:
-        """What the parameters ask of a release."""
+        """The settings of a release that the parameters ask for."""
 
     @abstractmethod
     def _public(self) -> Embeddings | Reference:
@@ -49,7 +49,7 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     @abstractmethod
     def _of_counts(self, counts: Any) -> Any:
-        """What is released for the rows of a matrix of counts."""
+        """The releases for the rows of a matrix of counts."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters and note what the columns are; nothing is learned from the documents.

@@ -1,4 +1,4 @@
-"""What an estimator is given: texts, or a matrix of counts with words for columns. No message holds any of it (R17)."""
+"""Inputs of an estimator: texts, or a matrix of counts with words for columns. No message holds any of it (R17)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from publius.errors import UnknownWordError, UsageError, extra
 from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import entropy, system_rng
 from publius.settings import (
-    EPSILON_TO_TRY,
+    DEMO_EPSILON,
     MechanismSettings,
     Metric,
     ReleaseSettings,
@@ -69,7 +69,7 @@ class BagPrivatizer(Privatizer):
         self,
         embeddings: Embeddings | str | None = None,
         mechanism: str = MechanismSettings.mechanism,
-        epsilon: float = EPSILON_TO_TRY,
+        epsilon: float = DEMO_EPSILON,
         length: int | str = TextSettings.length,
         *,
         metric: Metric = ReleaseSettings.metric,

@@ -32,7 +32,7 @@ _NOBODY: Final = frozenset(
 
 
 def counted_name(name: str | None) -> str:
-    """What an author is counted by where few must not look like many; empty for nobody.
+    """The name that an author is counted by where few must not look like many; empty for nobody.
 
     However a name is written, in another order, with an address behind it or with what cannot be seen: it is one
     person. Two people who are taken for one only keep more words back.

@@ -22,7 +22,7 @@ from publius.settings import Between, TextSettings, UnknownPolicy, check
 from publius.text.drawn_bags import DrawnBags
 from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN
-from publius.text.tokenizer import Kept, StopWords, Unknown, Vocabulary, lookup, profile_named
+from publius.text.tokenizer import StopWords, Unknown, UnprotectedToken, Vocabulary, lookup, profile_named
 
 
 @final
@@ -254,7 +254,7 @@ def words_of(text: str, vocabulary: Vocabulary, encoding: Encoding, keep: Betwee
     between: list[tuple[int, str]] = []
     unknown = dropped = 0
     for word in found:
-        if type(word) is Kept:
+        if type(word) is UnprotectedToken:
             between.append((len(words), str(word)))
             continue
         if type(word) is not Unknown:

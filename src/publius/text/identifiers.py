@@ -1,4 +1,4 @@
-"""What in a text points at somebody by itself: long numbers, addresses, mail, links.
+"""Parts of a text that point at somebody by themselves: long numbers, addresses, mail, links.
 
 Words that stand there are no words of the language: they never count towards what may become public. Found by form
 alone, in the scripts of Europe and with the names of streets in English, German, French, Spanish and Italian.

@@ -176,7 +176,7 @@ class KnownWords:
 
 @final
 class _Table(dict[bytes, int]):
-    """What each stretch of text without white space becomes, as one number.
+    """One number for each stretch of text without white space: what it becomes.
 
     That is the place of its word, `NOWHERE` for an unknown one, `_NOTHING` for a stop word, and below that a row of
     several. The answers are those of `publius.text.tokenizer.lookup`. Stretches are in UTF-8.

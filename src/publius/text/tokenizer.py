@@ -286,7 +286,7 @@ def _fallbacks(profile: Profile) -> tuple[Splitter, ...]:
 
 
 @final
-class Kept(str):
+class UnprotectedToken(str):
     """A stop word or a mark of punctuation, for the order-keeping text that keeps it unprotected."""
 
     __slots__ = ()
@@ -329,7 +329,7 @@ def lookup(
 ) -> Iterator[str]:
     """As `resolve`, but an unknown word is an `Unknown` with its form, for experiments that keep it.
 
-    What ``keep`` names comes too, as `Kept`, in its place between the same words.
+    What ``keep`` names comes too, as `UnprotectedToken`, in its place between the same words.
     """
     chosen = profile_named(profile)
     fallbacks = _fallbacks(chosen)
@@ -337,11 +337,11 @@ def lookup(
     found = _lookup(tokens, vocabulary, stop_words.words, fallbacks, kept=keep != "none")
     if keep != "punctuation":
         return found
-    return (word for word in found if type(word) is not Kept or word in _PLAIN_MARKS)
+    return (word for word in found if type(word) is not UnprotectedToken or word in _PLAIN_MARKS)
 
 
 def lookup_token(token: str, vocabulary: Vocabulary, *, profile: str, stop_words: StopWords) -> list[str]:
-    """What `lookup` makes of one word as it stands in the normalized text: nothing of a stop word."""
+    """Look up one word as it stands in the normalized text, like `lookup`: nothing of a stop word."""
     chosen = profile_named(profile)
     tokens = _segmented([token]) if chosen.segmented else [token]
     return list(_lookup(tokens, vocabulary, stop_words.words, _fallbacks(chosen)))
@@ -354,13 +354,13 @@ def _lookup(
     fallbacks: tuple[Splitter, ...],
     kept: bool = False,
 ) -> Iterator[str]:
-    """Words of the vocabulary, `Unknown` ones, and where asked for what is no word of a bag: `Kept`."""
+    """Words of the vocabulary, `Unknown` ones, and where asked for what is no word of a bag: `UnprotectedToken`."""
     for token in tokens:
         if kept and token in _MARKS:  # first: a vocabulary may have marks too
-            yield Kept(_MARKS[token])
+            yield UnprotectedToken(_MARKS[token])
         elif token in stop_words:
             if kept:
-                yield Kept(token)
+                yield UnprotectedToken(token)
         elif token in vocabulary:
             yield token
         else:
@@ -379,7 +379,7 @@ def _lookup_pieces(
         parts = split(token)
         if parts != [token]:
             found = list(_lookup(parts, vocabulary, stop_words, fallbacks[depth:], kept))
-            words = [word for word in found if type(word) is not Kept] if kept else found
+            words = [word for word in found if type(word) is not UnprotectedToken] if kept else found
             if not words or any(type(word) is not Unknown for word in words):
                 return found
     return [Unknown(token)]

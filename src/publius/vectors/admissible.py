@@ -1,4 +1,4 @@
-"""What may be a word of a public vocabulary, and what may be its vector: one rule for every way in.
+"""Words and vectors that a public vocabulary may have: one rule for every way in.
 
 A word is shown to people, written to files and compared with words of documents, so nothing invisible or able to
 drive a terminal is admitted. A vector takes part in sums of squares in float32, so none may overflow them.

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from publius.arrays import Float32Array
 from publius.errors import EmbeddingError, StorageError, UsageError
 from publius.files import AnyPath, shown
+from publius.files.progress import Advance, unheard
 from publius.text.tokenizer import PROFILES, profile_named
 from publius.vectors.admissible import LARGEST_DIMENSION, first_word_fault, vector_faults
 from publius.vectors.catalogue import (
@@ -122,7 +123,7 @@ class Embeddings:
         vocabulary: AbstractSet[str] | None = None,
         tokenizer: str | None = None,
         skip_bad_rows: bool = False,
-        progress: Callable[[int], None] | None = None,
+        progress: Advance = unheard,
     ) -> Self:
         """Read word2vec binary or text, GloVe or fastText .vec, also gzip; see `formats.reader.read_vectors`.
 
@@ -240,7 +241,7 @@ class Embeddings:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """What identifies the words and vectors; see `store.digest`."""
+        """The digest that identifies the words and vectors; see `store.digest`."""
         return self._known_sha256 or digest(self.vocabulary, self.vectors)
 
     @functools.cached_property

@@ -58,7 +58,7 @@ class Choice:
 @final
 @dataclass(frozen=True)
 class Measured:
-    """What was found for one shape.
+    """The measurements of one shape.
 
     Attributes:
         machine: which processor, in words, and a digest of what it can do.
@@ -78,7 +78,7 @@ class Measured:
     rounds: int
 
     def choice(self) -> Choice:
-        """What follows from it."""
+        """The kernel that follows from it."""
         times = (
             f"{self.ratio:.2f} times as fast as with sgemm ({self.rounds} rounds of processor time in turn)"
         )
@@ -106,7 +106,7 @@ def choose(shape: tuple[int, int], searches: Callable[[], dict[Kernel, Callable[
 
 
 def kept() -> list[Measured]:
-    """What was found on this and other machines with this folder; what cannot be read is not there."""
+    """Measurements of this and other machines with this folder; what cannot be read is not there."""
     try:
         rows = json.loads(read_bytes_limited(_path(), _LARGEST).decode())["measured"][-_KEPT:]
         return [_read(each) for each in rows]

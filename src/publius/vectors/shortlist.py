@@ -164,7 +164,7 @@ class Shortlist:
         return found.where(~(found.score + error < best[found.owner]))
 
     def workspace(self) -> Workspace:
-        """What one thread needs."""
+        """The memory that one thread needs."""
         return Workspace(self._panels, self._vectors.shape[1], self._width)
 
 

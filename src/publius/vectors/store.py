@@ -39,7 +39,7 @@ _AGAIN: Final = "remove the folder and import the vectors again"
 @final
 @dataclass(frozen=True)
 class Record:
-    """What ``meta.json`` says about the vectors, beside the version and the type of the numbers."""
+    """The contents of ``meta.json``, beside the version and the type of the numbers."""
 
     name: str
     sha256: str

@@ -25,7 +25,7 @@ class Answer(BaseModel):
 
 
 class Fault(Answer):
-    """What went wrong and the way out; never a text that was sent."""
+    """The fault and the way out; never a text that was sent."""
 
     code: Annotated[Literal[2, 65, 70, 74, 77], Field(description="As the command line exits.")]
     type: str
@@ -145,7 +145,7 @@ StreamedLine = ReleasedBag | Refused | Ended | Stopped
 
 
 class Balance(Answer):
-    """What was spent on a document."""
+    """Spending on a document."""
 
     unit: str
     budget: float
@@ -243,7 +243,7 @@ class Histogram(Answer):
 
 
 class Seconds(Answer):
-    """What the draw took: noise and search alone, and everything."""
+    """Seconds that the draw took: noise and search alone, and everything."""
 
     kernel: float
     total: float
@@ -331,7 +331,7 @@ class Output(Neighbor):
 
 
 class Words(Answer):
-    """What becomes of a word; intervals where it was found by draws."""
+    """The outputs of a word; intervals where they were found by draws."""
 
     word: str
     stay: float

@@ -25,7 +25,7 @@ from publius.releases.plan import publius_version
 from publius.web import answers, requests, start_answers
 from publius.web.errors import Json, answer_to, invalid, refused
 from publius.web.guards.body import LINES, OCTETS, LimitedBody, file_too_large
-from publius.web.guards.limits import STREAM, UPLOAD, Limits
+from publius.web.guards.limits import STREAM, UPLOAD, ServerLimits
 from publius.web.guards.security import Guard, SafeAnswers
 from publius.web.openapi import described
 from publius.web.queues import Lane, Work
@@ -54,18 +54,18 @@ _QUICK, _LONG = 2, 1
 
 
 def make_app(
-    state: State, *, port: int, token: str, limits: Limits | None = None, work: Work | None = None
+    state: State, *, port: int, token: str, limits: ServerLimits | None = None, work: Work | None = None
 ) -> ASGIApp:
     """The whole application behind its guards, for the address 127.0.0.1:``port`` and the ``token`` printed.
 
     ``work`` is told what is being computed, so that it can be ended.
     """
-    limits = limits or Limits()
+    limits = limits or ServerLimits()
     inner = LimitedBody(_application(state, limits, work or Work()), limits)
     return SafeAnswers(Guard(inner, port=port, token=token))
 
 
-def _application(state: State, limits: Limits, work: Work) -> FastAPI:
+def _application(state: State, limits: ServerLimits, work: Work) -> FastAPI:
     service = _Service(state, limits, work)
     app = FastAPI(
         title="Publius",
@@ -88,7 +88,7 @@ def _application(state: State, limits: Limits, work: Work) -> FastAPI:
 class _Service:
     """The views, each in the lane that suits it: what must be certified first does not stop the rest."""
 
-    def __init__(self, state: State, limits: Limits, work: Work) -> None:
+    def __init__(self, state: State, limits: ServerLimits, work: Work) -> None:
         self._state, self._limits, self._work = state, limits, work
         self._quick, self._long, self._opening, self._files = (
             Lane(n, limits) for n in (_QUICK, _LONG, _LONG, _LONG)
@@ -111,7 +111,7 @@ class _Service:
             await self._long.run(public.mechanisms, self._state)
 
     async def _answer(self, view: Callable[..., Any], *arguments: Any, watch: str | None = None) -> Response:
-        """What the view says, or its error; it can be followed and stopped under the name ``watch``."""
+        """The answer of the view, or its error; it can be followed and stopped under the name ``watch``."""
         finished = view in (release.obfuscate, release.release)
         lane, watched = self._lane(view, *arguments), Watch()
         work = (view,) if finished else (watched.run, view)
@@ -163,7 +163,7 @@ class _Service:
 
         @router.get("/v1/session")
         async def session() -> Response:
-            """What the explorer was started with."""
+            """The settings that the explorer was started with."""
             return await self._answer(public.session, self._limits)
 
         @router.post(UPLOAD, responses=_form(start_answers.Given), openapi_extra=_FILE)
@@ -205,8 +205,8 @@ class _Service:
             )
         return router
 
-    async def _begun(self, asked: requests.Stream) -> stream.Stream:
-        return await self._lane(stream.Stream, asked).run(stream.Stream, self._state, asked)
+    async def _begun(self, asked: requests.Stream) -> stream.ReleaseStream:
+        return await self._lane(stream.ReleaseStream, asked).run(stream.ReleaseStream, self._state, asked)
 
     async def _received(self, request: Request, role: Role, name: str, *, more: bool) -> Response:
         """Take a file as it comes; what is too large, too slow or cut short leaves nothing behind."""
@@ -259,7 +259,7 @@ class _Route:
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
-        """What the view takes beside the state."""
+        """The parameters of the view beside the state."""
         return list(inspect.signature(self.view, eval_str=True).parameters.values())[1:]
 
     @property

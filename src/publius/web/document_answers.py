@@ -115,7 +115,7 @@ class DocumentDraw(Answer):
 
 
 class Outcomes(Answer):
-    """What a document may become, the likeliest first; no outcomes where the mechanism names none."""
+    """The outcomes that a document may have, the likeliest first; none where the mechanism names none."""
 
     warning: str
     outcomes: list[Outcome]

@@ -66,7 +66,7 @@ def invalid(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> Js
 
 
 def wrong_form(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> str:
-    """What is wrong, and where, in words."""
+    """The fault and its place, in words."""
     places = [_place(problem["loc"], fields) + _fault(problem) for problem in problems[:5]]
     return "; ".join(places) or "the request has the wrong form"
 

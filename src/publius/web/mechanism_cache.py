@@ -28,7 +28,7 @@ _SOLVED: Final = 4 * 10**8
 
 @final
 @dataclass(frozen=True, slots=True)
-class Range:
+class EpsilonRange:
     """Epsilons of use on a vocabulary: about 2 %, half and 98 % of its words stay, or the end of the search."""
 
     low: float
@@ -37,14 +37,14 @@ class Range:
 
 
 @final
-class Mechanisms:
+class MechanismCache:
     """The mechanisms on one vocabulary, by name, metric and epsilon. Safe in threads."""
 
     def __init__(self, embeddings: Embeddings) -> None:
         """Nothing is made yet."""
         self.embeddings = embeddings
-        self._first, self._quick, self._certified = Kept(2), Kept(8), Kept(8)
-        self._ladders, self._ranges = Kept(2), Kept(16)
+        self._first, self._quick, self._certified = Cache(2), Cache(8), Cache(8)
+        self._ladders, self._ranges = Cache(2), Cache(16)
 
     def get(
         self, name: str, epsilon: float, metric: str = VectorSettings.metric, **parameters: Any
@@ -99,16 +99,18 @@ class Mechanisms:
         found = self.range(name, metric)
         return found.low, found.high
 
-    def range(self, name: str, metric: str = VectorSettings.metric) -> Range:
+    def range(self, name: str, metric: str = VectorSettings.metric) -> EpsilonRange:
         """The epsilons between which there is something to see, found on a sample of the vocabulary."""
         kind = mechanism_class(name)
         metric = metric if kind.metrics else EUCLIDEAN
         near = kind.range_of or name
-        return self._ranges.get((near, metric), lambda: Range(*kept_range(near, self.embeddings, metric)))
+        return self._ranges.get(
+            (near, metric), lambda: EpsilonRange(*kept_range(near, self.embeddings, metric))
+        )
 
 
 @final
-class Kept:
+class Cache:
     """A few things by key, each made once, one at a time; the longest unused is dropped. Safe in threads."""
 
     def __init__(self, most: int) -> None:
@@ -125,7 +127,7 @@ class Kept:
             return key in self._found
 
     def get(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """What was made for ``key`` before, or is made now.
+        """The value made for ``key`` before, or made now.
 
         Who stops making it stops nobody else: the next who waits makes it.
         """

@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any, TypeVar, final
 
 from publius.errors import StorageError
-from publius.web.guards.limits import Limits
+from publius.web.guards.limits import ServerLimits
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ class Lane:
     The threads do not keep the process alive: who interrupts it need not wait for a certificate.
     """
 
-    def __init__(self, workers: int, limits: Limits) -> None:
+    def __init__(self, workers: int, limits: ServerLimits) -> None:
         """Nothing is started yet."""
         self._turns = asyncio.Semaphore(workers)
         self._limits = limits
@@ -57,7 +57,7 @@ class Lane:
 
 @final
 class Work:
-    """What is being computed for somebody: releases, which are finished, and the rest, which is given up."""
+    """Computations under way for somebody: releases, which are finished, and the rest, which is given up."""
 
     def __init__(self) -> None:
         """Nothing yet."""

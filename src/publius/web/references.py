@@ -14,18 +14,18 @@ from publius.vectors.learning.reference import (
     references_root,
     stored_reference_names,
 )
-from publius.web.mechanism_cache import Kept
+from publius.web.mechanism_cache import Cache
 
 _KEPT: Final = 4
 
 
 @final
-class References:
+class ReferenceCache:
     """The stored references and ``themes``. Safe in threads."""
 
     def __init__(self) -> None:
         """Nothing is opened yet."""
-        self._opened = Kept(_KEPT)
+        self._opened = Cache(_KEPT)
 
     def get(self, name: str) -> Reference:
         """The reference stored under ``name``; `UsageError`, without the name, when there is none: never a path."""
@@ -42,7 +42,7 @@ class References:
         return (name,) in self._opened
 
     def listing(self) -> list[dict[str, Any]]:
-        """What each can keep, how large it is and what it was learned from; the user's own first."""
+        """The references: aspects, size and origin of each; the user's own first."""
         return [self._entry(name) for name in _names()]
 
     def _entry(self, name: str) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _recorded(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _provenance(source: Mapping[str, Any]) -> str:
-    """What a reference was learned from, in short."""
+    """The origin of a reference, in short."""
     documents, topics = int(source.get("documents", 0)), len(source.get("topics") or ())
     kinds = f" on {topics:,} topics" if topics else ""
     corpus = f" of {source['corpus']}" if source.get("corpus") else ""

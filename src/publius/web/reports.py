@@ -77,7 +77,7 @@ class Reports:
         return f"/report/{ticket}"
 
     def page(self, ticket: str) -> tuple[bytes, str | None] | None:
-        """What a ticket stands for and the name to store it under, once; None for any other."""
+        """The page of a ticket and the name to store it under, once; None for any other."""
         with self._lock:
             self._forget_old()
             found = self._tickets.pop(ticket, None)

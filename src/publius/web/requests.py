@@ -1,4 +1,4 @@
-"""What may be asked, field by field; anything else is refused.
+"""Requests, field by field; anything else is refused.
 
 The options of a release are those of `publius.settings`, the parameters of mechanisms those that they declare: a new
 one is offered without a line here. What would read a file of this machine, or weaken a release, is not offered.
@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS, all_parameters, available
 from publius.settings import (
+    DEMO_EPSILON,
     ENGLISH,
-    EPSILON_TO_TRY,
     Declared,
     MechanismSettings,
     ReleaseSettings,
@@ -80,7 +80,7 @@ def _field(option: Declared, kind: Any = None, default: Any = None) -> tuple[Any
 
 
 def _own_parameters() -> dict[str, tuple[Any, Any]]:
-    """What the mechanisms declare, but for files."""
+    """Parameters that mechanisms declare, but for files."""
     return {
         each.name: _field(each, each.type | None)
         for each in all_parameters()
@@ -92,7 +92,7 @@ _Parameters: Any = create_model("Parameters", __base__=Strict, **_own_parameters
 _Narrowed = dict[str, tuple[Any, ...]]
 _FOR_WORDS: _Narrowed = {
     "mechanism": (MechanismName,),
-    "epsilon": (Positive, EPSILON_TO_TRY),
+    "epsilon": (Positive, DEMO_EPSILON),
     "length": (Length,),
     "unknown": (SafePolicy,),
     "stop_words": (Literal[ENGLISH, "none"],),
@@ -114,16 +114,16 @@ _ASKED_ELSEWHERE = frozenset({"public", "find", "delimiter", "encoding"})  # of 
 
 
 class Chosen(Strict):
-    """What the options of every request have in common."""
+    """Options that every request has in common."""
 
     if TYPE_CHECKING:
         parameters: Any
 
     @property
     def settings(self) -> ReleaseSettings:
-        """The same as settings; words are tried at `EPSILON_TO_TRY`."""
+        """The same as settings; words are tried at `DEMO_EPSILON`."""
         found = ReleaseSettings.among({**dict(self), "parameters": self.own})
-        tried = {"embeddings": EPSILON_TO_TRY}.get(found.chosen.reads)
+        tried = {"embeddings": DEMO_EPSILON}.get(found.chosen.reads)
         return replace(found, epsilon=tried if found.epsilon is None else found.epsilon)
 
     @property
@@ -148,7 +148,7 @@ _ReleaseOptions: Any = _options("ReleaseOptions", _FOR_RELEASES, ReleaseSettings
 
 
 class WordChoice(_WordOptions):  # type: ignore[misc]  # made above
-    """What is chosen where words are looked at one by one."""
+    """Choices where words are looked at one by one."""
 
 
 class Choice(_ReleaseOptions):  # type: ignore[misc]  # made above
@@ -203,7 +203,7 @@ class Account(Choice):
 
 
 class Guarantee(Choice):
-    """What a release promises between two documents that are ``distance`` apart."""
+    """The promise of a release between two documents that are ``distance`` apart."""
 
     distance: Distance | None = None
     releases: Annotated[int, Field(ge=1, le=1_000_000)] = 1

@@ -20,7 +20,7 @@ State = Literal["waiting", "running", "done", "failed", "stopped"]
 
 @final
 @dataclass(slots=True)
-class Stage:
+class StepProgress:
     """A step: the command that does it alone, as it would be typed, and how far it is."""
 
     step: Step
@@ -54,7 +54,7 @@ class Stage:
 
 
 @final
-class Run:
+class WorkflowProcess:
     """A function of the workflow in a process of its own, started when made. Safe in threads.
 
     ``work(*arguments, listener)`` tells the events of the ``stages``; ``shown`` makes the page's result of what it
@@ -64,7 +64,7 @@ class Run:
     def __init__(
         self,
         kind: str,
-        stages: Sequence[Stage],
+        stages: Sequence[StepProgress],
         facts: Mapping[str, Any],
         work: Callable[..., Any],
         arguments: Sequence[Any] = (),

@@ -16,7 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from publius.errors import StorageError
 from publius.noise.randomness import entropy
 from publius.web.app import make_app
-from publius.web.guards.limits import HEAD_BYTES, Limits
+from publius.web.guards.limits import HEAD_BYTES, ServerLimits
 from publius.web.guards.lingering import LingeringTransport
 from publius.web.queues import Work
 from publius.web.state import State
@@ -50,10 +50,10 @@ def serve(
     listener: socket.socket,
     token: str,
     started: Callable[[], None],
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
 ) -> None:
     """Serve until a signal; ``started`` is called when requests are answered."""
-    limits = limits or Limits()
+    limits = limits or ServerLimits()
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would log errors with their messages (R17)
     work = Work()
     app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits, work=work)
@@ -98,7 +98,7 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed 
         await super().shutdown(sockets)
 
 
-def _impatient(limits: Limits) -> type[H11Protocol]:
+def _impatient(limits: ServerLimits) -> type[H11Protocol]:
     """The protocol with what uvicorn has not: a time limit on the head of a request, and a last word that is heard."""
 
     class Impatient(H11Protocol):  # type: ignore[misc]

@@ -6,6 +6,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from publius.evaluation.steps.questions import OfferedAnswer
+from publius.evaluation.steps.showing import Example
+from publius.releases.signoff import Finding
+from publius.vectors.learning.public_words import RareWord
 from publius.web.answers import Answer, Fault
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -62,24 +66,6 @@ class Stage(Answer):
     notes: list[str]
 
 
-class Share(Answer):
-    """Of texts, with its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-class Finding(Answer):
-    """What one adversary or classifier found."""
-
-    task: str
-    adversary: str
-    released: Share
-    clean: Share | None
-    chance: float | None
-
-
 class Skipped(Answer):
     """A document that could not be read."""
 
@@ -117,7 +103,7 @@ class Tried(Answer):
 
 
 class Instead(Answer):
-    """What could be had after a FAIL; what passes comes first."""
+    """Alternatives after a FAIL; those that pass come first."""
 
     tried: list[Tried]
 
@@ -139,20 +125,12 @@ class Running(Answer):
     run: Run | None
 
 
-class Option(Answer):
-    """An answer that is offered, what it is called, and what it means."""
-
-    value: str
-    title: str
-    means: str
-
-
 class Question(Answer):
-    """What is asked, in the words of the terminal, and which answers are offered; a column is an answer beside them."""
+    """A question in the words of the terminal, and which answers are offered; a column is an answer beside them."""
 
     name: str
     words: str
-    options: list[Option]
+    options: tuple[OfferedAnswer, ...]
 
 
 class Started(Running):
@@ -179,14 +157,6 @@ class Older(Answer):
     packaged: bool
 
 
-class RareWord(Answer):
-    """A word that hardly more authors use than needed; telling where it looks like a name, or general text lacks it."""
-
-    word: str
-    holders: int
-    telling: bool
-
-
 class Vocabulary(Answer):
     """The words of the public texts that become public, and which rare ones are left out."""
 
@@ -198,7 +168,7 @@ class Vocabulary(Answer):
 
 
 class Plan(Answer):
-    """What would be done. Silent says why nothing can be measured, where nothing can."""
+    """The steps that would be done. Silent says why nothing can be measured, where nothing can."""
 
     start: str
     commands: list[str]
@@ -211,16 +181,6 @@ class Plan(Answer):
     ]
     strength: Annotated[float, Field(description="The bound in nats; epsilon where words are kept.")]
     length: int | None
-
-
-class Example(Answer):
-    """A public text, and one draw of what would be released instead."""
-
-    before: str
-    words: int
-    after: list[tuple[str, int]]
-    size: int
-    label: str | None
 
 
 class Examples(Answer):

@@ -1,4 +1,4 @@
-"""What the explorer works with: public vectors, mechanisms, a ledger, where releases go, reports to show."""
+"""The explorer's state: public vectors, mechanisms, a ledger, where releases go, reports to show."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from publius.releases.plan import Plan
 from publius.settings import MechanismSettings, Reads
 from publius.text.bag import Bag, Encoded, Encoding, TokenizedVocabulary, words_of
 from publius.vectors.embeddings import Embeddings
-from publius.web.mechanism_cache import Kept, Mechanisms
-from publius.web.references import References
+from publius.web.mechanism_cache import Cache, MechanismCache
+from publius.web.references import ReferenceCache
 from publius.web.reports import Reports
 from publius.web.requests import Choice, Chosen, WordChoice
 from publius.web.samples import Samples
@@ -47,9 +47,9 @@ class State:
     ) -> None:
         """`UsageError` for a report folder that is none."""
         self.embeddings = embeddings
-        self.mechanisms = Mechanisms(embeddings)
-        self.references = References()
-        self.exemplars = Kept(2)
+        self.mechanisms = MechanismCache(embeddings)
+        self.references = ReferenceCache()
+        self.exemplars = Cache(2)
         self.ledger = ledger
         self.releases = releases
         self.reports = Reports(reports)

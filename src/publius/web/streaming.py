@@ -21,9 +21,9 @@ from publius.errors import StorageError, UsageError
 from publius.web import requests
 from publius.web.errors import refused, wrong_form
 from publius.web.guards.body import LINES
-from publius.web.guards.limits import MOST_STREAMED, Limits
+from publius.web.guards.limits import MOST_STREAMED, ServerLimits
 from publius.web.queues import BusyError, Work
-from publius.web.views.stream import Line, StopError, Stream
+from publius.web.views.stream import Line, ReleaseStream, StopError
 
 T = TypeVar("T")
 _CLOSE: Final = {"connection": "close"}  # what was not read of the request is not waited for
@@ -32,7 +32,7 @@ _HEAD: Final = [(name.encode(), value.encode()) for name, value in {"content-typ
 
 @final
 class StreamedAnswer(Response):
-    """Reads documents line by line and sends bags as they are made, `Stream.rows` lines at a time.
+    """Reads documents line by line and sends bags as they are made, `ReleaseStream.rows` lines at a time.
 
     ``begin`` makes the stream that the first line asks for; ``draw`` calls it, in its turn; ``turns`` are as many as
     may be under way. Until the first bags are sent an error has a status of its own, afterwards it is the last line.
@@ -42,10 +42,10 @@ class StreamedAnswer(Response):
 
     def __init__(
         self,
-        limits: Limits,
+        limits: ServerLimits,
         work: Work,
         turns: asyncio.Semaphore,
-        begin: Callable[[requests.Stream], Awaitable[Stream]],
+        begin: Callable[[requests.Stream], Awaitable[ReleaseStream]],
         draw: Callable[[Callable[[], bytes]], Awaitable[bytes]],
     ) -> None:
         """Nothing is read yet."""
@@ -92,7 +92,7 @@ class StreamedAnswer(Response):
             nothing = False
             yield made
 
-    async def _begun(self, lines: _Lines) -> Stream:
+    async def _begun(self, lines: _Lines) -> ReleaseStream:
         """The stream that the first line asks for."""
         first = await lines.next()
         if first is None or first[1] is None:
@@ -104,7 +104,7 @@ class StreamedAnswer(Response):
             raise UsageError(f"line 1, which holds the choice: {wrong}") from None
         return await _ended(self._begin(asked), self._work, must_end=False)
 
-    async def _batch(self, stream: Stream, lines: _Lines) -> tuple[bytes, bool, StopError | None]:
+    async def _batch(self, stream: ReleaseStream, lines: _Lines) -> tuple[bytes, bool, StopError | None]:
         """The answers to the lines that belong together, whether more may come, and what ended the stream.
 
         Whatever ends it, the lines that came whole before are answered.
@@ -138,7 +138,7 @@ class StreamedAnswer(Response):
 class _Lines:
     """The lines of a request's body as it comes."""
 
-    def __init__(self, receive: Receive, limits: Limits, work: Work) -> None:
+    def __init__(self, receive: Receive, limits: ServerLimits, work: Work) -> None:
         self._receive, self._limits, self._work = receive, limits, work
         self._whole: deque[bytes | None] = deque()
         self._begun = bytearray()

@@ -20,8 +20,8 @@ from publius.errors import PubliusError, UsageError
 from publius.evaluation.steps.older import SAMPLES
 from publius.files import private, private_folder
 from publius.web.guards.limits import MOST_FILES
-from publius.web.mechanism_cache import Kept
-from publius.web.run import Run, Stage
+from publius.web.mechanism_cache import Cache
+from publius.web.run import StepProgress, WorkflowProcess
 
 Role = Literal["texts", "older"]
 """The texts to be released, or the public or older ones."""
@@ -31,7 +31,7 @@ _NAMES: Final = {"texts": "your texts", "older": "the public or older texts"}
 
 @final
 @dataclass(slots=True)
-class Given:
+class Upload:
     """The files of one corpus: their own names for the page, names of ours on the disk, what was found in them."""
 
     role: Role
@@ -44,7 +44,7 @@ class Given:
 
     @property
     def public(self) -> str:
-        """What the answers of `publius start` have for it."""
+        """The value for the answers of `publius start`."""
         return SAMPLES if self.packaged else str(self.path)
 
     @property
@@ -54,23 +54,23 @@ class Given:
 
     @property
     def name(self) -> str:
-        """What stands for it in commands and messages."""
+        """The name that stands for it in commands and messages."""
         return self.names[0] if len(self.names) == 1 else f"FOLDER-OF-{len(self.names)}-FILES"
 
 
 @final
 class Workplace:
-    """What one curator works on. Safe in threads; `close` leaves nothing of the texts on the disk."""
+    """The files of one curator. Safe in threads; `close` leaves nothing of the texts on the disk."""
 
     def __init__(self) -> None:
         """Nothing is given yet; the folder is made with the first file."""
         self._lock = threading.RLock()
         self._place: Path | None = None
         self._held = ExitStack()
-        self._given: dict[Role, Given] = {}
+        self._given: dict[Role, Upload] = {}
         self._count = 0
-        self.run: Run | None = None
-        self.plans = Kept(4)
+        self.run: WorkflowProcess | None = None
+        self.plans = Cache(4)
 
     @property
     def folder(self) -> Path:
@@ -80,11 +80,11 @@ class Workplace:
                 self._place = self._held.enter_context(private_folder(gettempdir()))
             return self._place
 
-    def given(self, role: Role) -> Given | None:
+    def given(self, role: Role) -> Upload | None:
         """The corpus in this role, if there is one."""
         return self._given.get(role)
 
-    def needed(self, role: Role) -> Given:
+    def needed(self, role: Role) -> Upload:
         """The same; `UsageError` where it is missing."""
         found = self._given.get(role)
         if found is None:
@@ -100,14 +100,14 @@ class Workplace:
             path = self.folder / f"{self._count:06}{suffix}"
         return path, open(path, "xb", opener=private)
 
-    def keep(self, role: Role, name: str, path: Path, *, more: bool) -> Given:
+    def keep(self, role: Role, name: str, path: Path, *, more: bool) -> Upload:
         """Take a file that has arrived, in place of those of this role or as one ``more`` of them."""
         self._not_while_running()
         with self._lock:
             corpus = self._given.get(role)
             if corpus is None or not more:
                 self.forget(role)
-                corpus = self._given[role] = Given(role, self._new_folder(role))
+                corpus = self._given[role] = Upload(role, self._new_folder(role))
             if len(corpus.names) >= MOST_FILES:
                 raise UsageError(f"more than {MOST_FILES:,} files: use publius start on the command line")
             if corpus.names and not {_kind(name), _kind(corpus.names[0])} <= UNNAMED:
@@ -123,10 +123,10 @@ class Workplace:
     def take_samples(self) -> None:
         """Let the packaged texts be the public ones, to try with."""
         self.forget("older")
-        self._given["older"] = Given("older", self._new_folder("older"), [SAMPLES], packaged=True)
+        self._given["older"] = Upload("older", self._new_folder("older"), [SAMPLES], packaged=True)
 
     def look(self, role: Role, **form: str | None) -> Inspection:
-        """What is in the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
+        """Look into the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
         corpus = self.needed(role)
         if self._running and corpus.found is not None and _as_read(corpus.found, form):
             return corpus.found
@@ -143,7 +143,7 @@ class Workplace:
         return corpus.found
 
     def named(self, work: Callable[[], object]) -> Any:
-        """What ``work`` gives; errors name files as the curator does, not where they lie."""
+        """The result of ``work``; errors name files as the curator does, not where they lie."""
         try:
             return work()
         except PubliusError as error:
@@ -170,7 +170,7 @@ class Workplace:
     def begin(
         self,
         kind: str,
-        stages: Sequence[Stage],
+        stages: Sequence[StepProgress],
         facts: Mapping[str, Any],
         work: Callable[..., Any],
         arguments: Sequence[Any],
@@ -179,7 +179,7 @@ class Workplace:
         """Start a run; `UsageError` while another is under way."""
         with self._lock:
             self._not_while_running()
-            self.run = Run(kind, stages, facts, work, arguments, shown=shown, named=self.shown)
+            self.run = WorkflowProcess(kind, stages, facts, work, arguments, shown=shown, named=self.shown)
 
     def close(self) -> None:
         """Stop what runs, remove everything."""

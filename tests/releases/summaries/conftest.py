@@ -7,7 +7,7 @@ import pytest
 import complaints
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.public_counts import fit_counts
 
@@ -40,7 +40,7 @@ def complaint_vectors():
 def reference(complaint_vectors, tmp_path_factory):
     """Themes and subjects of 120 public letters, stored and opened again."""
     texts = [(text.split(), topic) for topic, text in letters(120, 5)]
-    found = fit_reference(texts, name="letters", settings=ReferenceSettings(features="log-odds"))
+    found = fit_reference(texts, name="letters", settings=LearningSettings(features="log-odds"))
     patch = pytest.MonkeyPatch()
     patch.setenv("PUBLIUS_HOME", str(tmp_path_factory.mktemp("store")))
     counted = fit_counts([words for words, _ in texts], found.places, complaint_vectors, "english", themes=6)

@@ -1,4 +1,4 @@
-"""What every adversary and classifier is: bags and labels in, scores of the labels out."""
+"""Base of every adversary and classifier: bags and labels in, scores of the labels out."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Choices = StartSettings
 
 
 def together(given: Choices, kept: Choices) -> Choices:
-    """What was ``given``, and where nothing was said what was ``kept``."""
+    """The answers that were ``given``, and where nothing was said those that were ``kept``."""
     mine, other = asdict(given), asdict(kept)
     return Choices(**{name: value or other[name] for name, value in mine.items()})
 

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 from publius.documents.corpus import BadDocument, open_corpus
 from publius.errors import DataError, DocumentError, MissingExtraError
+from publius.files.progress import Progress, unheard
 from publius.settings import PublicTextSettings, PublicWordSettings
 from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import ReferenceSettings
+from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import NOTICE, fit_reference
 from publius.vectors.learning.passages import sentences, typical_passages
 from publius.vectors.learning.public_counts import fit_counts
@@ -38,14 +39,11 @@ from publius.vectors.learning.reference import (
 )
 from publius.vectors.learning.topic_metric import files_sha256
 
-if TYPE_CHECKING:
-    from publius.evaluation.runner import Progress
-
 
 @final
 @dataclass(frozen=True, slots=True)
 class PublicVocabulary:
-    """What becomes public of texts that are learned from.
+    """The words of the public texts that become public.
 
     Attributes:
         size: how many words.
@@ -82,9 +80,9 @@ def learn(
     label: str | None = None,
     text_field: str = PublicTextSettings.text_field,
     words: PublicWordSettings | None = None,
-    settings: ReferenceSettings | None = None,
+    settings: LearningSettings | None = None,
     embeddings: str | None = None,
-    progress: Progress = lambda part, done, total: None,
+    progress: Progress = unheard,
 ) -> Reference:
     """Learn a reference from the texts at ``public`` and store it as ``name``; ``progress`` hears how far it is.
 
@@ -93,7 +91,7 @@ def learn(
     `UsageError` for a name that is taken by another, `DocumentError` for a text that cannot be read or
     lacks its label, and what `publius.vectors.learning.fit_reference` raises.
     """
-    settings, words = settings or ReferenceSettings(), words or PublicWordSettings()
+    settings, words = settings or LearningSettings(), words or PublicWordSettings()
     if not is_stored_reference(name):
         new_reference_folder(name)
     elif not public.exists():
@@ -109,7 +107,7 @@ def learn(
     settings = replace(settings, authors_at_least=words.authors_at_least, leave_out=without)
     found = fit_reference(
         texts, name=name, settings=settings, facts=facts, embeddings=vectors,
-        progress=lambda done, total: progress("learning the reference", done, total),
+        progress=progress,
     )  # fmt: skip
     progress("learning what summaries need", 0, 1)
     found = _with_counts(found, texts, vectors, words)
@@ -170,7 +168,7 @@ def _vectors(embeddings: str | None, features: str | None) -> Embeddings | None:
 
 
 def _documents(
-    public: Path, label: str | None, text_field: str, words: PublicWordSettings, settings: ReferenceSettings
+    public: Path, label: str | None, text_field: str, words: PublicWordSettings, settings: LearningSettings
 ) -> tuple[Iterator[PublicText], dict[str, Any]]:
     stops = StopWords.load(settings.stop_words)
     profile = profile_named(settings.tokenizer).name

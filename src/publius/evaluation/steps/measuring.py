@@ -1,4 +1,4 @@
-"""What attacks find in public texts protected with a walk's setting, judged in words, and what else could be had."""
+"""Attacks on public texts protected with a walk's setting, judged in words, and the alternatives."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ import numpy as np
 from publius.errors import PolicyError
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
-from publius.evaluation.runner import Progress, Request, Results
+from publius.evaluation.runner import EvaluationRequest, Results
 from publius.evaluation.statistics import CONFIDENCE, least_shown
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
-from publius.evaluation.summary import Line
+from publius.evaluation.summary import SummaryLine
 from publius.evaluation.verdict import (
     FEWEST_JUDGED,
     NO_EVIDENCE,
@@ -29,6 +29,7 @@ from publius.evaluation.verdict import (
     authors_of,
     write_limits,
 )
+from publius.files.progress import Progress, unheard
 from publius.mechanisms.threads import processors
 from publius.privacy.promise import ceiling, floor
 from publius.settings import EvaluationSettings, ExperimenterSettings
@@ -39,7 +40,7 @@ _MOST: Final = 1_000_000
 @final
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What the public texts can show at all, said before anything is attacked.
+    """The smallest effect that the public texts can show, said before anything is attacked.
 
     Attributes:
         texts: how many will be attacked.
@@ -72,7 +73,7 @@ class Power:
 
 
 def power(walk: Walk) -> Power | None:
-    """What the walk's public texts can show; None where nothing can be measured."""
+    """The power of the walk's public texts; None where nothing can be measured."""
     if walk.older is None or not walk.measurable:
         return None
     sizes = np.array(walk.older.judged, np.float64)
@@ -95,7 +96,7 @@ def _more(sizes: np.typing.NDArray[np.float64], times: float) -> np.typing.NDArr
 @final
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What attacks found at one setting.
+    """The verdict on attacks at one setting.
 
     ``authors`` is what the verdict rests on; ``topics`` the share of topics found in the protected texts, None without
     topics; ``tries`` the number of settings that the level is divided by.
@@ -199,11 +200,7 @@ class Tried:
         }
 
 
-def _quiet(part: str, done: int, total: int) -> None:
-    """Say nothing."""
-
-
-def measure(walk: Walk, folder: Path, progress: Progress = _quiet) -> Judged:
+def measure(walk: Walk, folder: Path, progress: Progress = unheard) -> Judged:
     """Attack the second half of the public texts, protected as the walk will protect; kept in the evaluation's folder.
 
     `PolicyError` where nothing can say whether authors are hidden.
@@ -211,14 +208,14 @@ def measure(walk: Walk, folder: Path, progress: Progress = _quiet) -> Judged:
     return _measured(walk, [walk.strength], folder / PUBLIC, folder / EVALUATION, progress)[0].judged
 
 
-def tried(walk: Walk, folder: Path, strengths: Sequence[float], progress: Progress = _quiet) -> list[Tried]:
+def tried(walk: Walk, folder: Path, strengths: Sequence[float], progress: Progress = unheard) -> list[Tried]:
     """The same at several bounds, or epsilons where words are kept, the largest first; nothing of it is kept."""
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         return _measured(walk, strengths, folder / PUBLIC, Path(scratch) / EVALUATION, progress)
 
 
 def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
-    """What is worth a try after a FAIL: smaller bounds, or, where words were kept, the topic or the meaning.
+    """Alternatives after a FAIL: smaller bounds, or, where words were kept, the topic or the meaning.
 
     The settings were chosen after others had been judged on the same texts, so all of them together get half the level
     that the ones before had: however often that is repeated, a false PASS is at most twice as likely as at one try.
@@ -237,7 +234,7 @@ def _measured(
     _check(walk)
     chosen = choices_from(walk.plan().manifest(0))
     chosen[f"{walk.kept.option}s"] = tuple(strengths)
-    request = Request.of(EvaluationSettings(preset="quick", parts=PARTS, **chosen))
+    request = EvaluationRequest.of(EvaluationSettings(preset="quick", parts=PARTS, **chosen))
     evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
     cells = request.cells()
     evaluation.run(cells, workers=min(processors(), len(cells) // 2), progress=progress)
@@ -248,7 +245,9 @@ def _measured(
     return _tried(walk, strengths, results, lines)
 
 
-def _tried(walk: Walk, strengths: Sequence[float], results: Results, lines: Sequence[Line]) -> list[Tried]:
+def _tried(
+    walk: Walk, strengths: Sequence[float], results: Results, lines: Sequence[SummaryLine]
+) -> list[Tried]:
     clean = next(line for line in lines if line.clean)
     limits, tries = walk.limits, max(walk.tries, len(strengths))
     absolute = limits.author_at_most is not None
@@ -268,5 +267,5 @@ def _tried(walk: Walk, strengths: Sequence[float], results: Results, lines: Sequ
     return found
 
 
-def _asked(line: Line, walk: Walk) -> float:
+def _asked(line: SummaryLine, walk: Walk) -> float:
     return float(getattr(line, walk.kept.option) or 0.0)

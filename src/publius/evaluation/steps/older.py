@@ -34,7 +34,7 @@ Row = dict[str, str]
 
 @final
 @dataclass(frozen=True, slots=True)
-class Older:
+class PublicCorpus:
     """The public or older texts: rows in two halves, one to learn from and one to attack.
 
     A row has id and text, and author and topic where there is a column of them. ``packaged`` says that they are the
@@ -50,7 +50,7 @@ class Older:
     sha256: str | None = None
 
     @classmethod
-    def read(cls, choices: Choices, own: Sequence[str] = ()) -> Older:
+    def read(cls, choices: Choices, own: Sequence[str] = ()) -> PublicCorpus:
         """The rows of the public file; `DataError` where there are too few, `UsageError` for a column not there.
 
         ``own`` are the columns of the file to be released: a field that is named may be one of these alone.

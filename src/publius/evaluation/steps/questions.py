@@ -25,7 +25,7 @@ NO: Final = "no"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Option:
+class OfferedAnswer:
     """An answer that is offered, what it is called, and what it means."""
 
     value: str
@@ -36,7 +36,7 @@ class Option:
 @final
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked, and which answers there are.
+    """A question, and which answers there are.
 
     Attributes:
         name: of the answer, as `publius.settings.StartSettings` has it.
@@ -52,7 +52,7 @@ class Question:
 
     name: str
     words: str
-    options: tuple[Option, ...] = ()
+    options: tuple[OfferedAnswer, ...] = ()
     proposed: str | None = None
     because: str | None = None
     otherwise: str = ""
@@ -101,14 +101,14 @@ class Question:
 
     @property
     def taken(self) -> str:
-        """What is taken where nobody is asked, and why."""
+        """The proposed answer and its reason, for whoever is not asked."""
         why = "" if self.because is None else f", because {self.because}"
         return f"{self.words}: {self.proposed}{why}."
 
 
-def among(columns: Sequence[str]) -> tuple[Option, ...]:
+def among(columns: Sequence[str]) -> tuple[OfferedAnswer, ...]:
     """Columns of a table, as answers."""
-    return tuple(Option(name) for name in columns)
+    return tuple(OfferedAnswer(name) for name in columns)
 
 
 ROWS: Final = "rows"
@@ -118,12 +118,12 @@ READERS: Final = Question(
     name="readers",
     words="What readers need",
     options=(
-        Option(
+        OfferedAnswer(
             SUMMARY,
             "What the collection says",
             "How many wrote about what, what is new, in which words; each author is protected with all documents.",
         ),
-        Option(ROWS, "A row for each document", "A protected bag of words for each document."),
+        OfferedAnswer(ROWS, "A row for each document", "A protected bag of words for each document."),
     ),
     proposed=ROWS,
 )
@@ -140,7 +140,7 @@ WRITER: Final = Question(
 STRATUM: Final = Question(
     name="by",
     words="Is this list public, whatever anybody wrote? Then documents are counted by it",
-    options=(Option(YES), Option(NO)),
+    options=(OfferedAnswer(YES), OfferedAnswer(NO)),
     proposed=NO,
     open="or the public values with commas",
 )
@@ -164,14 +164,14 @@ PUBLIC: Final = Question(
 AUTHOR_FIELD: Final = Question(
     name="author_field",
     words="Which column of the public texts says who wrote them",
-    options=(Option(NONE),),
+    options=(OfferedAnswer(NONE),),
     proposed=NONE,
 )
 
 TOPIC_FIELD: Final = Question(
     name="topic_field",
     words="Which column of the public texts says what they are about",
-    options=(Option(NONE),),
+    options=(OfferedAnswer(NONE),),
     proposed=NONE,
 )
 
@@ -179,17 +179,17 @@ PRESERVE: Final = Question(
     name="preserve",
     words="What to keep",
     options=(
-        Option(
+        OfferedAnswer(
             "topic",
             "Its topic",
             "Each document becomes words that are typical of its topic; a bound holds between any two documents.",
         ),
-        Option(
+        OfferedAnswer(
             "meaning",
             "Its meaning",
             "Each document becomes words of the public theme that is nearest to it; the same kind of bound.",
         ),
-        Option(
+        OfferedAnswer(
             "words",
             "Its words",
             "Each word is replaced by one that is near to it (the paper's way); texts far apart can be told apart.",
@@ -202,15 +202,15 @@ LEAVE_OUT: Final = Question(
     name="leave_out",
     words="Rare words to leave out; the others will be public",
     options=(
-        Option("names", "names, and what general text does not know"),
-        Option("all", "all rare words"),
-        Option(NONE, "none: all of these will be public"),
+        OfferedAnswer("names", "names, and what general text does not know"),
+        OfferedAnswer("all", "all rare words"),
+        OfferedAnswer(NONE, "none: all of these will be public"),
     ),
     proposed="names",
     open="or words with commas",
 )
 
-_FIND: Final = Option(FIND, "to look for the weakest protection that passes")
+_FIND: Final = OfferedAnswer(FIND, "to look for the weakest protection that passes")
 
 BOUND: Final = Question(name="bound", words="Bound between any two documents", options=(_FIND,), number=True)
 
@@ -219,7 +219,7 @@ EPSILON: Final = Question(name="epsilon", words="Epsilon", options=(_FIND,), num
 AFTER_FAIL: Final = Question(
     name="after_fail",
     words="Another bound or epsilon",
-    options=(Option(RELEASE, "to release it all the same"), Option(STOP, "to release nothing")),
+    options=(OfferedAnswer(RELEASE, "to release it all the same"), OfferedAnswer(STOP, "to release nothing")),
     proposed=STOP,
     number=True,
 )
@@ -227,18 +227,20 @@ AFTER_FAIL: Final = Question(
 ACCEPT_LOSS: Final = Question(
     name="accept_loss",
     words="Go on without the documents that cannot be read",
-    options=(Option(YES), Option(NO)),
+    options=(OfferedAnswer(YES), OfferedAnswer(NO)),
     proposed=NO,
 )
 
 WITHOUT_EVIDENCE: Final = Question(
     name="without_evidence",
     words="Go on without evidence that authors are hidden",
-    options=(Option(YES), Option(NO)),
+    options=(OfferedAnswer(YES), OfferedAnswer(NO)),
     proposed=NO,
 )
 
-GO_ON: Final = Question(name="go_on", words="Go on", options=(Option(YES), Option(NO)), proposed=YES)
+GO_ON: Final = Question(
+    name="go_on", words="Go on", options=(OfferedAnswer(YES), OfferedAnswer(NO)), proposed=YES
+)
 
 ON_PAGE: Final = (TEXT_FIELD, AUTHOR_FIELD, TOPIC_FIELD, PRESERVE, LEAVE_OUT, ACCEPT_LOSS, WITHOUT_EVIDENCE)
 """The questions that the page shows as they stand here; it has controls of its own for files and numbers."""

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Final, final
 
 from publius.documents.corpus import Document
-from publius.evaluation.steps.older import Older, Row
+from publius.evaluation.steps.older import PublicCorpus, Row
 from publius.evaluation.steps.walk import Walk
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
@@ -48,7 +48,7 @@ def examples(walk: Walk, plan: Plan, count: int = 2) -> list[Example]:
     ]
 
 
-def _chosen(older: Older, count: int) -> list[Row]:
+def _chosen(older: PublicCorpus, count: int) -> list[Row]:
     middle = median(len(row["text"].split()) for row in older.attacked)
     found: dict[str, Row] = {}
     for row in sorted(older.attacked, key=lambda row: abs(len(row["text"].split()) - middle)):

@@ -24,6 +24,7 @@ from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.older import AUTHORS
 from publius.evaluation.steps.walk import SIGNOFF, reading
 from publius.files import new_folder, write_file
+from publius.files.progress import Advance
 from publius.privacy.ledger import Ledger
 from publius.releases.signoff import sign_off
 from publius.releases.summaries.run import Finished, check_says_something, expected, summarize
@@ -48,7 +49,7 @@ def column_of_authors(found: Inspection, choices: Choices) -> str | None:
 @final
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What stands in a file beside its texts; private, for the curator's eyes only.
+    """The contents of a file beside its texts; private, for the curator's eyes only.
 
     Attributes:
         authors: how many there are.
@@ -141,7 +142,7 @@ class SummaryWorkflow:
         ledger: Ledger | None,
         *,
         accept_noise: bool,
-        progress: Callable[[int], None],
+        progress: Advance,
         notice: Callable[[str], None],
     ) -> Finished:
         """The summary and the page to sign in the new folder ``output``, whole or not at all."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,8 @@ from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.names import private_digest
-from publius.evaluation.steps.older import AUTHORS, PUBLIC, TOPICS, Older, own_column
+from publius.evaluation.steps.older import AUTHORS, PUBLIC, TOPICS, PublicCorpus, own_column
+from publius.files.progress import Advance, Progress, unheard
 from publius.settings import (
     PublicWordSettings,
     ReleaseSettings,
@@ -30,11 +31,10 @@ from publius.vectors.learning.public_words import NAMES, NONE
 if TYPE_CHECKING:
     from publius.documents.corpus import Corpus
     from publius.documents.inspection import Inspection
-    from publius.evaluation.runner import Progress
     from publius.evaluation.steps.learning import PublicVocabulary
     from publius.evaluation.verdict import Limits
     from publius.privacy.ledger import Ledger
-    from publius.releases.engines import Summary
+    from publius.releases.engines import RunSummary
     from publius.releases.own_texts import OwnTexts
     from publius.releases.plan import Plan
 
@@ -153,7 +153,7 @@ class Walk:
 
     file: Path
     found: Inspection
-    older: Older | None
+    older: PublicCorpus | None
     choices: Choices
     tries: int = 1
 
@@ -266,7 +266,7 @@ class Walk:
 
         return self.choices.reference is not None or self.reference in (None, NAME, *stored_reference_names())
 
-    def learn(self, folder: Path, progress: Progress = lambda part, done, total: None) -> None:
+    def learn(self, folder: Path, progress: Progress = unheard) -> None:
         """Learn the reference from the first half of the public texts, which are in ``folder``, and store it."""
         from publius.evaluation.steps.learning import learn
 
@@ -360,10 +360,10 @@ class Walk:
         self,
         folder: Path,
         plan: Plan,
-        progress: Callable[[int], None],
+        progress: Advance,
         workers: int = 1,
         ledger: Ledger | None = None,
-    ) -> Summary:
+    ) -> RunSummary:
         """Release every document that can be read, into ``folder``; `DocumentError` where too many cannot be."""
         from publius.releases.engines import protect_corpus
         from publius.releases.preflight import check_loss

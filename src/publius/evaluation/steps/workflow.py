@@ -24,7 +24,7 @@ from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, Step, Walk
 from publius.evaluation.verdict import FAIL, NO_EVIDENCE, Answer
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
 from publius.privacy.ledger import Ledger
-from publius.releases.engines import Summary
+from publius.releases.engines import RunSummary
 from publius.releases.own_texts import OwnTexts
 from publius.releases.plan import Plan
 from publius.releases.signoff import Measured
@@ -165,7 +165,7 @@ class ReleaseWorkflow:
             self._looked = self.walk, plan, [*self.walk.warnings(plan), *self.own().warnings()]
         return self._looked[2]
 
-    def release(self) -> Summary:
+    def release(self) -> RunSummary:
         """Release every document that can be read, after `warnings`, which are told as notes."""
         with self._step("release"):
             for sentence in self.warnings():
@@ -230,7 +230,7 @@ def folder_for(output: Path, walk: Walk) -> Iterator[Path]:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReleaseResult:
     """What came of a release, or of what was measured before it.
 
     Attributes:
@@ -261,7 +261,7 @@ def learn_apart(walk: Walk, place: Path, listener: Listener) -> str | None:
 
 def release_apart(
     walk: Walk, output: Path, kept: Choices, ledger: Path | None, after_fail: bool, listener: Listener
-) -> Outcome:
+) -> ReleaseResult:
     """Measure, release, sign; ``kept`` are the answers as they are written down.
 
     Where the verdict says no, nothing is drawn and no folder appears, unless that was asked for.
@@ -286,9 +286,9 @@ def release_apart(
             if walk.measurable:
                 measured = measured_for(summary.manifest, made / EVALUATION)
     except _Refused:
-        return Outcome(None, None, (), measured)
+        return ReleaseResult(None, None, (), measured)
     skipped = tuple((bad.position, bad.reason) for bad in summary.bad)
-    return Outcome(output, summary.manifest, skipped, measured)
+    return ReleaseResult(output, summary.manifest, skipped, measured)
 
 
 def try_apart(walk: Walk, place: Path, listener: Listener) -> list[dict[str, Any]]:

@@ -50,7 +50,7 @@ class AbstractFinite(AbstractExact):
     shape: Shape
     constant: Constant
     seconds: float
-    _known_rows: inverse.Rows | None = None
+    _known_rows: inverse.RowLaw | None = None
     _inverse: inverse.Inverse | None = None
     _table: Path | None = None
 
@@ -115,7 +115,7 @@ class AbstractFinite(AbstractExact):
         return {**certified, **({"floor": self.shape.floor} if self.shape.floor else {}), **self.choices()}
 
     def choices(self) -> dict[str, Any]:
-        """What was chosen beside the floor, for the manifest; of a prior its digest."""
+        """The choices beside the floor, for the manifest; of a prior its digest."""
         chosen = {name: value for name, value in vars(self.chosen).items() if name not in ("prior", "floor")}
         if getattr(self.chosen, "prior", None) is None:
             return chosen
@@ -184,7 +184,7 @@ class AbstractFinite(AbstractExact):
 
     @final
     @property
-    def _rows(self) -> inverse.Rows:
+    def _rows(self) -> inverse.RowLaw:
         if self._known_rows is None:
             self._known_rows = self.shape.rows(self.constant.scale)
         return self._known_rows

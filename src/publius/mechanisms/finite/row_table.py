@@ -72,7 +72,7 @@ def write_table(path: Path, size: int, row: np.dtype[np.void], parts: Iterable[N
 
 
 def _given_up(folder: Path) -> list[Path]:
-    """What killed processes left half-written."""
+    """Half-written files that killed processes left."""
     return [each for each in folder.glob("*.tmp") if each.stat().st_mtime < time.time() - _GIVEN_UP]
 
 

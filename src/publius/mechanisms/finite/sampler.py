@@ -51,7 +51,7 @@ def fine_uniforms(count: int, rng: Generator) -> Float64Array:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RowLaw:
     """K(x){w} proportional to prior_w (exp(-min(s delta(x, w), tau)) + floor share), over V words.
 
     Attributes:
@@ -134,7 +134,7 @@ class Rows:
 
 
 def first_step_type(size: int) -> np.dtype[np.void]:
-    """What is kept of a word's row over ``size`` words.
+    """The integer type in which a word's row over ``size`` words is kept.
 
     ``order`` of the blocks, the word itself last before sorting; their cumulative ``sums`` in it; the floor's
     ``addition``; whether the order is ``doubtful``.
@@ -146,14 +146,14 @@ def first_step_type(size: int) -> np.dtype[np.void]:
 
 @final
 class Inverse:
-    """Draws from `Rows` by two-step inversion, with a table of the first step's sums.
+    """Draws from `RowLaw` by two-step inversion, with a table of the first step's sums.
 
     Either the table of all words is given, or one is made of the words met so far. Rows are functions of the public
     vocabulary, but which words were met depends on the documents, so that table lives in memory only and is never
     pickled.
     """
 
-    def __init__(self, rows: Rows, table: NDArray[np.void] | None = None) -> None:
+    def __init__(self, rows: RowLaw, table: NDArray[np.void] | None = None) -> None:
         """``table``: the `first_steps` of every word, shape (V,)."""
         self._rows = rows
         size = rows.distances.size

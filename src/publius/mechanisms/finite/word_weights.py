@@ -14,8 +14,8 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan
 from publius.mechanisms.finite.certificate import exact
 from publius.mechanisms.finite.certificate.distances import AbstractDistances, distances
-from publius.mechanisms.finite.certificate.points import Points
-from publius.mechanisms.finite.sampler import Rows
+from publius.mechanisms.finite.certificate.points import DistinctRows
+from publius.mechanisms.finite.sampler import RowLaw
 from publius.vectors.embeddings import Embeddings
 
 
@@ -50,9 +50,9 @@ class Shape:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
-    def points(self) -> Points:
+    def points(self) -> DistinctRows:
         """The distinct vectors: equal ones have equal rows, so certificates see each once."""
-        return Points.of(self.vectors)
+        return DistinctRows.of(self.vectors)
 
     @cached_property
     def law(self) -> exact.Law:
@@ -115,7 +115,7 @@ class Shape:
         at_points = replace(constant, worst=(int(of_word[first]), int(of_word[second])))
         return at_points.worst[0] != at_points.worst[1] and exact.same(self.law, at_points)
 
-    def rows(self, scale: float) -> Rows:
+    def rows(self, scale: float) -> RowLaw:
         """The output rows at ``scale``, over the words."""
         if self.inner is not None:
             inside = distances(self.inner, Euclidean())
@@ -123,10 +123,10 @@ class Shape:
             inside = self._point_distances
         else:
             inside = distances(self.vectors, self.metric)
-        return Rows(inside, self.prior, scale, self.truncation, self.floor)
+        return RowLaw(inside, self.prior, scale, self.truncation, self.floor)
 
     def facts(self) -> dict[str, Any]:
-        """What distinguishes it beside the vectors, for the key of a stored certificate."""
+        """The facts that distinguish it beside the vectors, for the key of a stored certificate."""
         return {
             "metric": self.metric.name,
             "prior": hashlib.sha256(np.ascontiguousarray(self.prior).tobytes()).hexdigest(),

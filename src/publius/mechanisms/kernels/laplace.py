@@ -83,7 +83,7 @@ class Laplace(Kernel):
         return self._noise.grid.sum(array, self.noise(len(array), rng if rng is not None else system_rng()))
 
     def vectors_bound(self, distances: Iterable[float]) -> Bound:
-        """What `randomize_vectors` promises between two arrays whose rows are at ``distances`` in the metric.
+        """The bound of `randomize_vectors` between two arrays whose rows are at ``distances`` in the metric.
 
         The exponent is the sum of epsilon*d + `publius.noise.grid.Grid.loss` over the rows, which is derived there,
         under the assumption about the sampler that stands there. Both numbers are rounded up.

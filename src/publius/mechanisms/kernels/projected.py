@@ -19,7 +19,7 @@ from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.certificate import sweep
 from publius.mechanisms.finite.certificate.distances import AbstractDistances
 from publius.mechanisms.finite.certificate.exact import Constant
-from publius.mechanisms.finite.certificate.points import Points
+from publius.mechanisms.finite.certificate.points import DistinctRows
 from publius.mechanisms.finite.prior import PriorParameters, checked_prior
 from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape
@@ -187,7 +187,7 @@ def principal_axes(vectors: FloatArray) -> tuple[Float64Array, Float64Array]:
 
 def rotated(vectors: FloatArray, axes: Float64Array) -> Float64Array:
     """Coordinates of ``vectors`` along the columns of ``axes``, shape (V, m); equal vectors get equal ones."""
-    points = Points.of(vectors)
+    points = DistinctRows.of(vectors)
     with one_blas_thread():
         starts = range(0, len(points.first), 2**13)
         rows = (vectors[points.first[start : start + 2**13]] for start in starts)

@@ -25,7 +25,7 @@ _LONGEST_TEXT: Final = 6000
 
 
 class Priced(Protocol):
-    """What can be charged to a budget: a guarantee, or the promise of a summary."""
+    """A promise that can be charged to a budget: a guarantee, or that of a summary."""
 
     @property
     def prices(self) -> Mapping[Unit, Fraction]:
@@ -34,7 +34,7 @@ class Priced(Protocol):
 
 
 def price(promised: Priced, unit: Unit) -> Fraction:
-    """What a release costs in ``unit``; `PolicyError` where it cannot be charged."""
+    """The cost of a release in ``unit``; `PolicyError` where it cannot be charged."""
     found = promised.prices
     if unit in found:
         return found[unit]

@@ -56,7 +56,7 @@ _LONGEST_ID: Final = 1024
 @final
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What one release costs one document, and the subject (its author) if there is one. The repr holds no id.
+    """The cost of one release to one document, and the subject (its author) if there is one. The repr holds no id.
 
     Without a document it is the subject alone that is charged, once, for all documents together.
     """
@@ -69,7 +69,7 @@ class Charge:
 @final
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What was spent on a document or a subject. ``name`` is a pseudonym where ids are hidden."""
+    """Spending on a document or a subject. ``name`` is a pseudonym where ids are hidden."""
 
     kind: Kind
     name: str = field(repr=False)
@@ -139,7 +139,7 @@ class Ledger:
         return cls(path)
 
     def price(self, promised: Priced) -> Fraction:
-        """What a release costs here, from its guarantee or its summary; see `price`."""
+        """The cost of a release here, from its guarantee or its summary; see `price`."""
         return price(promised, self.unit)
 
     def spend(self, charges: Iterable[Charge], *, token: str | None = None) -> bool:
@@ -175,11 +175,11 @@ class Ledger:
         return lambda subject: self._stored("subject", subject) in spent
 
     def document(self, id: str) -> Account:
-        """What was spent on a document; zero if uncharged."""
+        """The account of a document; zero if uncharged."""
         return self._lookup("document", id)
 
     def subject(self, name: str) -> Account:
-        """What was spent on a subject's documents; zero if uncharged."""
+        """The account of a subject, with all documents; zero if uncharged."""
         return self._lookup("subject", name)
 
     def accounts(self) -> Iterator[Account]:

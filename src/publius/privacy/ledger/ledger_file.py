@@ -180,7 +180,7 @@ def damaged(path: Path, what: str) -> DataError:
 
 
 def read_settings(connection: sqlite3.Connection, path: Path) -> dict[str, str]:
-    """What was fixed when the ledger was made."""
+    """The settings that were fixed when the ledger was made."""
     settings = dict(connection.execute("SELECT name, value FROM settings ORDER BY name").fetchall())
     if tuple(settings) != SETTINGS:
         raise damaged(path, "its settings are not those of a ledger")
@@ -193,7 +193,7 @@ def key_path(path: Path) -> Path:
 
 
 def key_check(key: bytes) -> str:
-    """What tells whether a key is the right one, and nothing else about it."""
+    """A digest that tells whether a key is the right one, and nothing else about it."""
     return hmac.digest(key, b"publius/ledger/key-check/v1", "sha256").hex()
 
 

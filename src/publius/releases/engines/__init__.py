@@ -1,17 +1,17 @@
 """A corpus through `protect`: one entry, `protect_corpus`; engines are classes behind `AbstractEngine`."""
 
-from publius.releases.engines.engine import AbstractEngine, Job, Outcome, Summary
+from publius.releases.engines.engine import AbstractEngine, EngineResult, Job, RunSummary
 from publius.releases.engines.run import default_batch_size, protect_corpus, shortest_length
-from publius.releases.engines.run_folder import Found
+from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.engines.worker_pool import LocalRunner, batches_of
 
 __all__ = [
     "AbstractEngine",
-    "Found",
+    "EngineResult",
     "Job",
     "LocalRunner",
-    "Outcome",
-    "Summary",
+    "ResumedWork",
+    "RunSummary",
     "batches_of",
     "default_batch_size",
     "protect_corpus",

@@ -1,4 +1,4 @@
-"""What a run costs in a ledger: noted as its documents go by, refused early, debited as one before the release."""
+"""The cost of a run in a ledger: noted as its documents go by, refused early, debited as one before the release."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final, Self, final
 
 from publius.documents.shards import reading_ranges
 from publius.noise.randomness import RunKey
-from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link
-from publius.releases.engines.run_folder import Found
+from publius.releases.engines.engine import AbstractEngine, EngineResult, Job, left_out, link
+from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.engines.shard_job import (
     ShardJob,
     ShardResult,
@@ -50,7 +50,7 @@ class AbstractClusterEngine(AbstractEngine):
         """Let them go."""
 
     @final
-    def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> Outcome:
+    def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> EngineResult:
         """See `AbstractEngine.release`."""
         parts, notes = (folder / BAGS, folder / _NOTES) if kept is None else (kept / "parts", kept / "notes")
         for made in (parts, notes):
@@ -68,10 +68,10 @@ class AbstractClusterEngine(AbstractEngine):
             _hand_over(shards, folder / BAGS)
         bad = (*shards.bad, *(item for result in results for item in result.bad))
         tally = sum((result.tally for result in results), Tally())
-        return Outcome(tally, tuple(sorted(bad, key=lambda item: item.position)), found)
+        return EngineResult(tally, tuple(sorted(bad, key=lambda item: item.position)), found)
 
     def _surveyed(self, job: Job, key: RunKey, parts: Path, notes: Path, *, resumed: bool) -> ShardJob:
-        """What workers are to do, after a survey that refuses what must not be released."""
+        """The work for the workers, after a survey that refuses what must not be released."""
         for old in (stop_path(notes), *notes.glob("refused-*")):
             old.unlink(missing_ok=True)
         corpus = replace(job.corpus, paths=tuple(path.resolve() for path in job.corpus.paths))
@@ -106,16 +106,16 @@ class AbstractClusterEngine(AbstractEngine):
 
 
 def _results(job: ShardJob) -> Iterator[tuple[int, ShardResult]]:
-    """What came of the shards that are finished."""
+    """The results of the shards that are finished."""
     for number in range(len(job.shards)):
         path = result_path(job.notes, number)
         if path.exists():
             yield number, ShardResult.from_json(path.read_bytes())
 
 
-def _found(finished: dict[int, ShardResult]) -> Found:
+def _found(finished: dict[int, ShardResult]) -> ResumedWork:
     results = finished.values()
-    return Found(sum(each.tally.documents for each in results), sum(len(each.bad) for each in results))
+    return ResumedWork(sum(each.tally.documents for each in results), sum(len(each.bad) for each in results))
 
 
 def _hand_over(job: ShardJob, folder: Path) -> None:

@@ -15,12 +15,13 @@ from typing import Any, ClassVar, Final, final
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DocumentError
 from publius.files import private, write_file
+from publius.files.progress import Advance
 from publius.noise.randomness import RunKey
 from publius.privacy.promise import crowd_promise
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.engines.charges import Charges
-from publius.releases.engines.run_folder import Found
+from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.plan import AS_READ, SHUFFLED, Plan
 from publius.releases.read_me import READ_ME, label_counts, read_me
 from publius.releases.release import Tally
@@ -29,16 +30,14 @@ from publius.text.bag import Encoding
 
 @final
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What a run did, for the curator; not part of any release. ``found`` tells of a run that was resumed."""
+class RunSummary:
+    """The summary of a run, for the curator; not part of any release. ``found`` tells of a run that was resumed."""
 
     tally: Tally
     bad: tuple[BadDocument, ...]
     manifest: dict[str, Any]
-    found: Found | None = None
+    found: ResumedWork | None = None
 
-
-Progress = Callable[[int], None]
 
 _REPAID: Final = 5
 """Words drawn for each word of the vocabulary: with fewer, most rows of a prepared table would never be used."""
@@ -47,7 +46,7 @@ _REPAID: Final = 5
 @final
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What an engine is asked to do; ``notice`` is told what a person should know, ``progress`` how many are done.
+    """A job for an engine; ``notice`` is told what a person should know, ``progress`` how many are done.
 
     ``losing`` is told how many of how many documents are left out before anything has its place, and may refuse.
     """
@@ -58,7 +57,7 @@ class Job:
     batch_size: int
     skip_bad: bool
     charges: Charges
-    progress: Progress
+    progress: Advance
     notice: Callable[[str], None]
     losing: Callable[[int, int], None]
 
@@ -78,12 +77,12 @@ class Job:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What an engine did: counts, the documents left out, and what it found of an interrupted run."""
+class EngineResult:
+    """The result of an engine: counts, the documents left out, and what it found of an interrupted run."""
 
     tally: Tally
     bad: tuple[BadDocument, ...]
-    found: Found | None = None
+    found: ResumedWork | None = None
 
 
 class AbstractEngine(ABC):
@@ -99,7 +98,7 @@ class AbstractEngine(ABC):
     numbers: ClassVar[str] = AS_READ
 
     @abstractmethod
-    def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> Outcome:
+    def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> EngineResult:
         """Write the release of every document of ``job`` into ``folder``, which is empty, and say what was done.
 
         Each document goes through `protect` with ``key``, so that every engine gives the same bags; what is written

@@ -14,10 +14,10 @@ from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
 from publius.files import read_lines
 from publius.noise.randomness import RunKey
-from publius.releases.engines.engine import AbstractEngine, Job, Outcome, left_out, link
+from publius.releases.engines.engine import AbstractEngine, EngineResult, Job, left_out, link
 from publius.releases.engines.journal import BAGS, Journal
 from publius.releases.engines.numbering import shuffle
-from publius.releases.engines.run_folder import Found
+from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.engines.worker_pool import Batch, Encoded, LocalRunner, batches_of, encode_batch
 from publius.releases.plan import SHUFFLED
 from publius.releases.release import Tally
@@ -40,7 +40,7 @@ class LocalEngine(AbstractEngine):
     formats: ClassVar[tuple[str, ...]] = tuple(WRITERS)
     numbers: ClassVar[str] = SHUFFLED
 
-    def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> Outcome:
+    def release(self, job: Job, key: RunKey, folder: Path, kept: Path | None) -> EngineResult:
         """See `AbstractEngine.release`."""
         if self.runner is not None and self.runner.plan is not job.plan:
             raise UsageError("the runner was started with another plan: start one with this plan")
@@ -49,7 +49,7 @@ class LocalEngine(AbstractEngine):
             shuffle(folder, job.format, key)
         return outcome
 
-    def _at_once(self, job: Job, key: RunKey, folder: Path) -> Outcome:
+    def _at_once(self, job: Job, key: RunKey, folder: Path) -> EngineResult:
         tally, bad = Tally(), list[BadDocument]()
         outcomes = self._encoded(job, batches_of(job.corpus, job.batch_size), key, job.format)
         with closing(outcomes), WRITERS[job.format](folder, Layout.of(job.plan)) as writer:
@@ -58,18 +58,18 @@ class LocalEngine(AbstractEngine):
                 bad += left_out(each.bad, job)
                 writer.add(each.finished)
                 job.progress(each.items)
-        return Outcome(tally, tuple(bad))
+        return EngineResult(tally, tuple(bad))
 
-    def _resumed(self, job: Job, key: RunKey, folder: Path, kept: Path) -> Outcome:
+    def _resumed(self, job: Job, key: RunKey, folder: Path, kept: Path) -> EngineResult:
         if job.format == "parquet":
             import_parquet()  # now, not when all is done
         with Journal(kept) as journal:
-            found = Found(journal.tally.documents, len(journal.bad), journal.torn_bytes)
+            found = ResumedWork(journal.tally.documents, len(journal.bad), journal.torn_bytes)
             if journal.items:
                 job.notice(str(found))
             self._go_on(job, journal, key)
         _replay(job, journal.path, folder)
-        return Outcome(journal.tally, tuple(journal.bad), found)
+        return EngineResult(journal.tally, tuple(journal.bad), found)
 
     def _encoded(
         self, job: Job, batches: Iterator[Batch], key: RunKey, format: str

@@ -17,19 +17,19 @@ from typing import Any, Final
 from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.errors import DocumentError, PolicyError, StorageError, UnknownWordError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
+from publius.files.progress import Advance, unheard
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.engine import (
     AbstractEngine,
+    EngineResult,
     Job,
-    Outcome,
-    Progress,
-    Summary,
+    RunSummary,
     bad_document_error,
     finish_folder,
 )
 from publius.releases.engines.local import LocalEngine
-from publius.releases.engines.run_folder import Found, WorkingFolder, claimed, working_folder
+from publius.releases.engines.run_folder import ResumedWork, WorkingFolder, claimed, working_folder
 from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
@@ -82,11 +82,11 @@ def protect_corpus(
     *,
     runner: LocalRunner | None = None,
     ledger: Ledger | None = None,
-    progress: Progress = lambda done: None,
+    progress: Advance = unheard,
     notice: Callable[[str], None] = lambda text: None,
     losing: Callable[[int, int], None] = lambda lost, documents: None,
     **options: Any,
-) -> Summary:
+) -> RunSummary:
     """Release every document of ``corpus`` into the new folder ``output``: bags and manifest, or nothing.
 
     ``options`` are those of `publius.settings.RunSettings`, by name, on top of ``run``. The folder appears at once,
@@ -125,7 +125,7 @@ def protect_once(
     ledger: Ledger,
     placed: Callable[[], None],
     notice: Callable[[str], None] = lambda text: None,
-) -> Summary:
+) -> RunSummary:
     """`protect_corpus` with ``resume`` for a caller that keeps a record of its own of many outputs.
 
     ``placed`` is called when the output has its place and before what tells so is destroyed: a record that is made
@@ -138,10 +138,10 @@ def protect_once(
 
 
 def _job(
-    corpus: Corpus, plan: Plan, run: RunSettings, engine: AbstractEngine, ledger: Ledger | None, progress: Progress,
+    corpus: Corpus, plan: Plan, run: RunSettings, engine: AbstractEngine, ledger: Ledger | None, progress: Advance,
     notice: Callable[[str], None], losing: Callable[[int, int], None] = lambda lost, documents: None,
 ) -> Job:  # fmt: skip
-    """What ``engine`` is asked to do, after a look at everything that can be refused before any work."""
+    """The job for ``engine``, after a look at everything that can be refused before any work."""
     check_presence(plan, skip_bad=run.skip_bad)
     plan.mechanism.check_documents(item.text for item in corpus if isinstance(item, Document))
     plan.mechanism.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
@@ -186,7 +186,7 @@ def engine_of(
     return LocalEngine(1 if workers is None else workers, runner)
 
 
-def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
+def _at_once(engine: AbstractEngine, job: Job, output: Path) -> RunSummary:
     """Everything into the new folder ``output``, or nothing; debited before others can read any of it."""
     with claimed(output), ExitStack() as paid, new_folder(output) as folder:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
@@ -197,12 +197,12 @@ def _at_once(engine: AbstractEngine, job: Job, output: Path) -> Summary:
         _pay(job, outcome, None)
         paid.enter_context(_charged(job, "nothing was released, and a new run is debited anew"))
     _note("the release has its place", outcome)
-    return Summary(outcome.tally, outcome.bad, manifest)
+    return RunSummary(outcome.tally, outcome.bad, manifest)
 
 
 def _to_the_end(
     engine: AbstractEngine, job: Job, output: Path, placed: Callable[[], None] = lambda: None
-) -> Summary:
+) -> RunSummary:
     """A run that can be resumed, or one that was, until its output has its place."""
     with working_folder(output, job.plan, job.corpus) as work:
         if work.placed is None:
@@ -210,7 +210,7 @@ def _to_the_end(
         return _already_placed(work, placed)
 
 
-def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Callable[[], None]) -> Summary:
+def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Callable[[], None]) -> RunSummary:
     """The same with the key and the finished part of a working folder, which is kept when this fails."""
     with work.stage() as stage:
         outcome = engine.release(job, work.key, stage, work.path)
@@ -224,16 +224,16 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
     placed()
     _note("the release has its place", outcome)
     work.destroy()
-    return Summary(outcome.tally, outcome.bad, manifest, outcome.found if work.resumed else None)
+    return RunSummary(outcome.tally, outcome.bad, manifest, outcome.found if work.resumed else None)
 
 
-def _lose(job: Job, outcome: Outcome) -> None:
+def _lose(job: Job, outcome: EngineResult) -> None:
     """Let whoever asked refuse to leave out so many; where nothing is left there is an error of its own."""
     if outcome.bad and outcome.tally.documents:
         job.losing(len(outcome.bad), outcome.tally.documents + len(outcome.bad))
 
 
-def _pay(job: Job, outcome: Outcome, token: str | None) -> None:
+def _pay(job: Job, outcome: EngineResult, token: str | None) -> None:
     _note("all documents are drawn", outcome)
     job.charges.pay(outcome.bad, token=token)
     if job.charges.any:
@@ -251,7 +251,7 @@ def _charged(job: Job, so: str) -> Iterator[None]:
         raise type(error)(f"{error}. The ledger is debited: {so}") from None
 
 
-def _note(step: str, outcome: Outcome) -> None:
+def _note(step: str, outcome: EngineResult) -> None:
     """A step in the log, with numbers only."""
     numbers = {"documents": outcome.tally.documents, "left_out": len(outcome.bad)}
     _LOG.info("%s: %d documents, %d left out", step, *numbers.values(), extra={"fields": numbers})
@@ -262,10 +262,10 @@ def _numbers(engine: AbstractEngine, job: Job) -> str | None:
     return engine.numbers if job.corpus.id_field is None else None
 
 
-def _already_placed(work: WorkingFolder, placed: Callable[[], None]) -> Summary:
+def _already_placed(work: WorkingFolder, placed: Callable[[], None]) -> RunSummary:
     """A run that was killed when only its working folder was left to destroy."""
     tally, bad = work.placed or (Tally(), ())
     manifest = read_manifest_of(work.output)
     placed()
     work.destroy()
-    return Summary(tally, bad, manifest, Found(tally.documents, len(bad)))
+    return RunSummary(tally, bad, manifest, ResumedWork(tally.documents, len(bad)))

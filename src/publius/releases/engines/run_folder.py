@@ -130,8 +130,8 @@ def give_up(output: Path) -> None:
 
 @final
 @dataclasses.dataclass(frozen=True, slots=True)
-class Found:
-    """What a resumed run found of an earlier one: finished documents, those left out, bytes cut off as unfinished."""
+class ResumedWork:
+    """The work of an interrupted run: finished documents, those left out, bytes cut off as unfinished."""
 
     documents: int
     left_out: int
@@ -227,7 +227,7 @@ class WorkingFolder:
         )
 
     def _placed(self) -> tuple[Tally, tuple[BadDocument, ...]] | None:
-        """What was released, when the run was killed between placing its output and destroying this folder."""
+        """The release, when the run was killed between placing its output and destroying this folder."""
         if not has_its_place(self.output):
             return None
         if not (self.output / "manifest.json").exists():

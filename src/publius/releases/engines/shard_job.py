@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, Self, TypeVar, final
 
-from publius.documents.corpus import BadDocument, Corpus, Document, Range
+from publius.documents.corpus import BadDocument, Corpus, Document, FilePart
 from publius.documents.row_readers import import_parquet
 from publius.documents.shards import Shard
 from publius.errors import DocumentError, EmbeddingError, PubliusError
@@ -47,7 +47,7 @@ class ShardJob:
 
     plan: Plan
     corpus: Corpus
-    ranges: tuple[Range, ...]
+    ranges: tuple[FilePart, ...]
     parts: Path
     notes: Path
     batch_size: int
@@ -59,7 +59,7 @@ class ShardJob:
 
     @property
     def vocabulary(self) -> Embeddings | Reference | None:
-        """What documents are read with."""
+        """The vocabulary that documents are read with."""
         return self.plan.vocabulary
 
     def pack(self) -> bytes:
@@ -91,7 +91,7 @@ def packed(job: object) -> bytes:
 
 
 def unpacked(data: bytes, shipped: Shipped) -> Any:
-    """What `packed` made in this run; ``shipped`` gives a folder, by its sha256, if the original is not here."""
+    """Reverse `packed` of this run; ``shipped`` gives a folder, by its sha256, if the original is not here."""
     return _Unpacker(data, shipped).load()
 
 
@@ -121,7 +121,7 @@ def _not_shipped(sha256: str) -> Path:
 
 
 class TaskJob(Protocol):
-    """What workers of a cluster are to do: a `ShardJob`, or one that counts."""
+    """The job of a cluster's workers: a `ShardJob`, or one that counts."""
 
     @property
     def notes(self) -> Path:
@@ -130,7 +130,7 @@ class TaskJob(Protocol):
 
     @property
     def vocabulary(self) -> Embeddings | Reference | None:
-        """What is stored and big, for executors that may be elsewhere."""
+        """The large stored inputs, for executors that may be elsewhere."""
         ...
 
     def pack(self) -> bytes:
@@ -143,7 +143,7 @@ J = TypeVar("J", bound=TaskJob)
 
 @final
 class ShardTask(Generic[J]):
-    """What a cluster carries to its workers and calls there with one number after another: `AbstractClusterEngine`.
+    """The task that a cluster carries to its workers and calls with one number after another: `AbstractClusterEngine`.
 
     It holds the run key and where the job is kept, in a private folder that all workers see, and nothing whose size
     depends on documents. To be pickled by the cluster's own means and written nowhere.
@@ -176,7 +176,7 @@ class ShardTask(Generic[J]):
 @final
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """What came of a shard; ``bad`` could not be protected, and stop the run unless they are to be skipped."""
+    """The result of a shard; ``bad`` could not be protected, and stop the run unless they are to be skipped."""
 
     tally: Tally
     bad: tuple[BadDocument, ...]
@@ -188,7 +188,7 @@ class ShardResult:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """What `to_json` wrote."""
+        """Reverse `to_json`."""
         kept = json.loads(text)
         return cls(Tally(*kept["tally"]), tuple(BadDocument(*item) for item in kept["bad"]))
 

@@ -1,4 +1,4 @@
-"""What a cluster finds out before anything is drawn: how many documents there are, which are bad, which ids repeat.
+"""The survey of a cluster before anything is drawn: how many documents there are, which are bad, which ids repeat.
 
 Each task of the survey looks at a part of the ranges and writes what it finds into a private file. Their number is
 always the same, and nothing of what they find goes through the cluster: sizes of answers are in its logs.
@@ -17,7 +17,7 @@ from typing import Final, Self, final
 
 import numpy as np
 
-from publius.documents.corpus import REPEATED, BadDocument, Corpus, Range
+from publius.documents.corpus import REPEATED, BadDocument, Corpus, FilePart
 from publius.documents.shards import shards
 from publius.files import write_file
 from publius.noise.randomness import RunKey
@@ -32,7 +32,7 @@ _DIGEST: Final = 8
 @final
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a range holds: how many items, the bad ones (the first item at position 1), a digest of each id in order.
+    """Contents of a range: how many items, the bad ones (the first item at position 1), a digest of each id in order.
 
     There are no digests where documents are numbered.
     """
@@ -42,7 +42,7 @@ class Survey:
     digests: bytes
 
     @classmethod
-    def of(cls, corpus: Corpus, part: Range) -> Self:
+    def of(cls, corpus: Corpus, part: FilePart) -> Self:
         """Read the range. The digest of an id that cannot be read is random-like, so that it repeats no other's."""
         count, bad, digests = 0, list[BadDocument](), bytearray()
         for item in corpus.read_range(part, 1):

@@ -38,7 +38,7 @@ Protected = tuple[Sequence[Release | BadDocument], Tally]
 @final
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What came of a batch, as it travels from a worker: finished bytes.
+    """The outcome of a batch, as it travels from a worker: finished bytes.
 
     Attributes:
         items: of the batch.
@@ -90,7 +90,7 @@ class WorkerPool(Generic[S, B, T]):
             self._pool = None
 
     def run(self, batches: Iterable[B], key: RunKey) -> Iterator[T]:
-        """What came of each batch under the run's ``key``, in order; at most a few are under way at once."""
+        """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
         if self._pool is None:
             raise PubliusError("a pool of workers was used before it was started")
         secret = (key.expose(), key.seeded_run)
@@ -132,7 +132,7 @@ class LocalRunner:
             self._pool.__exit__(kind, error, trace)
 
     def run(self, batches: Iterable[Batch], key: RunKey, format: str = JsonLines.format) -> Iterator[Encoded]:
-        """What came of each batch under the run's ``key``, for the writer of ``format``, in order.
+        """The outcome of each batch under the run's ``key``, for the writer of ``format``, in order.
 
         At most a few are under way at once.
         """

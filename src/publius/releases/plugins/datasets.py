@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final
 
 from publius.noise.randomness import entropy
-from publius.releases.plugins.texts import Mechanism, Protected
+from publius.releases.plugins.texts import Mechanism, ProtectedTable
 from publius.releases.tables import plan_of, protect_table
 
 _OF_PLAN: Final = ("length", "keep", "unknown", "stop_words", "ordered")
@@ -14,7 +14,7 @@ _OF_PLAN: Final = ("length", "keep", "unknown", "stop_words", "ordered")
 
 def protect_dataset(
     dataset: Any, mechanism: Mechanism, *, batch_size: int = 1000, num_proc: int | None = None, **options: Any
-) -> Protected:
+) -> ProtectedTable:
     """``dataset.map`` with `publius.protect_table`: a dataset of bags in the same order, and its manifest.
 
     ``options`` are those of `publius.protect_table`. Nothing is taken from the cache of datasets and no draw of this
@@ -26,4 +26,4 @@ def protect_dataset(
         batched=True, batch_size=batch_size, num_proc=num_proc, remove_columns=dataset.column_names,
         load_from_cache_file=False, new_fingerprint=entropy(16).hex(),
     )  # fmt: skip
-    return Protected(made.with_format(None), plan.manifest(len(made)))
+    return ProtectedTable(made.with_format(None), plan.manifest(len(made)))

@@ -30,7 +30,7 @@ def server(release: Path) -> MCPServer[Any]:
 
     @made.tool(annotations=_READS_ONLY)  # type: ignore[untyped-decorator]
     def what_is_promised(distance: float | None = None, releases: int = 1) -> dict[str, Any]:
-        """What this release promises, in plain words and numbers.
+        """State this release's promise, in plain words and numbers.
 
         `promise` says it in words; repeat it as it stands. `exponent` is the most, in nats, by which the likelihood of
         any outcome differs between two documents: between any two for level "document", between two at `distance`

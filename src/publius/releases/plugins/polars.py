@@ -7,7 +7,7 @@ from typing import Any, Final, final
 
 import polars
 
-from publius.releases.plugins.texts import Mechanism, Protected
+from publius.releases.plugins.texts import Mechanism, ProtectedTable
 from publius.releases.tables import MANIFEST, protect_table
 
 NAME: Final = "publius"
@@ -16,12 +16,12 @@ NAME: Final = "publius"
 @final
 @polars.api.register_dataframe_namespace(NAME)
 class Namespace:
-    """What ``frame.publius`` is."""
+    """The attribute ``frame.publius``."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def protect(self, mechanism: Mechanism, **options: Any) -> Protected:
+    def protect(self, mechanism: Mechanism, **options: Any) -> ProtectedTable:
         """A data frame with id, size, what is kept, words and counts, and its manifest; see `publius.protect_table`."""
         made = protect_table(self._frame.to_arrow(), mechanism, **options)
-        return Protected(polars.from_arrow(made), json.loads(made.schema.metadata[MANIFEST]))
+        return ProtectedTable(polars.from_arrow(made), json.loads(made.schema.metadata[MANIFEST]))

@@ -1,4 +1,4 @@
-"""What the plug-ins stand on: texts in, releases out, under one plan."""
+"""Base of the plug-ins: texts in, releases out, under one plan."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from publius.settings import ReleaseSettings
 Mechanism = Kernel | base.Mechanism
 
 
-class Protected(NamedTuple):
+class ProtectedTable(NamedTuple):
     """A protected table, in the kind of the library that it came from, and the manifest of its release."""
 
     table: Any
@@ -71,5 +71,5 @@ class Texts:
         return [dict(released.bag.counts) for released in self.release(texts, ids)]
 
     def manifest(self, documents: int) -> dict[str, Any]:
-        """What a release of so many documents states, as JSON has it."""
+        """The manifest of a release of so many documents, as JSON has it."""
         return dict(json.loads(json.dumps(self.plan.manifest(documents))))

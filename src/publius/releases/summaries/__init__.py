@@ -1,1 +1,1 @@
-"""What a collection says, its authors protected: counted, drawn once, and written as a folder like every release."""
+"""Summaries of a collection, its authors protected: counted, drawn once, written as a folder like every release."""

@@ -27,7 +27,7 @@ _LEVEL: Final = 0.99
 
 
 def open_earlier(folder: Path, summary: Summary) -> Earlier:
-    """What ``folder`` says of the themes and subjects that ``summary`` counts in, too.
+    """The themes and subjects of an earlier summary in ``folder`` that ``summary`` counts in, too.
 
     `UsageError` where it is no summary, or of other themes and other subjects; `PolicyError` for one that is not
     private; `DataError` where it is damaged.

@@ -1,4 +1,4 @@
-"""What people read of a summary: a page with pictures, offline, and a plain text for those who receive it."""
+"""Reports of a summary: a page with pictures, offline, and a plain text for those who receive it."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from publius.collections.authors import author_key, near_duplicates
 from publius.documents.corpus import Corpus, open_corpus
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
+from publius.files.progress import Advance, unheard
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines.cluster import AbstractClusterEngine
@@ -93,7 +94,7 @@ def summarize(
     engine: str | AbstractEngine = "local",
     master: str | None = None,
     workers: int | None = None,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Advance = unheard,
     notice: Callable[[str], None] = lambda text: None,
 ) -> Finished:
     """Write what the documents of ``corpus`` say into the new folder ``output``, whole or not at all.
@@ -151,7 +152,7 @@ def summarize(
 
 
 def expected(summary: Summary, authors: int) -> dict[str, Accuracy]:
-    """What each statistic will be able to say, from public numbers only."""
+    """The accuracy that each statistic will have, from public numbers only."""
     return {
         name: accuracy(
             authors,

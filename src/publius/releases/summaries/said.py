@@ -1,4 +1,4 @@
-"""What follows from noisy tables: cleaned counts, what is new, typical words, and rows that others can count.
+"""Conclusions from noisy tables: cleaned counts, what is new, typical words, and rows that others can count.
 
 All of it is made of public things and of what was drawn, so none of it costs anything.
 """
@@ -119,7 +119,7 @@ class Said:
 
     @functools.cached_property
     def theme_labels(self) -> tuple[str, ...]:
-        """What each cell of the themes is called, each differently."""
+        """The label of each cell of the themes, each different."""
         themes = self.told.by.spaces.themes
         names = [label(themes, cell) for cell in range(themes.size + 2)]
         return tuple(

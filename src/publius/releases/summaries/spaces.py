@@ -29,7 +29,7 @@ _LACKS = (
 @final
 @dataclass(frozen=True, eq=False)
 class Spaces:
-    """What documents are counted in; all of it is public.
+    """The cells that documents are counted in; all of it is public.
 
     Attributes:
         reference: that the themes are of.
@@ -72,12 +72,12 @@ class Spaces:
 
     @property
     def themes_sha256(self) -> str:
-        """What tells whether two summaries were counted in the same themes."""
+        """A digest that tells whether two summaries were counted in the same themes."""
         return self.reference.sha256
 
     @property
     def subjects_sha256(self) -> str:
-        """What tells whether two summaries were counted in the same subjects: the words of each and their weights."""
+        """A digest that tells whether two summaries were counted in the same subjects: their words and weights."""
         state = hashlib.sha256("\n".join(self.subjects.vocabulary).encode())
         state.update(np.ascontiguousarray(self.subjects.members, "<i8").tobytes())
         state.update(np.ascontiguousarray(self.subjects.rarity, "<f8").tobytes())

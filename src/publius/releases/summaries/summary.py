@@ -24,6 +24,7 @@ from publius.collections.tables import NoisyTable, Shares, Statistic, histogram,
 from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.row_readers import RECORD_LIMIT, Row
 from publius.errors import DataError, DocumentError, UsageError
+from publius.files.progress import Advance, unheard
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.noise.randomness import RunKey, system_rng
 from publius.privacy.guarantee import Unit
@@ -44,7 +45,7 @@ OWN_KEYS: Final = ("theme", "bag", "passage", "source", "stratum")
 @final
 @dataclass
 class Seen:
-    """What was met while documents were read: for the curator's eyes only, released nowhere.
+    """Counts of rows that were read: for the curator's eyes only, released nowhere.
 
     Attributes:
         documents: how many rows there were.
@@ -72,7 +73,7 @@ class Seen:
 @final
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What a collection says: noisy tables, and what is public beside them. Nothing in it is anybody's document.
+    """A summary's noisy tables, and what is public beside them. Nothing in it is anybody's document.
 
     Attributes:
         by: the summary that was asked for.
@@ -89,7 +90,7 @@ class Told:
 
 @final
 class Summary:
-    """What a collection says, under one epsilon for each author with all documents.
+    """A summary of a collection, under one epsilon for each author with all documents.
 
     Args:
         reference: of public texts, a name or an open one; by default the packaged themes.
@@ -159,7 +160,7 @@ class Summary:
         return statistic in self.shares.parts
 
     def epsilon_of(self, statistic: Statistic) -> Fraction:
-        """What a statistic gets of epsilon; 0 where it has no share."""
+        """The share of epsilon that a statistic gets; 0 where it has none."""
         return self.shares.epsilon(self.epsilon, statistic) or Fraction(0)
 
     def noise(self, statistic: Statistic) -> DiscreteLaplace:
@@ -168,12 +169,12 @@ class Summary:
 
     @property
     def prices(self) -> dict[Unit, Fraction]:
-        """What it costs an author in the unit that covers it."""
+        """The cost to an author in the unit that covers it."""
         return {"bound": self.epsilon}
 
     @property
     def promise(self) -> str:
-        """What is promised to each author, in words."""
+        """The promise to each author, in words."""
         return author_promise(self.epsilon, self.documents_per_author)
 
     @property
@@ -184,7 +185,7 @@ class Summary:
         return {name: sizes[name] for name in self.shares.parts}
 
     def __call__(self, collection: Iterable[Mapping[str, object]] | str | os.PathLike[str]) -> Told:
-        """What a collection says: a file or folder of documents, or rows of fields. One draw, with fresh noise."""
+        """Summarize a collection: a file or folder of documents, or rows of fields. One draw, with fresh noise."""
         contributions = Contributions(RunKey.fresh(), self.documents_per_author)
         self.count(self.rows(collection), contributions)
         return self.draw(contributions.cells)
@@ -211,7 +212,7 @@ class Summary:
         contributions: Contributions,
         *,
         author: Callable[[str], object] = lambda author: None,
-        progress: Callable[[int], None] = lambda done: None,
+        progress: Advance = unheard,
     ) -> Seen:
         """Let each row's document count for its author; what was met, for the curator.
 
@@ -229,7 +230,7 @@ class Summary:
         rows: Iterable[tuple[int, Row]],
         seen: Seen,
         author: Callable[[str], object] = lambda author: None,
-        progress: Callable[[int], None] = lambda done: None,
+        progress: Advance = unheard,
     ) -> Iterator[list[Written]]:
         """Authors, texts and strata of some rows at a time, counted in ``seen``; raises as `count` does."""
         some, held = list[Written](), 0
@@ -320,7 +321,7 @@ def _shares(shares: Shares | Mapping[str, float | str | Fraction] | str) -> Shar
 
 
 def stratum_name(labels: Sequence[str]) -> str:
-    """What a stratum is called in tables: its values, or "all" where nothing is counted by."""
+    """The name of a stratum in tables: its values, or "all" where nothing is counted by."""
     return " / ".join(labels) or "all"
 
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Final, final
 
 from publius.collections.contributions import Chosen, Contributions
-from publius.documents.corpus import Corpus, Range
+from publius.documents.corpus import Corpus, FilePart
 from publius.documents.row_readers import Row
 from publius.documents.shards import reading_ranges
 from publius.files import write_file
+from publius.files.progress import Advance
 from publius.noise.randomness import RunKey
 from publius.releases.engines.cluster import AbstractClusterEngine
 from publius.releases.engines.shard_job import ShardTask, packed
@@ -43,7 +44,7 @@ def count_here(
     workers: int,
     *,
     author: Callable[[str], object],
-    progress: Callable[[int], None],
+    progress: Advance,
 ) -> tuple[Contributions, Seen]:
     """`Summary.count` in this process, or in ``workers`` of its own; this one reads."""
     contributions, seen = Contributions(key, summary.documents_per_author), Seen()
@@ -67,16 +68,16 @@ def _contributed(summary: Summary, written: Sequence[Written], key: RunKey) -> C
 @final
 @dataclass(frozen=True, slots=True)
 class CountJob:
-    """What the workers of a cluster count: every `TASKS`-th of ``ranges``; ``notes`` is private."""
+    """The counting job of a cluster's workers: every `TASKS`-th of ``ranges``; ``notes`` is private."""
 
     summary: Summary
     corpus: Corpus
-    ranges: tuple[Range, ...]
+    ranges: tuple[FilePart, ...]
     notes: Path
 
     @property
     def vocabulary(self) -> Reference:
-        """What documents are counted in."""
+        """The vocabulary that documents are counted with."""
         return self.summary.spaces.reference
 
     def pack(self) -> bytes:

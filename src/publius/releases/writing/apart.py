@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from publius.releases.writing.confinement import CALLS, FILES, confine
 
 if TYPE_CHECKING:
-    from publius.releases.reconstruction.likeliest_order import ReleasedBag
+    from publius.releases.writing.released_bags import ReleasedBag
     from publius.releases.writing.writer import AbstractTextWriter, Written
 
 Emit = Callable[[Mapping[str, Any]], None]
@@ -74,7 +74,7 @@ def _emitter() -> Emit:
 
 
 def _write(job: Mapping[str, Any], emit: Emit) -> None:
-    from publius.releases.reconstruction.likeliest_order import read_bags, read_manifest
+    from publius.releases.writing.released_bags import read_bags, read_manifest
 
     manifest = read_manifest(".")
     writer = _writer(job, manifest)
@@ -93,7 +93,7 @@ def _write(job: Mapping[str, Any], emit: Emit) -> None:
 def _writer(job: Mapping[str, Any], manifest: Mapping[str, Any]) -> AbstractTextWriter:
     from publius.documents.corpus import open_corpus
     from publius.releases.writing import writers
-    from publius.releases.writing.writer import Seen
+    from publius.releases.writing.writer import WriterInput
     from publius.settings import WritingSettings
     from publius.vectors.learning.reference import Reference
 
@@ -103,7 +103,7 @@ def _writer(job: Mapping[str, Any], manifest: Mapping[str, Any]) -> AbstractText
     corpus = None
     if public is not None:
         corpus = open_corpus(public["path"], text_field=public["text_field"], number=True, encoding=None)
-    seen = Seen(
+    seen = WriterInput(
         manifest,
         settings,
         None if reference is None else Reference.load(reference),

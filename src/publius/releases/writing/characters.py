@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import final
 
-from publius.errors import UsageError
-from publius.releases.reconstruction.likeliest_order import ReleasedBag
-from publius.releases.writing.writer import AbstractTextWriter, Seen, Written
+from publius.releases.writing.released_bags import ReleasedBag
+from publius.releases.writing.writer import AbstractTextWriter, WriterInput, Written, length_said
 from publius.text.character_grams import LENGTH, character_grams
 
 
@@ -17,12 +16,9 @@ class Characters(AbstractTextWriter):
     name = "characters"
     note = "the character n-grams inside the words of the bag, in order of code points: no text"
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: WriterInput) -> None:
         super().__init__(seen)
-        _, _, said = seen.settings.writer.partition(":")
-        if said and not (said.isdecimal() and int(said)):
-            raise UsageError(f"the length of n-grams is a number from 1, not {said!r:.20}: say characters:4")
-        self._length = int(said) if said else LENGTH
+        self._length = length_said(seen.settings.writer, LENGTH)
 
     def write(self, released: ReleasedBag) -> Written:
         """See `AbstractTextWriter.write`."""

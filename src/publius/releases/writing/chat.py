@@ -221,7 +221,7 @@ def _content(answer: bytes) -> str:
 def patiently(
     ask: Callable[[], str], attempts: int = 4, sleep: Callable[[float], object] = time.sleep
 ) -> str:
-    """What ``ask`` answers, asked up to ``attempts`` times: 1, 2, 4, ... seconds apart, or as long as the server says.
+    """The answer of ``ask``, asked up to ``attempts`` times: 1, 2, 4, ... seconds apart, or as long as the server says.
 
     The last `ChatError` where none of them succeeds, or the first that will not go away.
     """

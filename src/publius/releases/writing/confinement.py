@@ -1,4 +1,4 @@
-"""What this process may still do, decided once and for good: Landlock and seccomp, which the kernel of Linux enforces.
+"""Confinement of this process, once and for good: Landlock and seccomp, which the kernel of Linux enforces.
 
 A process that has confined itself can open what it named and nothing else; no code in it, compiled or not, can take
 that back. It can connect by TCP to one port at most (Linux 6.7), and to anything else by nothing. What neither can

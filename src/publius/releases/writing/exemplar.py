@@ -17,8 +17,8 @@ import regex
 from publius.arrays import Float64Array, IndexArray
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DocumentError, UsageError
-from publius.releases.reconstruction.likeliest_order import ReleasedBag
-from publius.releases.writing.writer import AbstractTextWriter, Seen, Written
+from publius.releases.writing.released_bags import ReleasedBag
+from publius.releases.writing.writer import AbstractTextWriter, WriterInput, Written
 from publius.vectors.learning.prototypes import nearest_by
 
 PASSAGE: Final = 120
@@ -37,7 +37,7 @@ class Exemplar(AbstractTextWriter):
     name = "exemplar"
     note = "QUOTED from a public text that is near the release: not the document, and nobody's words about it"
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: WriterInput) -> None:
         super().__init__(seen)
         if seen.public is None:
             raise UsageError(

@@ -14,9 +14,9 @@ import regex
 
 from publius.documents.languages import language_of
 from publius.errors import MissingExtraError
-from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.chat import PREFIX, ChatError, ChatModel, Message, patiently
-from publius.releases.writing.writer import AbstractTextWriter, Seen, Written
+from publius.releases.writing.released_bags import ReleasedBag
+from publius.releases.writing.writer import AbstractTextWriter, WriterInput, Written
 from publius.settings import WritingSettings
 from publius.text.bag import UNKNOWN
 
@@ -36,7 +36,7 @@ _LOOKED_AT: Final = 200
 class LanguageModelWriter(AbstractTextWriter):
     """Asks the model at ``llm:URL#MODEL``; see the module."""
 
-    def __init__(self, seen: Seen, key: str | None = None) -> None:
+    def __init__(self, seen: WriterInput, key: str | None = None) -> None:
         super().__init__(seen)
         settings = seen.settings
         self._model = model_of(settings, key)
@@ -78,7 +78,7 @@ def model_of(settings: WritingSettings, key: str | None = None) -> ChatModel:
 
 
 def prompt(released: ReleasedBag, settings: WritingSettings) -> list[Message]:
-    """What is sent for a bag: its words, how often each occurs, its label, and public choices. Nothing else."""
+    """The prompt for a bag: its words, how often each occurs, its label, and public choices. Nothing else."""
     counts = sorted(released.bag.counts.items(), key=lambda each: -each[1])
     words = ", ".join(
         word if count == 1 else f"{word} ({count} times)" for word, count in counts if word != UNKNOWN
@@ -96,7 +96,7 @@ def prompt(released: ReleasedBag, settings: WritingSettings) -> list[Message]:
 
 
 def fault_of(text: str, settings: WritingSettings) -> str | None:
-    """What is wrong with an answer, in words for people; None where nothing is."""
+    """The fault of an answer, in words for people; None where there is none."""
     count = len(text.split())
     if _REFUSAL.search(text[:_LOOKED_AT]):
         return "a refusal"

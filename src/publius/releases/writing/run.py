@@ -17,20 +17,21 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, final
 
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files import AnyPath, child, os_errors, shown, storage_error, write_file
+from publius.files.progress import Advance, unheard
 from publius.files.user_code import PYTHON, search_for
 from publius.releases.digests import digest_of, file_digests
-from publius.releases.reconstruction.likeliest_order import read_manifest
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.confinement import HOLDS, Rule
 from publius.releases.writing.llm import model_of
 from publius.releases.writing.public_texts import PublicTexts, own_texts, public_texts
+from publius.releases.writing.released_bags import read_manifest
 from publius.releases.writing.writers import WRITERS, check_name
 from publius.settings import WritingSettings
 from publius.vectors.learning.reference import Reference
@@ -50,13 +51,11 @@ _SYSTEM: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zonein
                   "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/ssl", "/etc/pki",
                   "/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/usr/share/ca-certificates")  # fmt: skip
 
-Progress = Callable[[int], object]
-
 
 @final
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """What a run did.
+class WritingSummary:
+    """The summary of a run.
 
     Attributes:
         output: where the texts are.
@@ -82,8 +81,8 @@ class Summary:
 
 
 def write_texts(
-    release: AnyPath, output: AnyPath, settings: WritingSettings, progress: Progress = lambda done: None
-) -> Summary:
+    release: AnyPath, output: AnyPath, settings: WritingSettings, progress: Advance = unheard
+) -> WritingSummary:
     """Write a text for each bag of the release in a folder to a new file of JSON lines.
 
     Raises `PolicyError` for a release that is NOT PRIVATE, unless the settings say experiment, and for an address off
@@ -108,7 +107,7 @@ def write_texts(
         with write_file(target) as file:
             facts = kept.copy(file)
         kept.drop()
-    return Summary(str(output), len(kept.places), facts.written, before, facts.writer, facts.note,
+    return WritingSummary(str(output), len(kept.places), facts.written, before, facts.writer, facts.note,
                    {*HOLDS} <= {*held}, held, manifest.get("warning"))  # fmt: skip
 
 
@@ -151,7 +150,11 @@ def _public_things(manifest: Mapping[str, Any], settings: WritingSettings) -> _P
     if settings.public is not None:
         found = public_texts(Path(settings.public), settings.text_field, reference)
     else:
-        found = None if reference is None or settings.writer not in WRITERS else own_texts(reference)
+        found = (
+            None
+            if reference is None or settings.writer.partition(":")[0] not in WRITERS
+            else own_texts(reference)
+        )
     if found is None:
         return _Public(folder, sha256, None, ())
     facts = {"path": str(found.corpus.path.absolute()), "text_field": found.corpus.text_field,
@@ -182,7 +185,7 @@ def _reference(manifest: Mapping[str, Any], settings: WritingSettings) -> Refere
 def _header(
     folder: Path, manifest: Mapping[str, Any], settings: WritingSettings, public: _Public
 ) -> dict[str, Any]:
-    """What must be the same for a run to go on."""
+    """The facts that must be the same for a run to go on."""
     files = {name: digest for name, digest in file_digests(folder).items() if name in _NEEDED}
     asked = {
         name: value
@@ -210,7 +213,7 @@ def _run(
     public: _Public,
     port: int | None,
     kept: _Kept,
-    progress: Progress,
+    progress: Advance,
 ) -> tuple[str, ...]:
     """Let the writer's process write what is not written yet; what the kernel held it to."""
     held: tuple[str, ...] = ()
@@ -398,7 +401,7 @@ class _Kept:
 
     @property
     def how_to_go_on(self) -> str:
-        """What was done, and what to do."""
+        """The work that is done, and how to resume."""
         done = f"{len(self.places):,} texts are written and kept in {shown(self.path)}"
         return f"{done}, rerun to resume"
 

@@ -1,4 +1,4 @@
-"""What this process may still ask the kernel of Linux for: a filter of system calls (seccomp).
+"""The system calls that this process may still make: a seccomp filter.
 
 Landlock decides what may be opened. It says nothing of sockets other than TCP's, of the modes, owners and dates of
 files, or of other processes; so calls for these are refused here, with "operation not permitted", for good.

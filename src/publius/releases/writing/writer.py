@@ -1,4 +1,4 @@
-"""What a writer is: it sees a release and public things, and says a text for each bag."""
+"""`AbstractTextWriter`, the base of writers: it sees a release and public things, and writes a text for each bag."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from publius.documents.corpus import Corpus
-from publius.errors import PolicyError
+from publius.errors import PolicyError, UsageError
 from publius.files.user_code import object_at
-from publius.releases.reconstruction.likeliest_order import ReleasedBag
+from publius.releases.writing.released_bags import ReleasedBag
 from publius.settings import StopWordSettings, WritingSettings
 from publius.text.tokenizer import StopWords, profile_labelled, tokenize
 from publius.vectors.learning.reference import Reference
@@ -19,7 +19,7 @@ from publius.vectors.learning.reference import Reference
 
 @final
 @dataclass(frozen=True)
-class Seen:
+class WriterInput:
     """All that a writer is shown beside the bags.
 
     Attributes:
@@ -59,7 +59,7 @@ class Seen:
 @final
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a bag.
+    """The text of a bag, or the reason why there is none.
 
     Attributes:
         text: None where nothing came that may be passed on.
@@ -85,7 +85,7 @@ class AbstractTextWriter(ABC):
     at_once: int = 1
     """How many bags it takes at the same time, in threads."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: WriterInput) -> None:
         """Learn what is to be learned from public things; typed errors where something is missing."""
         self.seen = seen
         self.sending: Callable[[Mapping[str, Any]], None] = _ignored
@@ -97,6 +97,14 @@ class AbstractTextWriter(ABC):
 
     def stop(self) -> None:  # noqa: B027  # most have nothing to stop
         """The run ends: what is being written need not be finished."""
+
+
+def length_said(writer: str, usual: int) -> int:
+    """The length of n-grams in a writer's name such as ``ngram:2``; ``usual`` where it says none."""
+    name, _, said = writer.partition(":")
+    if said and not (said.isdecimal() and int(said)):
+        raise UsageError(f"the length of n-grams is a number from 1, not {said!r:.20}: say {name}:{usual}")
+    return int(said) if said else usual
 
 
 def _ignored(record: Mapping[str, Any]) -> None:

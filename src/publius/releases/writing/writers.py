@@ -6,28 +6,31 @@ from typing import Final
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.files.user_code import PYTHON
-from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.characters import Characters
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.exemplar import Exemplar
 from publius.releases.writing.llm import LanguageModelWriter
 from publius.releases.writing.ngram import NGram
-from publius.releases.writing.writer import AbstractTextWriter, Seen, Written, imported
+from publius.releases.writing.released_bags import ReleasedBag
+from publius.releases.writing.writer import AbstractTextWriter, WriterInput, Written, imported
 
 WRITERS: Final[dict[str, type[AbstractTextWriter]]] = {
     kind.name: kind for kind in (Exemplar, NGram, Characters)
 }
 
+_SIZED: Final = (f"{NGram.name}:", f"{Characters.name}:")
+"""Writers whose name may say a length, as in ngram:2."""
+
 
 def check_name(name: str) -> None:
     """`UsageError` for a writer that cannot be."""
-    if name not in WRITERS and not name.startswith((PREFIX, PYTHON, f"{Characters.name}:")):
+    if name not in WRITERS and not name.startswith((PREFIX, PYTHON, *_SIZED)):
         raise UsageError(
             f"no writer is called {name!r:.80}: choose {', '.join(WRITERS)}, llm:URL#MODEL or python:MODULE:CLASS"
         )
 
 
-def made(seen: Seen, key: str | None = None) -> AbstractTextWriter:
+def made(seen: WriterInput, key: str | None = None) -> AbstractTextWriter:
     """The writer that the settings name; ``key`` is for the server of a language model."""
     name = seen.settings.writer
     check_name(name)
@@ -47,7 +50,7 @@ def made(seen: Seen, key: str | None = None) -> AbstractTextWriter:
 
 
 def checked(writer: AbstractTextWriter, released: ReleasedBag) -> Written:
-    """What the writer says of a bag; `PolicyError` where a writer from outside fails or says something else."""
+    """The writer's text for a bag; `PolicyError` where a writer from outside fails or says something else."""
     try:
         found = writer.write(released)
     except PubliusError:

@@ -37,7 +37,7 @@ _FOREIGN: Final = {
 
 @final
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """How the rest of a stream is to be read."""
 
     format: str
@@ -48,7 +48,7 @@ class Layout:
     """The first row, already taken from the stream, when there is no header."""
 
 
-def layout_of(stream: io.BufferedReader, path: AnyPath) -> Layout:
+def layout_of(stream: io.BufferedReader, path: AnyPath) -> FileLayout:
     """Take the header, or the first row, from ``stream`` and tell the format; `EmbeddingError` when it is none."""
     for magic, what in _FOREIGN.items():
         if stream.peek(len(magic)).startswith(magic):
@@ -64,7 +64,7 @@ def layout_of(stream: io.BufferedReader, path: AnyPath) -> Layout:
             f"{shown(path)}, row 1 has {dimension} numbers; a row is a word and 1 to {LARGEST_DIMENSION} numbers "
             "(word2vec, GloVe or fastText .vec): is this a file of word vectors?"
         )
-    return Layout(GLOVE, dimension, None, line)
+    return FileLayout(GLOVE, dimension, None, line)
 
 
 def _trailing_numbers(fields: Sequence[bytes]) -> int:
@@ -86,7 +86,7 @@ def is_number(field: bytes) -> bool:
 
 def _headed_layout(
     stream: io.BufferedReader, path: AnyPath, header: re.Match[bytes], header_size: int
-) -> Layout:
+) -> FileLayout:
     if max(map(len, header.groups())) > 18:
         raise EmbeddingError(f"{shown(path)}, header: a number of more than 18 digits; {FETCH}")
     count, dimension = map(int, header.groups())
@@ -104,9 +104,9 @@ def _headed_layout(
             f"file can hold {content - header_size}: it is cut short or the header is wrong; {FETCH}"
         )
     if binary:
-        return Layout(WORD2VEC_BINARY, dimension, count)
+        return FileLayout(WORD2VEC_BINARY, dimension, count)
     name = str(path).removesuffix(".gz")
-    return Layout(FASTTEXT if name.endswith(".vec") else WORD2VEC_TEXT, dimension, count)
+    return FileLayout(FASTTEXT if name.endswith(".vec") else WORD2VEC_TEXT, dimension, count)
 
 
 def _looks_binary(sample: bytes, dimension: int) -> bool:

@@ -16,7 +16,7 @@ from publius.arrays import Float32Array
 from publius.errors import EmbeddingError
 from publius.files import AnyPath, shown
 from publius.vectors.admissible import UNKNOWN, vector_faults, word_fault
-from publius.vectors.importing.file_format import FETCH, WORD2VEC_BINARY, Layout
+from publius.vectors.importing.file_format import FETCH, WORD2VEC_BINARY, FileLayout
 
 _SKIP: Final = "correct the file, or leave such rows out with skip_bad_rows (--skip-bad-rows)"
 
@@ -24,7 +24,7 @@ _SKIP: Final = "correct the file, or leave such rows out with skip_bad_rows (--s
 @final
 @dataclass(frozen=True)
 class WordVectors:
-    """What a file gave: the words that are kept, in the order of the file, and their vectors, shape (V, n)."""
+    """The contents of a file: the words that are kept, in its order, and their vectors, shape (V, n)."""
 
     words: tuple[str, ...]
     vectors: Float32Array
@@ -44,7 +44,7 @@ class Table:
     def __init__(
         self,
         path: AnyPath,
-        layout: Layout,
+        layout: FileLayout,
         limit: int | None,
         vocabulary: AbstractSet[str] | None,
         skip_bad_rows: bool,
@@ -131,7 +131,7 @@ class Table:
             ) from None
 
     def result(self) -> WordVectors:
-        """What was kept; `EmbeddingError` when nothing was."""
+        """The rows that were kept; `EmbeddingError` when there are none."""
         if not self._words:
             raise EmbeddingError(
                 f"{shown(self._path)}: none of its {self.rows} rows is a word to keep: {self._hint()}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 import array
 import io
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final, NoReturn
 
@@ -20,13 +20,14 @@ import numpy as np
 from publius.arrays import Float32Array
 from publius.errors import EmbeddingError, UsageError
 from publius.files import AnyPath, open_binary, read_lines, shown
+from publius.files.progress import Advance, unheard
 from publius.vectors.admissible import LONGEST_WORD, word_fault
 from publius.vectors.importing.file_format import (
     BYTE_ORDER_MARK,
     FETCH,
     LINE_LIMIT,
     WORD2VEC_BINARY,
-    Layout,
+    FileLayout,
     is_number,
     layout_of,
 )
@@ -45,12 +46,12 @@ def read_vectors(
     limit: int | None = None,
     vocabulary: AbstractSet[str] | None = None,
     skip_bad_rows: bool = False,
-    progress: Callable[[int], None] | None = None,
+    progress: Advance = unheard,
 ) -> WordVectors:
     """Read a file of word vectors, its format told from its content.
 
     ``limit`` keeps the first words only (files hold the most frequent first); ``vocabulary`` keeps these words
-    only, and other rows are passed over unchecked. ``progress`` is called with the number of rows so far.
+    only, and other rows are passed over unchecked. ``progress`` hears how many more rows are read.
 
     `EmbeddingError` names the row and the way out; `StorageError` and `DataError` as in `files.open_binary`.
     """
@@ -60,10 +61,11 @@ def read_vectors(
         layout = layout_of(stream, path)
         table = Table(path, layout, limit, vocabulary, skip_bad_rows)
         blocks = _binary_blocks if layout.format == WORD2VEC_BINARY else _text_blocks
+        heard = 0
         for rows, words, vectors in blocks(stream, layout, table):
             table.add(rows, words, vectors)
-            if progress is not None:
-                progress(table.rows)
+            progress(table.rows - heard)
+            heard = table.rows
     return table.result()
 
 
@@ -85,7 +87,7 @@ def read_word_list(path: AnyPath) -> frozenset[str]:
     return frozenset(words)
 
 
-def _binary_blocks(stream: io.BufferedReader, layout: Layout, table: Table) -> Iterator[_Block]:
+def _binary_blocks(stream: io.BufferedReader, layout: FileLayout, table: Table) -> Iterator[_Block]:
     """Rows of a word, a blank, little-endian float32 numbers; some tools put a newline before the word."""
     count = layout.count or 0
     buffer = b""
@@ -101,7 +103,7 @@ def _binary_blocks(stream: io.BufferedReader, layout: Layout, table: Table) -> I
 
 
 def _split_binary(
-    buffer: bytes, layout: Layout, table: Table, most: int
+    buffer: bytes, layout: FileLayout, table: Table, most: int
 ) -> tuple[list[int], list[bytes], list[bytes], int]:
     """The whole rows at the start of ``buffer`` that are wanted, at most ``most``, and the bytes they take."""
     rows: list[int] = []
@@ -133,7 +135,7 @@ def _refuse_binary_row(buffer: bytes, count: int, table: Table) -> NoReturn:
     table.broken(row, f"the file ends here and its header says {count} words: it is cut short; {FETCH}")
 
 
-def _text_blocks(stream: io.BufferedReader, layout: Layout, table: Table) -> Iterator[_Block]:
+def _text_blocks(stream: io.BufferedReader, layout: FileLayout, table: Table) -> Iterator[_Block]:
     """Lines of a word, which may hold blanks, and numbers, separated by single blanks."""
     lines = _text_lines(stream, layout, table)
     most = max(1, _NUMBERS_IN_A_BLOCK // layout.dimension)
@@ -152,7 +154,7 @@ def _text_blocks(stream: io.BufferedReader, layout: Layout, table: Table) -> Ite
         yield rows, words, vectors
 
 
-def _text_lines(stream: io.BufferedReader, layout: Layout, table: Table) -> Iterator[tuple[int, bytes]]:
+def _text_lines(stream: io.BufferedReader, layout: FileLayout, table: Table) -> Iterator[tuple[int, bytes]]:
     """Pairs (row, line without blanks at its end); empty lines are allowed at the end of the file only."""
     line = layout.first_line or stream.readline(LINE_LIMIT + 1)
     empty = 0

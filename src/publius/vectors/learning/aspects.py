@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count as counted
 from typing import Any, Final, final
@@ -12,6 +12,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
+from publius.files.progress import Progress, unheard
 from publius.settings import AUTHORS_AT_LEAST, StopWordSettings
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.clusters import clusters, directions
@@ -29,6 +30,9 @@ from publius.vectors.learning.prototypes import (
 from publius.vectors.learning.topic_metric import centred_basis, log_odds
 from publius.vectors.learning.typical_words import drawable, excess_words, tilted_words
 
+_LEARNING: Final = "learning the reference"
+"""What progress calls it."""
+
 FEATURES: Final = ("log-odds", "discriminants", "embedding")
 LADDER: Final = (10, 25, 50, 100, 200, 400)
 """Numbers of prototypes for the meaning; a release takes the one that suits its bound."""
@@ -45,7 +49,7 @@ _CHOSEN_AT: Final = 5.0  # nats at which the box is chosen
 
 @final
 @dataclass(frozen=True)
-class ReferenceSettings:
+class LearningSettings:
     """What to learn.
 
     Attributes:
@@ -132,7 +136,7 @@ class Public:
         return np.asarray(mean / mean.sum())
 
 
-def topic_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect, dict[str, Any]]:
+def topic_aspect(public: Public, settings: LearningSettings) -> tuple[Aspect, dict[str, Any]]:
     """The aspect that keeps topics, one prototype each, and what was chosen."""
     kind = settings.features or "discriminants"
     count = len(public.labels)
@@ -166,8 +170,8 @@ def topic_aspect(public: Public, settings: ReferenceSettings) -> tuple[Aspect, d
 
 def meaning_aspect(
     public: Public,
-    settings: ReferenceSettings,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    settings: LearningSettings,
+    progress: Progress = unheard,
 ) -> tuple[Aspect, dict[str, Any]]:
     """The aspect that keeps the meaning as far as prototypes tell it, and what was chosen.
 
@@ -181,14 +185,19 @@ def meaning_aspect(
     sets, recalls = [], {}
     sizes = _ladder(len(positions), settings.prototypes)
     made = counted(1)
-    progress(0, sum(sizes))
+    progress(_LEARNING, 0, sum(sizes))
     for size in sizes:
         points, members = _cluster_points(positions, size)
         fits = farthest(
             held_out, _cluster_points(known, min(size, len(np.unique(directions(known), axis=0))))[0]
         )
         drawn = tilted_words(
-            shares, members, size, grid, public.background, lambda: progress(next(made), sum(sizes))
+            shares,
+            members,
+            size,
+            grid,
+            public.background,
+            lambda: progress(_LEARNING, next(made), sum(sizes)),
         )
         words, weights = drawable(drawn)
         labels = _cluster_labels(public, members, size, words)
@@ -203,7 +212,7 @@ def meaning_aspect(
     return aspect, facts
 
 
-def _meaning_features(kind: str, public: Public, settings: ReferenceSettings) -> Float64Array:
+def _meaning_features(kind: str, public: Public, settings: LearningSettings) -> Float64Array:
     if kind != "discriminants":
         return _features(kind, public, public.shares, settings.dimension)
     count, shares = len(public.labels), public.shares
@@ -220,9 +229,7 @@ def _cluster_points(positions: Float64Array, size: int) -> tuple[Float64Array, I
     return points * np.sqrt((positions**2).sum(axis=1)).mean(), members
 
 
-def _topics_apart(
-    kind: str, public: Public, settings: ReferenceSettings
-) -> tuple[Float64Array, Float64Array]:
+def _topics_apart(kind: str, public: Public, settings: LearningSettings) -> tuple[Float64Array, Float64Array]:
     """Positions of held-out documents, and prototypes of topics that were learned without them."""
     most, held_out = _split(public)
     features = _features(kind, most, most.shares, settings.dimension)
@@ -231,7 +238,7 @@ def _topics_apart(
 
 
 def _positions_apart(
-    kind: str, public: Public, settings: ReferenceSettings
+    kind: str, public: Public, settings: LearningSettings
 ) -> tuple[Float64Array, Float64Array]:
     """Positions of public documents, and of those that were held out when their features were learned."""
     most, held_out = _split(public)

@@ -26,7 +26,7 @@ _STEPS: Final = 60
 @final
 @dataclass(frozen=True)
 class Discriminants:
-    """What was fitted.
+    """A fitted discriminant.
 
     Attributes:
         features: phi of each word, shape (V, k); its mean over a document's words scores the k topics.

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
 from publius.errors import DataError
+from publius.files.progress import Progress, unheard
 from publius.vectors.catalogue import check_name
 from publius.vectors.embeddings import Embeddings
-from publius.vectors.learning.aspects import Public, ReferenceSettings, meaning_aspect, topic_aspect
+from publius.vectors.learning.aspects import LearningSettings, Public, meaning_aspect, topic_aspect
 from publius.vectors.learning.prototypes import Aspect
 from publius.vectors.learning.public_words import PublicText, WordCount
 from publius.vectors.learning.reference import Reference
@@ -28,10 +29,10 @@ def fit_reference(
     documents: Iterable[LabelledWords | PublicText],
     *,
     name: str,
-    settings: ReferenceSettings | None = None,
+    settings: LearningSettings | None = None,
     facts: Mapping[str, Any] | None = None,
     embeddings: Embeddings | None = None,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = unheard,
 ) -> Reference:
     """Learn a reference from the words and labels of *public* documents.
 
@@ -42,7 +43,7 @@ def fit_reference(
     meaning are made, and of how many. `DataError` where there is too little to learn
     from, `UsageError` for what cannot be asked.
     """
-    chosen = settings or ReferenceSettings()
+    chosen = settings or LearningSettings()
     check_name(name)
     texts = [each if isinstance(each, PublicText) else PublicText(*each) for each in documents]
     count = WordCount.of(texts)
@@ -86,7 +87,7 @@ def fit_reference(
 
 
 def _counted(
-    texts: Sequence[PublicText], count: WordCount, settings: ReferenceSettings, embeddings: Embeddings | None
+    texts: Sequence[PublicText], count: WordCount, settings: LearningSettings, embeddings: Embeddings | None
 ) -> Public:
     """The public documents as counts of the words that become public."""
     bags = [Counter(text.words) for text in texts]

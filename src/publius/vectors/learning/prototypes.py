@@ -102,7 +102,7 @@ class Prototypes:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Aspect:
-    """What can be kept of a document: the features that tell of it, and prototypes.
+    """A property of documents that can be kept: the features that tell of it, and prototypes.
 
     The distance d of two words is the Euclidean distance of their features, so the mean of the features is
     1-Lipschitz in the Earth Mover's distance for d (docs/documents.md, coupling lemma).

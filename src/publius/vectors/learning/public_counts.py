@@ -1,4 +1,4 @@
-"""What a reference knows of its public documents beyond words and prototypes, for those who count others by it."""
+"""Counts of a reference's public documents beyond words and prototypes, for those who count others by it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PublicCounts:
     passages: tuple[tuple[str, ...], ...] = ()
 
     def facts(self) -> dict[str, Any]:
-        """What is no array."""
+        """The parts that are no arrays."""
         subjects = None if self.subjects is None else self.subjects.size
         quoted = {"passages": [list(each) for each in self.passages]} if self.passages else {}
         return {"nearest": self.themes.nearest, "documents": self.documents, "subjects": subjects, **quoted}
@@ -70,7 +70,7 @@ class PublicCounts:
         vocabulary: Sequence[str],
         words: Sequence[str],
     ) -> PublicCounts:
-        """What `facts` and `arrays` said, with the ``words`` of the subjects; `DataError` where they do not fit."""
+        """Reverse `facts` and `arrays`, with the ``words`` of the subjects; `DataError` where they do not fit."""
         inside = tuple(vocabulary[place] for place in arrays["counted.vocabulary"].tolist())
         parts = {name: arrays[f"counted.{name}"] for name in _ARRAYS}
         themes = PublicThemes(vocabulary=inside, nearest=float(facts["nearest"]), **parts)

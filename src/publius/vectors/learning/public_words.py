@@ -208,7 +208,7 @@ def left_out(rare: Iterable[RareWord], choice: str) -> frozenset[str]:
 
 
 def stated(source: Mapping[str, Any]) -> str:
-    """What the ``source`` of a reference says of its words, in a sentence without a full stop."""
+    """Describe the words of a reference from its ``source``, in a sentence without a full stop."""
     facts = source.get("public_words")
     if not isinstance(facts, Mapping):
         if source.get("format") not in _LEARNED:

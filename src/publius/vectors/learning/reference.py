@@ -1,4 +1,4 @@
-"""What document mechanisms stand on, learned from *public* texts alone, and its store.
+"""`Reference`, which document mechanisms stand on, learned from *public* texts alone, and its store.
 
 A reference says where a document lies (the mean of the features of its words) and what may come out instead of it (its
 prototypes and their public words). A release names it by its digest. Stored it is a folder with plain arrays that are
@@ -138,7 +138,7 @@ class Reference:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """What identifies words, features and prototypes; see `digest`."""
+        """The digest that identifies words, features and prototypes; see `digest`."""
         return self._known_sha256 or digest(self)
 
     def save(self, folder: str | Path) -> Reference:

@@ -45,7 +45,7 @@ def is_made() -> bool:
 
 
 def themes_of(embeddings: Embeddings) -> dict[str, Any]:
-    """What the reference consists of: themes of the most frequent of the words, which stand in that order."""
+    """The parts of the reference: themes of the most frequent of the words, which stand in that order."""
     stops = StopWords.load()
     places = [
         place

@@ -32,7 +32,7 @@ PUBLIC: Final = "learned from this corpus, which must be public: the vectors tel
 @final
 @dataclass(frozen=True)
 class TopicMetric:
-    """What to learn.
+    """The settings of learning a metric.
 
     Attributes:
         label: the field that holds the topic.

@@ -1,1 +1,1 @@
-"""What a request passes before anything reads it: security, size and time limits."""
+"""Guards that a request passes before anything reads it: security, size and time limits."""

@@ -12,7 +12,7 @@ from typing import Final, final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from publius.web.errors import Json, refused
-from publius.web.guards.limits import STREAM, UPLOAD, Limits
+from publius.web.guards.limits import STREAM, UPLOAD, ServerLimits
 
 OCTETS: Final = "application/octet-stream"
 LINES: Final = "application/x-ndjson"
@@ -33,7 +33,7 @@ class _Gone(Exception):
 class LimitedBody:
     """Reads a body of at most so many bytes within so many seconds, chunked or not, then calls the application."""
 
-    def __init__(self, app: ASGIApp, limits: Limits) -> None:
+    def __init__(self, app: ASGIApp, limits: ServerLimits) -> None:
         """Limit what reaches ``app``."""
         self._app, self._limits = app, limits
 

@@ -1,4 +1,4 @@
-"""What a request may ask for, and how long it may take."""
+"""Limits of requests and how long they may take."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HEAD_BYTES: Final = 16 * 2**10
 
 @final
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """The limits of the server itself.
 
     Attributes:

@@ -11,14 +11,14 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, final
 
-from publius.web.guards.limits import Limits
+from publius.web.guards.limits import ServerLimits
 
 
 @final
 class LingeringTransport:
     """A transport whose ``close`` half-closes and waits for the other side; all else is the transport's own."""
 
-    def __init__(self, transport: asyncio.Transport, limits: Limits, ended: Callable[[], None]) -> None:
+    def __init__(self, transport: asyncio.Transport, limits: ServerLimits, ended: Callable[[], None]) -> None:
         """Wrap ``transport``; ``ended`` is called once, when our side is closed and the rest is thrown away."""
         self._transport, self._limits, self._ended = transport, limits, ended
         self._left: int | None = None
@@ -52,7 +52,7 @@ class LingeringTransport:
         self._timer = loop.call_later(self._limits.drained_seconds, self._give_up)
 
     def throw_away(self, data: bytes) -> None:
-        """What still came."""
+        """Throw away the rest that still came."""
         self._left = (self._left or 0) - len(data)
         if self._left < 0:
             self.close_at_once()

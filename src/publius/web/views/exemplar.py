@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from publius.errors import UsageError
 from publius.releases.plan import Plan
-from publius.releases.reconstruction.likeliest_order import ReleasedBag
 from publius.releases.writing.exemplar import Exemplar
 from publius.releases.writing.public_texts import own_texts
-from publius.releases.writing.writer import Seen
+from publius.releases.writing.released_bags import ReleasedBag
+from publius.releases.writing.writer import WriterInput
 from publius.settings import WritingSettings
 from publius.text.bag import Bag
 from publius.vectors.learning.reference import Reference
@@ -37,4 +37,4 @@ def _made(plan: Plan, reference: Reference) -> Exemplar:
             "quote: fit it anew, or use publius write with --public"
         )
     settings = WritingSettings(writer=Exemplar.name)
-    return Exemplar(Seen(plan.manifest(0), settings, reference, texts.corpus, texts.sha256, texts.own))
+    return Exemplar(WriterInput(plan.manifest(0), settings, reference, texts.corpus, texts.sha256, texts.own))

@@ -1,4 +1,4 @@
-"""What one document may become where its topic or meaning is kept: for the curator's eyes, never a release."""
+"""Outcomes of one document where its topic or meaning is kept: for the curator's eyes, never a release."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def references(state: State) -> answers.References:
 
 
 def outcomes(state: State, asked: requests.Outcomes) -> answers.Outcomes:
-    """What a document may become and how probable each of it is, where it lies, and a fresh draw.
+    """The outcomes of a document with their probabilities, where it lies, and a fresh draw.
 
     For the curator's eyes alone: all of it but the prototypes is made from the document and carries no guarantee.
     """

@@ -1,4 +1,4 @@
-"""What is known without any document: mechanisms, vectors, this session, what an epsilon promises."""
+"""Facts that need no document: mechanisms, vectors, this session, what an epsilon promises."""
 
 from __future__ import annotations
 
@@ -18,7 +18,13 @@ from publius.vectors.catalogue import PACKAGED, package_installed, stored_folder
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.store import Record, read_record
 from publius.web import answers, document_answers, requests, start_answers
-from publius.web.guards.limits import LARGEST_LENGTH, LONGEST_COMPARED, LONGEST_TEXT, MOST_DOCUMENTS, Limits
+from publius.web.guards.limits import (
+    LARGEST_LENGTH,
+    LONGEST_COMPARED,
+    LONGEST_TEXT,
+    MOST_DOCUMENTS,
+    ServerLimits,
+)
 from publius.web.state import State
 
 NOTE = (
@@ -83,8 +89,8 @@ def _vectors(name: str, found: Embeddings | Record, *, current: bool) -> answers
     )  # fmt: skip
 
 
-def session(state: State, limits: Limits) -> dict[str, Any]:
-    """What this explorer was started with."""
+def session(state: State, limits: ServerLimits) -> dict[str, Any]:
+    """The settings that this explorer was started with."""
     return {
         "version": publius_version(),
         "embeddings": state.embeddings.name,
@@ -133,7 +139,7 @@ def _ledger(state: State) -> dict[str, Any] | None:
 
 
 def guarantee(state: State, asked: requests.Guarantee) -> document_answers.AnyGuarantee:
-    """What ``publius guarantee --json`` prints, and the promise in words; without a distance, no exponent.
+    """The object of ``publius guarantee --json``, and the promise in words; without a distance, no exponent.
 
     Where a topic or meaning is kept there always is one: that between any two documents, if no distance is given.
     """

@@ -53,7 +53,7 @@ def release(state: State, asked: requests.Release) -> answers.Released:
 
 
 def account(state: State, asked: requests.Account) -> answers.Account:
-    """What was spent on a document, what is left, and what a release with this choice would cost."""
+    """Spending on a document, what is left, and what a release with this choice would cost."""
     plan = state.plan(asked)
     price = None if state.ledger is None else float(state.ledger.price(plan.guarantee))
     return answers.Account(account=_account(state, asked.id), price=price)

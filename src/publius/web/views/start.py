@@ -17,11 +17,11 @@ from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.steps.labels import public_label_shares
 from publius.evaluation.steps.measuring import instead as what_instead
-from publius.evaluation.steps.older import PUBLIC, Older
+from publius.evaluation.steps.older import PUBLIC, PublicCorpus
 from publius.evaluation.steps.questions import ON_PAGE, Question
 from publius.evaluation.steps.showing import examples
 from publius.evaluation.steps.walk import EVALUATION, Step, Walk, texts_of
-from publius.evaluation.steps.workflow import Outcome, learn_apart, release_apart, try_apart
+from publius.evaluation.steps.workflow import ReleaseResult, learn_apart, release_apart, try_apart
 from publius.files import WHOLE_LIMIT
 from publius.noise.randomness import entropy
 from publius.releases.plan import Plan
@@ -29,9 +29,9 @@ from publius.releases.preflight import look as look_at
 from publius.releases.signoff import Measured
 from publius.web import requests
 from publius.web import start_answers as answers
-from publius.web.run import Stage
+from publius.web.run import StepProgress
 from publius.web.state import State
-from publius.web.workplace import Given, Workplace
+from publius.web.workplace import Upload, Workplace
 
 _EXCERPT: Final = 280
 _EXAMPLES: Final = 2
@@ -94,10 +94,7 @@ def example(state: State, asked: requests.Start) -> answers.Examples:
     walk = walk_of(state.workplace, asked)
     made = plan_of(state.workplace, walk)
     return answers.Examples(
-        examples=[
-            answers.Example.of(**{**asdict(each), "after": list(each.after)})
-            for each in examples(walk, made, _EXAMPLES)
-        ],
+        examples=examples(walk, made, _EXAMPLES),
         means=bound_in_words(walk.strength, public_label_shares(walk)) if walk.kept.bounded else None,
         warnings=list(look_at(walk.corpus, made).warnings()),
     )
@@ -196,7 +193,7 @@ def walk_of(place: Workplace, asked: requests.Start) -> Walk:
         preserve=asked.answers.preserve or "topic",
         text_field=found.text_field,
     )
-    read = None if older is None else place.named(lambda: Older.read(choices, found.columns))
+    read = None if older is None else place.named(lambda: PublicCorpus.read(choices, found.columns))
     return Walk(texts.path, found, read, choices)
 
 
@@ -208,7 +205,7 @@ def plan_of(place: Workplace, walk: Walk) -> Plan:
     return made
 
 
-def _given(corpus: Given | None) -> dict[str, Any] | None:
+def _given(corpus: Upload | None) -> dict[str, Any] | None:
     if corpus is None:
         return None
     found = None if corpus.found is None else corpus.found.record()
@@ -219,11 +216,10 @@ def _given(corpus: Given | None) -> dict[str, Any] | None:
 
 
 def _question(question: Question) -> answers.Question:
-    options = [answers.Option(**asdict(each)) for each in question.options]
-    return answers.Question(name=question.name, words=question.words, options=options)
+    return answers.Question(name=question.name, words=question.words, options=question.options)
 
 
-def _excerpt(corpus: Given, found: Inspection) -> str | None:
+def _excerpt(corpus: Upload, found: Inspection) -> str | None:
     """The beginning of the first text that can be read, to see that it is read well."""
     if found.text_field is None:
         return None
@@ -232,7 +228,7 @@ def _excerpt(corpus: Given, found: Inspection) -> str | None:
     return first if len(first) <= _EXCERPT else first[:_EXCERPT] + "…"
 
 
-def _older(older: Older) -> answers.Older:
+def _older(older: PublicCorpus) -> answers.Older:
     return answers.Older(
         texts=older.count,
         attacked=len(older.attacked),
@@ -249,12 +245,11 @@ def _vocabulary(walk: Walk) -> answers.Vocabulary | None:
     found = walk.vocabulary()
     if found is None:
         return None
-    rare = [answers.RareWord(**asdict(each)) for each in found.rare]
     return answers.Vocabulary(
         size=found.size,
         counted_by=found.by,
         at_least=found.at_least,
-        rare=rare,
+        rare=list(found.rare),
         leave_out=walk.words.leave_out,
     )
 
@@ -290,7 +285,7 @@ def _begin(
     arguments: Sequence[Any],
     shown: Callable[[Any], dict[str, Any]],
 ) -> answers.Running:
-    stages = [Stage(step, _shown(place, command)) for step, command in steps.items()]
+    stages = [StepProgress(step, _shown(place, command)) for step, command in steps.items()]
     facts = {
         **asdict(_as_named(place, walk)),
         "chosen": walk.choices.reference,
@@ -324,7 +319,7 @@ def _start_command(place: Workplace, walk: Walk, asked: requests.Start, output: 
     return "publius start " + shlex.join([*said, "--yes", "--output", str(output)])
 
 
-def _made(outcome: Outcome) -> dict[str, Any]:
+def _made(outcome: ReleaseResult) -> dict[str, Any]:
     manifest = outcome.manifest
     return {
         "folder": None if outcome.folder is None else str(outcome.folder),
@@ -341,7 +336,7 @@ def _measured(measured: Measured | None) -> dict[str, Any]:
     return {
         "verdict": (measured.verdict or "").partition(":")[0],
         "reason": measured.verdict,
-        "measured": [asdict(each) for each in measured.findings],
+        "measured": list(measured.findings),
         "floor": measured.floor,
         "texts": measured.texts,
     }

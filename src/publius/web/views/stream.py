@@ -53,7 +53,7 @@ class StopError(Exception):
 
 
 @final
-class Stream:
+class ReleaseStream:
     """One request's documents under one plan and one key. Not safe in threads: a part is answered after another."""
 
     def __init__(self, state: State, asked: requests.Stream) -> None:

@@ -17,7 +17,7 @@ _DRAWS: Final = 5000
 
 
 def words(state: State, asked: requests.Words) -> answers.Words:
-    """What becomes of a word, and what is near it; `UsageError`, without the word, when it is not known."""
+    """The outputs of a word, and what is near it; `UsageError`, without the word, when it is not known."""
     vectors = state.embeddings
     mechanism = state.mechanism(asked)
     word = asked.word if asked.word in vectors else normalize(asked.word.strip())

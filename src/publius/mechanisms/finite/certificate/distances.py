@@ -55,7 +55,7 @@ class AbstractDistances(ABC):
         """
 
     def gain_doubt(self, first: int, second: int) -> Float64Array | float:
-        """What `gain` may err beyond ``exact_error`` times d(first, second), a bound for every point w."""
+        """The error of `gain` beyond ``exact_error`` times d(first, second), a bound for every point w."""
         return 0.0
 
 

@@ -287,7 +287,7 @@ class Line:
 
     @property
     def rounding(self) -> float:
-        """What `certify` adds for rounding, as a share of the scale."""
+        """The allowance for rounding that `certify` adds, as a share of the scale."""
         return (16 + 4 * len(self.values)) * UNIT
 
     def calibrate(self, epsilon: float) -> Constant:

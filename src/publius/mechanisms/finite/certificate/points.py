@@ -12,7 +12,7 @@ from publius.arrays import Float64Array, FloatArray, IndexArray
 
 @final
 @dataclass(frozen=True, eq=False)
-class Points:
+class DistinctRows:
     """Distinct rows of an array of V vectors.
 
     Attributes:

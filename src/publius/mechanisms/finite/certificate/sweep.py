@@ -88,7 +88,7 @@ def _kernel(
 @final
 @dataclass(frozen=True)
 class Slopes:
-    """What a pass over the pairs found.
+    """The result of a pass over the pairs.
 
     Attributes:
         pairs: ordered pairs (x, x') of points, steepest first, shape (k, 2).

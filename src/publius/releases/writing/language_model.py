@@ -1,4 +1,4 @@
-"""What says which word follows which: the protocol of a language model, and a small one trained on public text.
+"""Language models of word order: the protocol, and a small n-gram model trained on public text.
 
 The built-in model is interpolated Kneser-Ney (Kneser and Ney 1995; Chen and Goodman 1999, section 4.1.6): the longest
 context counts how often a word followed it, shorter ones in how many different contexts a word stood, and each passes
@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Protocol, Self, final
 
 import numpy as np
 
 from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
-from publius.files import AnyPath, read_bytes_limited, shown, storage_error
-from publius.text.tokenizer import StopWords, tokenize
 
 Context = tuple[str, ...]
 
@@ -27,7 +24,7 @@ _LARGEST_DISCOUNT: Final = 0.95
 
 
 class LanguageModel(Protocol):
-    """What a reconstruction asks of a language model; any object with these two will do."""
+    """The protocol of a language model; any object with these two will do."""
 
     @property
     def context_length(self) -> int:
@@ -46,7 +43,7 @@ class LanguageModel(Protocol):
 @final
 @dataclass(frozen=True)
 class _Followers:
-    """What followed one context: counts by word, and how much of the probability goes to the shorter context."""
+    """The words that followed one context: counts, and how much of the probability goes to the shorter context."""
 
     counts: Counter[str]
     total: int
@@ -153,26 +150,3 @@ def _interpolated(
         if word in others:
             shares[places[word]] += (found.counts[word] - discount) / found.total
     return shares
-
-
-def read_public_texts(path: AnyPath, *, profile: str, stop_words: StopWords) -> list[list[str]]:
-    """The words of a public .txt file, or of each .txt file of a folder, cut as a release's words were.
-
-    Raises `StorageError` for what cannot be read, `DataError` for a text that is not UTF-8, `UsageError` when there
-    is no text file.
-    """
-    given = Path(path)
-    files = sorted(given.glob("*.txt")) if given.is_dir() else [given]
-    if not files:
-        raise UsageError(f"{shown(path)} holds no .txt file: give public text to learn from")
-    return [_words(file, profile, stop_words) for file in files]
-
-
-def _words(file: Path, profile: str, stop_words: StopWords) -> list[str]:
-    try:
-        text = read_bytes_limited(file).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{shown(file)} is not UTF-8: convert it first") from None
-    except OSError as error:
-        raise storage_error("read", file, error) from None
-    return [word for word in tokenize(text, profile) if word not in stop_words]

@@ -7,26 +7,20 @@ author's.
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Final, final
 
 import numpy as np
 
 from publius.arrays import Float64Array
-from publius.errors import DataError, PubliusError, UsageError
-from publius.files import AnyPath, read_bytes_limited, read_lines, shown
-from publius.releases.reconstruction.language_model import Context, LanguageModel
+from publius.errors import DataError, UsageError
+from publius.releases.writing.language_model import Context, LanguageModel
 from publius.text.bag import Bag
-from publius.text.tokenizer import joined
 
 NOTE: Final = (
     "RECONSTRUCTED from a released bag-of-words: the order is a language model's guess, not the author's"
 )
-KIND: Final = "reconstructed-text"
 BEAM: Final = 16
 """How many orderings are followed at once."""
 
@@ -125,85 +119,3 @@ def _longer(path: _Path, place: int, score: float) -> _Path:
     left = path.left.copy()
     left[place] -= 1
     return _Path(float(score), (*path.places, place), left)
-
-
-# The release that is read -----------------------------------------------------------------------------------------
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class ReleasedBag:
-    """A bag as it was released, with the labels that were kept and, where it has one, its public prototype.
-
-    ``label`` is what the prototype is called.
-    """
-
-    id: str
-    bag: Bag
-    labels: Mapping[str, Any] = field(default_factory=dict)
-    prototype: int | None = None
-    label: str | None = None
-
-
-def read_manifest(folder: AnyPath) -> dict[str, Any]:
-    """The manifest of a release of bags; `DataError` when it is none, `UsageError` when it has an order already."""
-    path = Path(folder) / "manifest.json"
-    manifest = _json(read_bytes_limited(path), shown(path))
-    if manifest.get("kind") == "ordered-text":
-        raise UsageError(
-            f"{shown(folder)} is ordered text: it has its order, there is nothing to reconstruct"
-        )
-    if manifest.get("kind") != "bag-of-words" or not isinstance(manifest.get("labels"), list):
-        raise DataError(f"{shown(path)} is not the manifest of a release of bags")
-    return manifest
-
-
-def read_bags(folder: AnyPath, manifest: Mapping[str, Any]) -> Iterator[ReleasedBag]:
-    """The bags of a release in ``bags.jsonl``; `DataError` names the first line that is none."""
-    path = Path(folder) / "bags.jsonl"
-    if not path.is_file():
-        raise UsageError(
-            f"{shown(folder)} holds no bags.jsonl: text is made from releases in the format jsonl"
-        )
-    for number, line in read_lines(path):
-        where = f"line {number} of {shown(path)}"
-        record = _json(line, where)
-        try:
-            bag = Bag.from_counts(record["bag"])
-            if bag.size != record["size"] or not bag.size or not isinstance(record["id"], str):
-                raise ValueError
-            labels = {label: record[label] for label in manifest["labels"]}
-            of_reference = manifest.get("reference") is not None
-            named = (record.get("prototype"), record.get("label")) if of_reference else (None, None)
-            yield ReleasedBag(record["id"], bag, labels, *named)
-        except (KeyError, TypeError, ValueError, AttributeError, PubliusError):
-            raise DataError(f"{where} is not a released bag: give the folder as publius wrote it") from None
-
-
-def _json(data: bytes, where: str) -> dict[str, Any]:
-    try:
-        record = json.loads(data)
-    except ValueError:
-        record = None
-    if not isinstance(record, dict):
-        raise DataError(f"{where} is not a JSON object: give the folder as publius wrote it")
-    return record
-
-
-def record_of(
-    released: ReleasedBag, ordering: Ordering, model: str, manifest: Mapping[str, Any]
-) -> dict[str, Any]:
-    """A reconstruction as it is written, marked as what it is; an experiment's warning stays on it (R10)."""
-    warning = {"warning": manifest["warning"]} if manifest.get("warning") else {}
-    return {
-        "id": released.id,
-        "kind": KIND,
-        "note": NOTE,
-        **warning,
-        "size": released.bag.size,
-        "model": model,
-        "perplexity": round(ordering.perplexity, 3),
-        **released.labels,
-        "text": joined(ordering.words),
-        "words": list(ordering.words),
-    }

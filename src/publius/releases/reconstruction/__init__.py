@@ -1,1 +1,0 @@
-"""A released bag in a likely order; sees the release and public text only."""
