@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from publius.cli import start as start_command
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
 from publius.evaluation.steps.older import PublicCorpus
 from publius.evaluation.steps.walk import Walk, looked_at
@@ -482,6 +482,54 @@ def test_half_of_the_public_texts_are_learned_from_and_the_others_attacked(older
     assert abs(len(learned) - len(attacked)) <= 8
     assert (halves.authors, halves.topics) == ("author", "topic")
     assert 0.2 <= halves.floor <= 0.25
+
+
+def test_public_authors_under_several_spellings_are_one_each(tmp_path):
+    def spelled(row):
+        return {**row, "author": row["author"] + ("", ".", "\u00ad")[int(row["id"][-1]) % 3]}
+
+    one = PublicCorpus.read(Choices(public=str(told_of(tmp_path, "one", dict)), preserve="topic"))
+    several = PublicCorpus.read(Choices(public=str(told_of(tmp_path, "several", spelled)), preserve="topic"))
+    assert sorted(several.judged) == sorted(one.judged)
+    assert several.floor == one.floor
+    assert len({row["author"] for row in (*several.learned, *several.attacked)}) == 12
+
+
+_WRITTEN_OTHERWISE = {
+    "case": str.upper, "a mark": lambda text: text + ".", "unseen": lambda text: text.replace("e", "e\u200b", 1),
+    "white space": lambda text: text.replace(" ", "\u00a0\n"), "accents": lambda text: text.replace("e", "e\u0301"),
+    "full width": lambda text: text.replace("a", "\uff41"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", _WRITTEN_OTHERWISE.values(), ids=_WRITTEN_OTHERWISE)
+def test_a_private_text_among_the_public_ones_is_found_however_it_is_written(older, change):
+    read = PublicCorpus.read(Choices(public=str(older), preserve="topic"))
+    public = read.attacked[3]["text"]
+    assert change(public) != public
+    with pytest.raises(PolicyError, match="1 of the texts to be released are among"):
+        read.check_apart(["another text of more than eight words that nobody published", change(public)])
+
+
+def test_texts_that_quote_a_public_one_are_not_among_the_public_ones(older):
+    read = PublicCorpus.read(Choices(public=str(older), preserve="topic"))
+    quoted = read.learned[0]["text"]
+    read.check_apart([f"You wrote: {quoted} I do not think so.", quoted[: len(quoted) // 2], "yes."])
+
+
+def test_a_text_that_is_written_in_two_ways_does_not_stand_in_both_halves(tmp_path):
+    texts = list(rows(60, 2, authors=12))
+    twice = store(
+        tmp_path / "twice.csv",
+        [
+            *texts,
+            *(
+                {**row, "id": f"again {row['id']}", "complaint": row["complaint"].upper() + "!"}
+                for row in texts
+            ),
+        ],
+    )
+    assert PublicCorpus.read(Choices(public=str(twice), preserve="topic")).count == 60
 
 
 def test_answers_are_kept_and_read_again(tmp_path):

@@ -46,6 +46,23 @@ def test_a_csv_of_authors_and_nothing_else(tmp_path):
     assert data.authors == AUTHORS
 
 
+def test_an_author_under_several_spellings_is_one(tmp_path):
+    """Else the right person under another spelling would count as a miss; names that stand for nobody stay apart."""
+    written = ["{}1", "{}1.", "{}\u200b1", "{}1\u3164"]
+    records = [
+        {**row, "author": written[at % 4].format(row["author"] if at % 2 else row["author"].title())}
+        for at, row in enumerate(letters())
+    ]
+    records += [
+        {"author": name, "text": text("ada", 90 + at)} for at, name in enumerate(["Nobody", "n/a"] * 2)
+    ]
+    data = open_dataset(table(tmp_path / "letters.csv", records))
+    assert set(data.authors) == {*(f"{author.title()}1" for author in AUTHORS), "Nobody", "n/a"}
+    assert len(data.known) == len(data.unknown) == 10
+    assert data.split.endswith("; 12 other spellings of authors' names count as these authors")
+    assert "spelling" not in open_dataset(table(tmp_path / "same.csv", letters())).split
+
+
 def test_columns_by_other_names(tmp_path):
     records = [
         {

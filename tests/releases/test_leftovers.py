@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from publius.files import new_folder, remove_leftovers
+from publius.files import new_folder, private_folder, remove_leftovers
 from publius.privacy.ledger import Ledger
 from toy import sentence
 
@@ -128,3 +129,42 @@ def test_a_file_name_that_is_no_text_is_refused_with_a_ledger(publius, stored, t
     assert "Traceback" not in err
     assert not (tmp_path / "out").exists()
     assert publius(*call, "--output", tmp_path / "out")[0] == 0, "without a ledger no name is needed"
+
+
+def test_what_a_killed_run_to_standard_output_leaves_the_next_one_removes(call, tmp_path):
+    """The folder of a run that lives stays."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    call = [*call[:-1], "-"]
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    run = subprocess.Popen(call, stdout=subprocess.PIPE, env=environment)
+    assert run.stdout.read(1)  # what does not fit into the pipe waits
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    run.stdout.close()
+    (left,) = temporary.iterdir()
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    few = json.dumps({"id": "d", "text": sentence(1, 400)})
+    (tmp_path / "corpus.jsonl").write_text(few + "\n", encoding="utf-8")
+    with private_folder(temporary) as living:
+        done = subprocess.run(call, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+        assert f"publius: removed {str(left)!r}, which a run that was killed left behind" in done.stderr
+        assert list(temporary.iterdir()) == [living]
+
+
+@pytest.mark.parametrize("moment", ["lstat", "open", "rmtree"])
+def test_a_folder_that_goes_while_it_is_looked_at_is_no_fault(tmp_path, monkeypatch, moment):
+    """Runs that share a folder for what is temporary end and clean up at the same time."""
+    left = tmp_path / ".publius-1-0.tmp"
+    left.mkdir(0o700)
+    owner = {"lstat": type(left), "open": os, "rmtree": shutil}[moment]
+    was = getattr(owner, moment)
+
+    def late(path, *others, **named):
+        if os.fspath(path) == str(left) and left.exists():
+            left.rmdir()
+        return was(path, *others, **named)
+
+    monkeypatch.setattr(owner, moment, late)
+    assert remove_leftovers(tmp_path / "out") == []

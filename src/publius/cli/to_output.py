@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Final
 
+from publius.cli.log import say
 from publius.errors import StorageError, UsageError
 
 if TYPE_CHECKING:
@@ -41,10 +42,12 @@ def to_output(make: Callable[[Path], RunSummary], manifest: Path | None) -> RunS
     Everything is drawn and the ledger is debited before the first byte leaves, so that nobody sees a part of a run
     that is refused. `StorageError` where the reader goes away: what was sent is released and stays charged.
     """
-    from publius.files import write_file
+    from publius.files import private_folder, remove_leftovers, shown, write_file
 
-    with tempfile.TemporaryDirectory(prefix="publius-") as private:
-        folder = Path(private) / "release"
+    for left in remove_leftovers(Path(gettempdir(), "new")):
+        say(f"removed {shown(left)}, which a run that was killed left behind")
+    with private_folder(gettempdir()) as private:
+        folder = private / "release"
         summary = make(folder)
         if manifest is not None:
             with write_file(manifest) as file:

@@ -24,6 +24,7 @@ from publius.errors import DocumentError, UsageError
 from publius.evaluation.data import ROLES, LabeledText, Role
 from publius.evaluation.stories import KNOWN_WORDS, UNKNOWN_WORDS, split_story
 from publius.files import shown
+from publius.text.author_names import Spellings
 from publius.text.tokenizer import tokenize
 
 FEWEST_WORDS_TO_HALVE: Final = 80
@@ -61,12 +62,12 @@ def read_rows(
 
     With ``parts`` every text is attacked that can be, see `_crossed`.
     """
-    texts, roles = _labeled(path, columns)
+    texts, roles, merged = _labeled(path, columns)
     present = _present(path, texts, columns) | ({"role"} if roles else set())
     complete, said = _complete(texts, present)
     crossed = parts is not None and "author" in present
     own = _crossed(complete, parts or 2) if crossed else _in_roles(path, complete, present, taught=taught)
-    return replace(own, split=own.split + said)
+    return replace(own, split=own.split + said + merged)
 
 
 def _in_roles(path: Path, texts: list[LabeledText], present: frozenset[str], *, taught: bool) -> OwnRows:
@@ -175,8 +176,8 @@ def _documents(path: Path, columns: Columns, keep: tuple[str, ...], *, number: b
         yield found
 
 
-def _labeled(path: Path, columns: Columns) -> tuple[list[LabeledText], bool]:
-    """Every text with the labels it has, and whether roles are given; where they are not each is "unknown"."""
+def _labeled(path: Path, columns: Columns) -> tuple[list[LabeledText], bool, str]:
+    """Every text with the labels it has, whether roles are given (else each is "unknown"), what was said of names."""
     names = (columns.author or "author", columns.topic or "topic", "role", columns.sensitive or "")
     asked = [columns.author, columns.topic, columns.sensitive]
     keep = tuple(
@@ -185,11 +186,19 @@ def _labeled(path: Path, columns: Columns) -> tuple[list[LabeledText], bool]:
     found = list(_documents(path, columns, keep, number=_unnumbered(path, columns)))
     given = any(document.labels.get("role") for document in found)
     texts = []
+    spellings = Spellings()
     for document in found:
         author, topic, role, sensitive = (document.labels.get(name) or None for name in names)
         part: Role = _role(document, role) if given else "unknown"
+        author = author and spellings.label(author)
         texts.append(LabeledText(document.id, document.text, author, topic, part, sensitive))
-    return texts, given
+    return texts, given, _merged(spellings.merged)
+
+
+def _merged(count: int) -> str:
+    if count == 1:
+        return "; 1 other spelling of an author's name counts as that author"
+    return f"; {count:,} other spellings of authors' names count as these authors" if count else ""
 
 
 def _role(document: Document, role: str | None) -> Role:

@@ -97,15 +97,18 @@ def _removed(folder: Path) -> bool:
     """Whether ``folder`` was one of this user's that no living process holds; then it is gone."""
     import fcntl
 
-    state = folder.lstat()
-    if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
+    try:
+        state = folder.lstat()
+        if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid():
+            return False
+        descriptor = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:  # its maker ended, or another run was quicker
         return False
-    descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(folder)  # under the lock: its maker, if there is one yet, sees that it is gone
     except OSError as error:
-        if error.errno in _HELD:
+        if error.errno in _HELD or not folder.exists():
             return False
         raise
     finally:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Final
+from typing import Final, final
 
 import regex
 
 _APOSTROPHES: Final = "'\u2019\u02bc`"
+_INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]")
 _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
 
 
 def without_invisible(name: str) -> str:
-    """A name without the characters that format it and show nothing (category Cf), such as a zero-width space."""
-    return "".join(character for character in name if unicodedata.category(character) != "Cf")
+    """A text without the characters that format it or show nothing, such as a zero-width space or a filler."""
+    return str(_INVISIBLE.sub("", name))
 
 
 def plain_name(name: str) -> str:
@@ -40,3 +41,30 @@ def counted_name(name: str | None) -> str:
     written = (name or "").casefold()
     found = plain_name(_ADDRESS.sub(" ", written)) or plain_name(written)
     return "" if found in _NOBODY else found
+
+
+@final
+class Spellings:
+    """One label for each author of a corpus: the first spelling of the name, by what `counted_name` compares.
+
+    An author under several spellings would be several, and an adversary who names the right person under another one
+    would be counted as wrong. Names that stand for nobody stay labels of their own.
+    """
+
+    def __init__(self) -> None:
+        """No author is known yet."""
+        self._first: dict[str, str] = {}
+        self._others: set[str] = set()
+
+    def label(self, name: str) -> str:
+        """The first spelling of this author's name."""
+        key = counted_name(name) or without_invisible(name).casefold().strip()
+        first = self._first.setdefault(key, name)
+        if first != name:
+            self._others.add(name)
+        return first
+
+    @property
+    def merged(self) -> int:
+        """How many spellings there were beside the first ones."""
+        return len(self._others)

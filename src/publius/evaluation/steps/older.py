@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, final
 
+import regex
+
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.releases.lengths import count_words
+from publius.text.author_names import Spellings, without_invisible
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -28,6 +32,8 @@ PUBLIC: Final = "public"
 """The folder that holds the public or older texts: its owner's only."""
 
 _TELLING: Final = 8  # words from which on no two people write the same text by chance
+_MARK: Final = regex.compile(r"[\p{M}\p{Cn}]")
+_NO_LETTER: Final = regex.compile(r"[^\p{L}\p{N}]")
 
 Row = dict[str, str]
 
@@ -136,10 +142,13 @@ class PublicCorpus:
                     stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
     def check_apart(self, texts: Iterable[str]) -> None:
-        """`PolicyError` where one of the ``texts`` to be released is among these, but for white space (R29)."""
-        mine = {" ".join(row["text"].split()) for row in (*self.learned, *self.attacked)}
-        words = (text.split() for text in texts)
-        shared = sum(len(found) >= _TELLING and " ".join(found) in mine for found in words)
+        """`PolicyError` where one of the ``texts`` to be released is among these, however it is written (R29).
+
+        Whole texts are compared: that two of them quote a third is usual where people answer each other.
+        """
+        rows = (*self.learned, *self.attacked)
+        mine = {_letters(row["text"]) for row in rows if len(row["text"].split()) >= _TELLING}
+        shared = sum(_letters(text) in mine for text in texts)
         if shared:
             raise PolicyError(
                 f"{shared:,} of the texts to be released are among the public or older ones: what is learned from "
@@ -219,9 +228,12 @@ def _rows(path: Path, found: Inspection, authors: str | None, topics: str | None
         path, number=True, text_field=found.text_field or "text", keep=keep, delimiter=found.delimiter,
         encoding=found.encoding,
     )  # fmt: skip
+    spellings = Spellings()
     for item in corpus:
         if isinstance(item, Document) and item.text.strip() and all(item.labels.get(name) for name in keep):
             named = {kind: item.labels[name] for kind, name in labels.items() if name is not None}
+            if "author" in named:
+                named["author"] = spellings.label(named["author"])
             yield {"id": item.id, "text": item.text, **named}
 
 
@@ -233,8 +245,17 @@ def _different(rows: Iterable[Row]) -> list[Row]:
     found: dict[str, Row] = {}
     for row in rows:
         if count_words(row["text"], vectors):
-            found.setdefault(" ".join(row["text"].split()), row)
+            found.setdefault(_letters(row["text"]), row)
     return list(found.values())
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone: without case, accents, punctuation, white space and what cannot be seen.
+
+    Marks go first: sorting a long run of them, as normalization does, takes a time that grows with its square.
+    """
+    plain = unicodedata.normalize("NFKD", _MARK.sub("", without_invisible(text))).casefold()
+    return str(_NO_LETTER.sub("", unicodedata.normalize("NFKD", plain)))
 
 
 def _halves(rows: list[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
