@@ -148,7 +148,7 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp
     ask(client, "release", **choice)
     run = ended(client)
     assert run["state"] == "done", run["error"]
-    start_answers.Running.model_validate({"run": run})
+    start_answers.Running.model_validate_json(json.dumps({"run": run}))
     result = run["result"]
     assert (result["verdict"], result["folder"], result["manifest"]) == ("FAIL", None, None)
     assert result["measured"]
@@ -159,7 +159,7 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp
     ask(client, "instead", **choice)
     found = ended(client)
     assert found["state"] == "done", found["error"]
-    start_answers.Running.model_validate({"run": found})
+    start_answers.Running.model_validate_json(json.dumps({"run": found}))
     tried = found["result"]["tried"]
     assert sorted(each["strength"] for each in tried) == [1, 2, 3, 5]
     assert all(each["sentence"].startswith("keep the meaning, bound ") for each in tried)
