@@ -246,6 +246,116 @@ def test_what_is_no_record_is_refused(tmp_path, line):
     assert judged(tmp_path, f"recorded:{tmp_path / 'draws.jsonl'}")[2].exception.exit_code == 65
 
 
+def test_what_recorded_outputs_state_is_no_proof(tmp_path):
+    """Few draws under any statement are few draws; a case about statements has nothing to judge there."""
+    for count in (1, 14):
+        lines = [
+            json.dumps(
+                {"input": word, "outputs": [word] * count, "probabilities": [["north", 0.5], ["east", 0.5]]}
+            )
+            for word in ("north", "east")
+        ]
+        (tmp_path / "draws.jsonl").write_text("\n".join(lines))
+        badge = tmp_path / "badge.svg"
+        code, found, result = judged(tmp_path, f"recorded:{tmp_path / 'draws.jsonl'}", "--badge", str(badge))
+        if count == 1:
+            assert (result.exception.exit_code, "at least 4" in str(result.exception)) == (65, True)
+            continue
+        assert (code, found["verdict"], found["confidence"], found["draws"] <= 28) == (
+            0,
+            "not-refuted",
+            0.999,
+            True,
+        )
+        assert "exact" not in badge.read_text()
+    place = audited(tmp_path, "states_another_law")[1]["case"]
+    target = recorded(tmp_path, "sound", 2000)
+    assert ran(["audit", "--replay", place, "--target", target])[2].exception.exit_code == 65
+
+
+# Somebody else's cases ------------------------------------------------------------------------------------
+
+
+def case_of(folder, target, *inputs, **more):
+    """A case as anybody can write it."""
+    values = {
+        "kind": "ratio", "target": target, "unit": "word", "inputs": [[each] for each in inputs], "look": ["output"],
+        "event": ["0"], "claimed": 0.1, "delta": 0.0, "lower_bound": 1.0, "confidence": 0.999, "draws": 1, "seed": 1,
+        **more,
+    }  # fmt: skip
+    path = folder / "somebody.json"
+    path.write_text(json.dumps(values))
+    return str(path)
+
+
+@pytest.mark.parametrize("seal", [{}, {"seal": ""}, {"seal": "0" * 64}])
+def test_a_case_of_somebody_else_runs_nothing(tmp_path, monkeypatch, seal):
+    """Neither the standard library nor what lies in the working folder, named through `PYTHONPATH` or not."""
+    here, made = tmp_path / "here", tmp_path / "made"
+    here.mkdir()
+    (here / "lies_here.py").write_text("import os\nfrom os import system\ndef run(word): os.system(word)\n")
+    (tmp_path / "own_court_toy.py").write_text("from os import system\n")
+    installed = tmp_path / "libraries"
+    (installed / "some-1.dist-info").mkdir(parents=True)
+    (installed / "some_library.py").write_text(f"open({str(made)!r}, 'w')\ndef run(word): open(word, 'w')\n")
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("PYTHONPATH", f"{here}:{tmp_path}:{installed}:")
+    targets = (
+        "python:os:system", "python:builtins:exec", "python:lies_here:run", "python:publius.files:shown",
+        "python:own_court_toy:system", "python:some_library:run", "python::x", "recorded:lies_here.py",
+    )  # fmt: skip
+    for target in targets:
+        place = case_of(
+            tmp_path,
+            target,
+            "true",
+            f"open({str(made)!r}, 'w')",
+            f"touch {made}",
+            **{"kind": "carry", **seal},
+        )
+        raised = ran(["audit", "--replay", place])[2].exception
+        assert (raised.exit_code, "--target" in str(raised), made.exists()) == (2, True, False), target
+    assert ran(["audit", "--replay", place, "--target", "python:lies_here:run", "--json"])[0] == 0
+    assert made.exists()
+
+
+def test_a_case_is_sealed_by_the_installation_that_stored_it(tmp_path, monkeypatch, home):
+    """The way of an honest case, and that a changed one, or that of another installation, is anybody's."""
+    (tmp_path / "court_toy_mine.py").write_text("def same(word):\n    return word\n")
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.chdir(tmp_path)
+    code, found, _ = judged(tmp_path, "python:court_toy_mine:same", "--draws", "1000")
+    assert code == 1
+    assert (home / "cases.key").stat().st_mode & 0o777 == 0o600
+    place, key = Path(found["case"]), (home / "cases.key").read_bytes()
+    assert ran(["audit", "--replay", str(place), "--json"])[0] == 1
+    told = place.read_text()
+    place.write_text(told.replace("court_toy_mine:same", "court_toy_mine:other"))
+    assert ran(["audit", "--replay", str(place)])[2].exception.exit_code == 2
+    place.write_text(told)
+    for other in (bytes(32), b""):
+        (home / "cases.key").write_bytes(other)
+        assert ran(["audit", "--replay", str(place)])[2].exception.exit_code == 2
+        assert (
+            ran(["audit", "--replay", str(place), "--target", "python:court_toy_mine:same", "--json"])[0] == 1
+        )
+    (home / "cases.key").write_bytes(key)
+    assert ran(["audit", "--replay", str(place), "--json"])[0] == 1
+
+
+def test_a_case_that_cannot_be_sealed_is_stored(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "file" / "home"))
+    found = audited(tmp_path, "scale_off_by_three")[1]
+    assert json.loads(Path(found["case"]).read_text())["seal"] == ""
+
+
+def test_a_foreign_case_runs_own_code_on_the_path(tmp_path):
+    """The toys lie in a folder of `PYTHONPATH` that the user set."""
+    place = case_of(tmp_path, "python:audit.target_toys:sound", "north", "east", event=["north"], draws=50)
+    assert ran(["audit", "--replay", place, "--json"])[0] == 0
+
+
 # Collections, and what is written -------------------------------------------------------------------------
 
 

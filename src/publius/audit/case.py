@@ -6,18 +6,20 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
 
 import numpy as np
 
+from publius.audit import seal
 from publius.audit.claim import AUTHOR, SIZES, Input
 from publius.audit.looks import Look, Output, holds, seen
 from publius.audit.target import COMMAND, Row, Target, target_named
 from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
 from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited
+from publius.files.user_code import own_object
 from publius.noise.randomness import Generator, seeded_rng
 
 ALPHA: Final = 1e-3
@@ -52,6 +54,7 @@ class Case:
         draws: of each input.
         seed: of the draws' seeds, for a target that takes one.
         why: these inputs were tried.
+        seal: of the installation whose audit stored it; empty before.
 
     """
 
@@ -68,6 +71,7 @@ class Case:
     draws: int
     seed: int
     why: str = ""
+    seal: str = field(default="", compare=False)
 
     @classmethod
     def read(cls, path: Path) -> Case:
@@ -82,7 +86,7 @@ class Case:
             case = cls(**{**values, "inputs": inputs, "event": event, "look": look})
             if (
                 case.kind not in _REPLAYS or unit not in SIZES or len(inputs) != 2 + (case.kind == "carry")
-                or not all(isinstance(each, str) for each in (case.target, case.why))
+                or not all(isinstance(each, str) for each in (case.target, case.why, case.seal))
                 or case.draws < 1 or not 0 <= case.delta < 1
             ):  # fmt: skip
                 raise ValueError
@@ -91,11 +95,20 @@ class Case:
         return case
 
     def write(self, path: Path) -> None:
-        """Store it where `read` finds it."""
+        """Store it where `read` finds it, sealed: this installation replays it as it stands."""
         from publius.files.writing import write_file
 
+        values = {**self._content(), "seal": seal.sealed(self._content())}
         with write_file(path) as file:
-            file.write(json.dumps(asdict(self), ensure_ascii=False, indent=1).encode())
+            file.write(json.dumps(values, ensure_ascii=False, indent=1).encode())
+
+    @property
+    def own(self) -> bool:
+        """Whether an audit of this installation has stored it, and nobody has changed it since."""
+        return bool(self.seal) and seal.holds(self.seal, self._content())
+
+    def _content(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if name != "seal"}
 
 
 def _part(part: Any, unit: str) -> str | tuple[str, str]:
@@ -135,11 +148,17 @@ class Finding:
 def replay(case: Case, name: str | None = None) -> Finding:
     """Try one case again, with the target of that ``name``: "refuted" if it shows the fault again.
 
-    Without a ``name`` it is the one that the case names; `UsageError` where that is a command: a case that somebody
-    else has stored must not start programs.
+    Without a ``name`` it is the one that the case names, for a case that an audit of this installation has stored or
+    that names code of the user's own, in a folder of ``PYTHONPATH``. `UsageError` for any other, and for a command: a
+    case that somebody else has stored must run nothing of its choice.
     """
     if name is None and case.target.startswith(COMMAND):
         raise UsageError('this case runs a command; to allow it, name it yourself: --target "command: ..."')
+    if name is None and not case.own and own_object(case.target) is None:
+        raise UsageError(
+            "no audit of this installation has stored this case as it is, and a case runs what it names. If you trust "
+            "that with the inputs of the case, name it yourself: --target python:MODULE:CALLABLE or recorded:FILE"
+        )
     with target_named(name or case.target, case.unit) as target:
         refuted, lower, draws = _REPLAYS[case.kind](case, target)
     verdict = "refuted" if refuted else "not-refuted"
@@ -245,7 +264,10 @@ def _unknown(case: Case, target: Target) -> _Again:
 
 def _stated(case: Case, target: Target) -> _Again:
     outputs = _taken(target, case.inputs[0], case, seeded_rng(case.seed))
-    return log_p_stated(target.stated(case.inputs[0]) or {}, outputs) < math.log(OTHER), 0.0, len(outputs)
+    row = target.stated(case.inputs[0])
+    if row is None:
+        raise DataError("the target states no probabilities for an input of the case")
+    return log_p_stated(row, outputs) < math.log(OTHER), 0.0, len(outputs)
 
 
 _REPLAYS: Final[dict[str, Callable[[Case, Target], _Again]]] = {

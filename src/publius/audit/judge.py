@@ -212,6 +212,10 @@ class _Trial:
         tried = [(x, y, pair) for pair in self._pairs() for x, y in ((pair.x, pair.y), (pair.y, pair.x))]
         if not tried:
             raise DataError(_SAYS_NOTHING)
+        if self.target.half is not None and self.target.half < 2:
+            raise DataError(
+                "some outputs choose what others judge: record at least 4 of each input, better thousands"
+            )
         drawn: dict[Input, Counter[Output]] = {}
         found: list[tuple[float, Input, Input, Look, tuple[Output, ...], Pair]] = []
         for kept in (_KEPT, _JUDGED):

@@ -315,7 +315,7 @@ class _Command(Target):
 class _Recorded(Target):
     """Lines of JSON with an ``input`` and its ``outputs``, a list or numbers of each; each output is used once.
 
-    A line may state ``probabilities``, too: ``[[output, p], ...]``.
+    What else a line says, ``probabilities`` too, is not looked at: there is no mechanism that shows it to be true.
     """
 
     starts = False
@@ -323,7 +323,6 @@ class _Recorded(Target):
     def __init__(self, name: str, unit: str) -> None:
         super().__init__(name, unit)
         self._outputs: dict[Input, list[Output]] = {}
-        self._rows: dict[Input, Row] = {}
         try:
             lines = (
                 read_bytes_limited(Path(name.removeprefix(RECORDED).strip()), _LIMIT).decode().splitlines()
@@ -346,8 +345,6 @@ class _Recorded(Target):
         else:
             found = [REFUSED if each is None else plain(each, self.unit) for each in outputs]
         self._outputs.setdefault(given, []).extend(found)
-        if "probabilities" in line:
-            self._rows[given] = _row(line["probabilities"], self.unit)
 
     def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
         left = self._outputs.get(given, [])
@@ -359,7 +356,7 @@ class _Recorded(Target):
         return self._outputs.get(given, [])[-count:] or None
 
     def stated(self, given: Input) -> Row | None:
-        return self._rows.get(given)
+        return None
 
 
 _KINDS: Final[dict[str, type[_Callable] | type[_Command] | type[_Recorded]]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
 
@@ -70,6 +70,11 @@ class Field:
             places = {compared(value): place for place, value in enumerate(self.values)}
             self.__dict__["_found"] = places
         return places
+
+
+def stratum_name(labels: Sequence[str]) -> str:
+    """The name of a stratum in tables: its values, or "all" where nothing is counted by."""
+    return " / ".join(labels) or "all"
 
 
 @final

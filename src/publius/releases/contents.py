@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby, product, repeat, zip_longest
 from pathlib import Path
 from typing import Any, Final, final
 
+from publius.collections.strata import stratum_name
 from publius.documents.row_readers import import_parquet
 from publius.errors import DataError, PolicyError, PubliusError
 from publius.files import os_errors, read_lines, shown
 from publius.releases.digests import file_digests
 from publius.releases.plan import BAG, DECLARED_VALUE
 from publius.releases.read_me import READ_ME
-from publius.releases.writers import LABEL, PROTOTYPE
+from publius.releases.writers import LABEL, PROTOTYPE, spreadsheet_safe
 
 MANIFEST: Final = "manifest.json"
 FILES: Final = "files"
@@ -70,7 +72,7 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
 
 
 def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
-    """The same of a summary, which names all of its files."""
+    """The same of a summary, which names all of its files; its tables have the cells of the strata that it states."""
     digests = file_digests(folder)
     found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *RECEIVERS)}
     if foreign := sorted(found.keys() - OF_SUMMARIES):
@@ -81,7 +83,43 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
         raise DataError(
             f"{MANIFEST} in {shown(folder)} was written for other files than lie there: {_NOT_ONE}"
         )
+    try:
+        with os_errors("read", folder):
+            fits = _has_its_cells(folder, manifest)
+    except (LookupError, TypeError, ValueError, AttributeError, csv.Error):
+        raise DataError(f"{shown(folder)} is damaged, or of another version: make the summary anew") from None
+    if not fits:
+        raise DataError(
+            f"the tables in {shown(folder)} have other strata or cells than {MANIFEST} states: manifest and tables are "
+            "not of one summary. Make it anew"
+        )
     return digests
+
+
+def _has_its_cells(folder: Path, manifest: Mapping[str, Any]) -> bool:
+    """Whether every stratum is counted in every theme, and as many themes and subjects are listed as were counted.
+
+    Beside the listed there are documents of no theme and of none of its words, and documents without a subject.
+    """
+    tables, labels = manifest["tables"], [*manifest["strata"].values()]
+    strata = math.prod(map(len, labels))
+    if SUBJECTS in manifest[FILES] and tables["subjects"]["cells"] != _rows_of(folder / SUBJECTS) + 1:
+        return False
+    if THEMES in manifest[FILES] and tables["themes"]["cells"] != strata * (_rows_of(folder / THEMES) + 2):
+        return False
+    if COUNTS not in manifest[FILES]:
+        return not {"themes", "totals"} & {*tables}
+    cells = tables["themes" if "themes" in tables else "totals"]["cells"]
+    names = (spreadsheet_safe(stratum_name(each)) for each in product(*labels))
+    wanted = chain.from_iterable(repeat(name, cells // strata) for name in names)
+    with (folder / COUNTS).open(encoding="utf-8", newline="") as file:
+        found = (row["stratum"] for row in csv.DictReader(file))
+        return cells % strata == 0 and all(one == other for one, other in zip_longest(wanted, found))
+
+
+def _rows_of(path: Path) -> int:
+    with path.open(encoding="utf-8", newline="") as file:
+        return max(0, sum(1 for _ in csv.reader(file)) - 1)
 
 
 @final

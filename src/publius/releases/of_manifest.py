@@ -76,7 +76,7 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
     )
     try:
         wrong = sorted(_wrong_of_summary(manifest) if manifest["kind"] == SUMMARY else _wrong(manifest))
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, UsageError):
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, UsageError):
         raise DataError(f"the manifest is damaged, or of another version: {_ANEW}") from None
     if wrong:
         raise DataError(

@@ -18,7 +18,8 @@ from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.summaries import pictures, report
-from publius.releases.summaries.folder import manifest_of
+from publius.releases.summaries.earlier import open_earlier
+from publius.releases.summaries.folder import finish, manifest_of
 from publius.releases.summaries.run import summarize
 from publius.releases.summaries.said import BAG_WORDS, SOURCE, Said
 from publius.releases.summaries.summary import Summary, Told, exact_number
@@ -264,8 +265,11 @@ def test_an_earlier_summary_is_compared_with(reference, file, rows, tmp_path):
     parcels = [row for row in rows if row["product"] == "parcel"]
     path = tmp_path / "later.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in parcels), encoding="utf-8")
+    first = first.rename(tmp_path / "Ada Quill left us")
     finished = summarize(summary.corpus(path), summary, second, compare=first)
-    assert finished.manifest["compared_with"] == "first"
+    assert finished.manifest["compared_with"] == "an earlier summary (epsilon 8)"
+    assert "an earlier summary (epsilon 8)" in (second / "report.html").read_text(encoding="utf-8")
+    assert not [each for each in second.iterdir() if "Quill" in each.read_text(encoding="utf-8")]
     assert finished.said.themes.new
     assert finished.said.themes.gone
     (first / "counts.csv").write_text("changed")
@@ -273,7 +277,67 @@ def test_an_earlier_summary_is_compared_with(reference, file, rows, tmp_path):
         summarize(summary.corpus(path), summary, tmp_path / "third", compare=first)
 
 
+def rewritten(folder, change, **tables):
+    """A summary with another manifest, and tables, that its digests are right for."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["files"]
+    change(manifest)
+    for name, edit in tables.items():
+        path = folder / f"{name}.csv"
+        path.write_text(edit(path.read_text()))
+    (folder / "manifest.json").unlink()
+    finish(folder, manifest)
+
+
+def _tiny(manifest):
+    """A part of epsilon so small that the scale of its noise is no float, and all else as it follows."""
+    tables, epsilon = manifest["tables"], Fraction(manifest["epsilon_exactly"])
+    tables["themes"].update(epsilon="2e-1000", scale="1e1000")
+    manifest["shares"] = {name: float(Fraction(each["epsilon"]) / epsilon) for name, each in tables.items()}
+    manifest["shares"]["themes"] = 0.0
+
+
+def _long(table):
+    head, row, *rows = table.splitlines()
+    names = head.split(",")
+    values = row.split(",")
+    values[names.index("noisy")] = str(2**70)
+    return "\n".join([head, ",".join(values), *rows]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("change", "tables"),
+    [(lambda manifest: manifest.update(epsilon_exactly="1e1000"), {}), (_tiny, {}),
+     (lambda manifest: [table.update(scale="1e1000") for table in manifest["tables"].values()], {}),
+     (lambda manifest: manifest.update(strata=["card"]), {}), (lambda manifest: None, {"themes": _long})],
+)  # fmt: skip
+def test_a_damaged_earlier_summary_is_refused(reference, file, tmp_path, change, tables):
+    summary, first = Summary(reference, 8, by=BY), tmp_path / "first"
+    summarize(summary.corpus(file), summary, first)
+    rewritten(first, change, **tables)
+    with pytest.raises(DataError, match=r"damaged|contradicts itself"):
+        open_earlier(first, summary)
+
+
 # Signed for
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda manifest: manifest.update(strata={"x": ["a", "b"]}), lambda manifest: manifest.update(strata={}),
+     lambda manifest: manifest.update(strata={"product": ["card", "parcel", "other"]})],
+)  # fmt: skip
+def test_strata_that_the_tables_contradict_are_not_signed_for(reference, file, publius, tmp_path, change):
+    """Without totals: 24 cells can be those of 1, 2 or 3 strata, the rows say of which."""
+    summary, folder = Summary(reference, 4, by=BY, shares="themes=0.5,subjects=0.5"), tmp_path / "summary"
+    summarize(summary.corpus(file), summary, folder)
+    page = tmp_path / "page.html"
+    assert publius("signoff", folder, "--output", page)[0] == 0
+    page.unlink()
+    rewritten(folder, change)
+    code, _, told = publius("signoff", folder, "--output", page)
+    assert (code, page.exists()) == (65, False)
+    assert "not of one summary" in told
 
 
 def test_a_summary_is_signed_for_and_verified(released, publius, tmp_path):

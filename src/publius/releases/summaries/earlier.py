@@ -49,14 +49,14 @@ def open_earlier(folder: Path, summary: Summary) -> Earlier:
         if _same(manifest, summary, "subjects", "subjects_sha256", summary.spaces.subjects_sha256):
             cells = summary.spaces.subjects.size
             subjects = _sample(folder / SUBJECTS, "subject", _noise(manifest, "subjects"), cells, manifest)
-    except (KeyError, ValueError, TypeError, ZeroDivisionError):
+    except (LookupError, ValueError, TypeError, ArithmeticError):
         raise DataError(f"{shown(folder)} is damaged, or of another version") from None
     if themes is None and subjects is None:
         raise UsageError(
             f"{shown(folder)} counts in other themes and other subjects than this summary will: take the same "
             "reference and word vectors, or leave out --compare"
         )
-    return Earlier(themes, subjects, folder.resolve().name)
+    return Earlier(themes, subjects, f"an earlier summary (epsilon {manifest['epsilon']:g})")
 
 
 def _same(manifest: Mapping[str, Any], summary: Summary, what: Any, key: str, own: str) -> bool:
@@ -90,6 +90,6 @@ def _sample(
         if isinstance(noise, DiscreteLaplace)
         else LaplaceSum(noise.noise, noise.terms * cells)
     )
-    width, total = summed.half_width(_LEVEL), int(counts.sum())
+    width, total = summed.half_width(_LEVEL), sum(counts.tolist())
     documents = max(1, total - width), max(1, total + width)
     return Sample(counts, documents, noise, int(manifest["documents_per_author"]))

@@ -65,7 +65,7 @@ def _compared(said: Said) -> str | None:
     if not ranked:
         return None
     if said.earlier is not None:
-        return f"an earlier summary, {said.earlier.name}"
+        return said.earlier.name
     return f"the public texts of the reference {said.told.by.spaces.reference.name}{_independent(said)}"
 
 

@@ -15,10 +15,11 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray, Rows
 from publius.collections.counting import label
 from publius.collections.novelty import Novelty, Sample, novelty
+from publius.collections.strata import stratum_name
 from publius.collections.tables import NoisyTable, estimated_totals, reconciled
 from publius.noise.discrete_laplace import LaplaceSum
 from publius.noise.randomness import Generator
-from publius.releases.summaries.summary import Told, stratum_name
+from publius.releases.summaries.summary import Told
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.public_themes import counted
 
@@ -102,7 +103,10 @@ class Passages:
 @final
 @dataclass(frozen=True, eq=False)
 class Earlier:
-    """An earlier summary to compare with: raw noisy counts of the same themes or subjects."""
+    """An earlier summary to compare with: raw noisy counts of the same themes or subjects.
+
+    ``name`` is published: what the curator calls its folder is no part of it.
+    """
 
     themes: Sample | None
     subjects: Sample | None

@@ -320,11 +320,6 @@ def _shares(shares: Shares | Mapping[str, float | str | Fraction] | str) -> Shar
     return Shares({cast("Statistic", name): exact_number(share, "a share") for name, share in shares.items()})
 
 
-def stratum_name(labels: Sequence[str]) -> str:
-    """The name of a stratum in tables: its values, or "all" where nothing is counted by."""
-    return " / ".join(labels) or "all"
-
-
 def exact_number(value: float | str | Fraction, what: str) -> Fraction:
     """A positive number as it is written: 0.1, "0.1" and "1/10" are one tenth; `UsageError` for anything else."""
     try:
