@@ -109,7 +109,8 @@ def _attacked(found: Mapping[str, Any]) -> str:
     )
     return (
         f"Programs tried to name the author of {measured['texts']:,} public texts, protected in the same way: the best "
-        f"was right for {_percent(strongest['released']['value'])}{anyway}.{clear}"
+        f"was right for {_percent(strongest['released']['value'])}{anyway}.{clear} These are means over all texts; "
+        "single authors may be named more often."
     )
 
 
@@ -147,6 +148,11 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
         kept = found.get("preserve")
         yield f"The {kept or 'content'} that is kept is not hidden: it is what is released."
     yield "People who are mentioned in texts are not the unit of the promise; they are protected as parts of a text."
+    if found["probability_kept"] is not None:
+        yield (
+            "A single row proves nothing: its label may have been printed by chance, and its words are public words "
+            "that nobody here need have written."
+        )
     if found["unit"] == "document" and found["bound"] is not None:
         yield (
             f"The promise is per document: for an author of five documents the bounds add up to "
@@ -170,8 +176,8 @@ def unit(found: Mapping[str, Any]) -> str:
         return f"{said}. No statement is made for an author with all documents together, beyond that bounds add up"
     if crowd["epsilon"] > USELESS:
         return (
-            f"{said}. For an author with as many as {crowd['documents_per_author']:,} documents nothing useful follows "
-            "from leaving out ids and order"
+            f"{said}. An author with as many as {crowd['documents_per_author']:,} of them has hardly any protection as "
+            "a whole: their bounds add up, and leaving out ids and order does not change that"
         )
     return (
         f"{said}. Rows without ids and order also promise each author with at most "
@@ -185,7 +191,8 @@ def strength(found: Mapping[str, Any]) -> str:
     if found["bound"] is not None:
         return (
             f"{found['strength']}: any two documents within {rounded_up(found['bound'], 6)} nats (a factor of "
-            f"{factor_text(found['bound'])})"
+            f"{factor_text(found['bound'])}). Who thinks only ten texts possible, and holds them, may be right with a "
+            f"probability of up to {rounded_up(posterior_at_most(found['bound'], 10), 4)}"
         )
     epsilon = found["epsilon"]
     return f"epsilon {rounded_up(epsilon, 6)}" if epsilon is not None else "nothing is stated"
