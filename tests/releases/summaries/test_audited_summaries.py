@@ -1,13 +1,13 @@
-"""A summary through ``publius audit --target``, as recorded outputs of collections with their law."""
+"""A summary through the judge of ``publius audit --target``, as what draws from collections and states their law."""
 
 import itertools
 import json
 
 import pytest
 
-from publius.audit.claim import Claim
+from publius.audit.claim import Claim, input_from
 from publius.audit.judge import judge
-from publius.audit.target import target_named
+from publius.audit.target import Target
 from publius.collections.contributions import Contributions
 from publius.errors import DataError
 from publius.noise.randomness import RunKey
@@ -17,54 +17,58 @@ TIGHT = 0.9
 LOWEST, HIGHEST = -5, 8
 
 
-def verdict(folder, name, claim, draws):
+def verdict(folder, target, claim, draws):
     path = folder / "claim.toml"
     path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in claim.items()))
-    read = Claim.read(path)
-    with target_named(name, read.unit) as target:
-        return judge(target, read, draws, seed=3)
+    return judge(target, Claim.read(path), draws, seed=3)
 
 
-def recorded(reference, path, epsilon, draws):
+class Totals(Target):
     """Noisy counts of two strata, cut to a range, of collections that are neighbors; beside them their exact law."""
-    summary = Summary(reference, epsilon, by=["product=card,loan"], shares="totals=1")
-    law, lines = summary.noise("totals"), []
-    collections = [["card", "loan"], ["loan", "loan"], ["card", "card"], ["other", "loan"]]
-    for products in collections:
-        rows = [{"author": f"a{n}", "text": each} for n, each in enumerate(products)]
+
+    starts = False
+
+    def __init__(self, reference, epsilon):
+        super().__init__("the totals of a summary", "author")
+        self.summary = Summary(reference, epsilon, by=["product=card,loan"], shares="totals=1")
+        collections = [["card", "loan"], ["loan", "loan"], ["card", "card"], ["other", "loan"]]
+        self.products = {
+            input_from(
+                [{"author": f"a{n}", "text": each} for n, each in enumerate(products)], "author"
+            ): products
+            for products in collections
+        }
+        self.inputs = [*self.products]
+
+    def draws(self, given, count, rng):
+        rows = [{"author": author, "text": text, "product": text} for author, text in given]
         contributions = Contributions(RunKey.fresh(), 1)
-        summary.count(summary.rows([{**row, "product": row["text"]} for row in rows]), contributions)
-        cells = contributions.cells
-        outputs = [
-            [
-                str(min(max(int(value), LOWEST), HIGHEST))
-                for value in summary.draw(cells).totals.values.ravel()
-            ]
-            for _ in range(draws)
-        ]
-        counts = [products.count(each) for each in ("card", "loan", "other")]
+        self.summary.count(self.summary.rows(rows), contributions)
+        drawn = (self.summary.draw(contributions.cells).totals.values.ravel() for _ in range(count))
+        return [tuple(str(min(max(int(value), LOWEST), HIGHEST)) for value in values) for values in drawn]
+
+    def stated(self, given):
+        law = self.summary.noise("totals")
+        counts = [self.products[given].count(each) for each in ("card", "loan", "other")]
         marginal = [
             {str(value): law.probability(value - count) for value in range(LOWEST + 1, HIGHEST)}
             | {str(LOWEST): law.above(count - LOWEST - 1), str(HIGHEST): law.above(HIGHEST - count - 1)}
             for count in counts
         ]
-        stated = [
-            [[x, y, z], marginal[0][x] * marginal[1][y] * marginal[2][z]]
+        return {
+            (x, y, z): marginal[0][x] * marginal[1][y] * marginal[2][z]
             for x, y, z in itertools.product(*marginal)
-        ]
-        lines.append(json.dumps({"input": rows, "outputs": outputs, "probabilities": stated}))
-    path.write_text("\n".join(lines) + "\n")
-    return f"recorded:{path}"
+        }
 
 
 def test_a_summary_is_exact_and_tight(reference, tmp_path):
     """Authors who are replaced: the counts of its summary agree with their law, whose ratio reaches epsilon."""
-    name = recorded(reference, tmp_path / "draws.jsonl", 2, 600)
+    target = Totals(reference, 2)
     claim = {"unit": "author", "vocabulary": ["card", "loan"], "size": 2}
-    found = verdict(tmp_path, name, {**claim, "epsilon": 2.0}, 100_000)
+    found = verdict(tmp_path, target, {**claim, "epsilon": 2.0}, 4800)
     assert found.verdict == "exact"
     assert TIGHT <= found.lower_bound / found.claimed <= 1 + 1e-9
-    assert verdict(tmp_path, name, {**claim, "epsilon": 1.8}, 100_000).verdict == "refuted"
+    assert verdict(tmp_path, target, {**claim, "epsilon": 1.8}, 4800).verdict == "refuted"
     removed = {**claim, "neighbors": "removed", "epsilon": 1.0}
     with pytest.raises(DataError, match="says nothing"):
-        verdict(tmp_path, name, removed, 1000)
+        verdict(tmp_path, target, removed, 1000)
