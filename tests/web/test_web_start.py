@@ -97,8 +97,9 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     assert ask(client, "release", after_fail=True, **choice).status_code == 200
     made = ended(client)
     assert made["state"] == "done", made["error"]
-    assert [stage["state"] for stage in made["stages"]] == ["done"] * 3
-    assert [stage["command"].split()[1] for stage in made["stages"]] == ["evaluate", "obfuscate", "signoff"]
+    assert [stage["state"] for stage in made["stages"]] == ["done"] * 4
+    did = [stage["command"].split()[1] for stage in made["stages"]]
+    assert did == ["evaluate", "obfuscate", "inspect", "signoff"]
     assert all(stage["done"] == stage["total"] > 0 for stage in made["stages"][:2])
     result = made["result"]
     folder = Path(result["folder"])
@@ -111,7 +112,9 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
         "signoff.html",
         "publius.toml",
         "public",
+        "own-texts.json",
     }
+    assert (folder / "own-texts.json").stat().st_mode & 0o077 == 0
     assert (folder / "public").stat().st_mode & 0o077 == 0
     assert verify(folder / "release", folder / "signoff.html", folder / "evaluation")
     said = client.get("/v1/start").text
@@ -152,7 +155,7 @@ def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp
     result = run["result"]
     assert (result["verdict"], result["folder"], result["manifest"]) == ("FAIL", None, None)
     assert result["measured"]
-    assert [stage["state"] for stage in run["stages"]] == ["done", "waiting", "waiting"]
+    assert [stage["state"] for stage in run["stages"]] == ["done", "waiting", "waiting", "waiting"]
     assert not list(tmp_path.glob("releases/*"))
     assert fault(ask(client, "ticket", what="signoff"))[0] == 400
     assert not ask(client, "corpus", **choice).json()["released"]
@@ -373,7 +376,7 @@ def test_each_text_is_seen_before_and_after(client, ready):
     shown = answer.json()
     assert len(shown["examples"]) == 2
     assert "7 (moderate)" in shown["means"]
-    assert "2 of 40 documents" in shown["warnings"][0]
+    assert "2 of 40 rows have no text" in shown["warnings"][0]
 
 
 def test_where_words_are_kept_pads_and_real_words_are_counted_apart(client, ready):
