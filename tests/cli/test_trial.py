@@ -49,10 +49,11 @@ def walked(files):
         arguments,
         encoding="utf-8",
         env=environment,
-        timeout=3_600,
+        timeout=300,
         dimensions=(50, 400),
     )
     questions = {
+        "What readers need": "rows",
         "Public or older texts": str(files["older"]), "What to keep": "", "Bound between": "", "Go on": "",
         "Rare words to leave out": "none",
         "Another number": "release",
@@ -102,7 +103,7 @@ def test_the_commands_at_the_end_make_the_same(files, walked, tmp_path):
     """The fit apart, whose reference is in the store: the manifests are equal."""
     lines = [line.strip() for line in walked["seen"].splitlines() if line.strip().startswith("publius ")]
     names = [line.split()[1] for line in lines]
-    assert names == ["reference", "evaluate", "obfuscate", "signoff"]
+    assert names == ["reference", "evaluate", "obfuscate", "inspect", "signoff"]
     shutil.copytree(walked["output"] / "public", tmp_path / "public")
     for line in lines[1:]:
         again = [part.replace(str(walked["output"]), str(tmp_path)) for part in shlex.split(line)[1:]]

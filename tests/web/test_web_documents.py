@@ -16,6 +16,7 @@ from publius.releases.document_outcomes import outcomes_of
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
 from publius.vectors.learning import reference as reference_store
+from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.topic_metric import files_sha256
 from publius.web import answers, document_answers, requests
@@ -186,7 +187,8 @@ def test_a_document_without_known_words_is_warned_of_and_not_shown(client):
 def test_only_the_first_words_count(client):
     found = outcomes(client, text="judge court guitar violin violin violin", first=2)
     assert found["words"]["counted"] == 2
-    assert found["outcomes"][0]["label"] == "court"
+    topics = [each["label"] for each in found["outcomes"] if each["label"] != NONE_OF_THESE]
+    assert topics[0] == "court"  # two words alone may also be like no public text
 
 
 @pytest.mark.parametrize(
