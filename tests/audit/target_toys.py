@@ -101,3 +101,31 @@ class _States:
 
 states_too_much = _States(3 * EPSILON, 3 * EPSILON)
 states_another_law = _States(EPSILON, EPSILON / 4)
+
+
+MANY = [f"word{number}" for number in range(200)]
+
+
+class _StatesHalf:
+    """States a flat law for two words and returns the others, of which it states nothing."""
+
+    def __call__(self, word, seed=None):
+        return random.Random(seed).choice(WORDS) if word in WORDS[:2] or word not in WORDS else word
+
+    def probabilities(self, word):
+        if word not in WORDS[:2]:
+            raise KeyError
+        return {each: 1 / len(WORDS) for each in WORDS}
+
+
+class _OneLie:
+    """States a flat law for all words and returns one of them as it is."""
+
+    def __call__(self, word, seed=None):
+        return word if word == MANY[77] else random.Random(seed).choice(MANY)
+
+    def probabilities(self, word):
+        return {each: 1 / len(MANY) for each in MANY}
+
+
+states_half, one_lie = _StatesHalf(), _OneLie()

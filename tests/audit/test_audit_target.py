@@ -130,6 +130,16 @@ def test_a_refusal_is_reported_and_no_fault(tmp_path):
         )
 
 
+def test_what_is_stated_for_some_inputs_or_is_not_what_one_draws_is_not_exact(tmp_path):
+    """One states nothing for most of its words and returns them; one of two hundred words is not drawn as stated."""
+    for name, words, claim in (
+        ("states_half", toys.WORDS, {"epsilon": None, "bound": 1.0, "vectors": None}),
+        ("one_lie", toys.MANY, {"epsilon": None, "bound": 1.0, "vectors": None}),
+    ):
+        code, found, _ = audited(tmp_path, name, vocabulary=words, **claim)
+        assert (code, found["verdict"]) == (1, "refuted"), name
+
+
 def test_a_target_in_the_working_folder(tmp_path, monkeypatch):
     (tmp_path / "court_toy_here.py").write_text("def same(word, seed):\n    return 'ab'[seed % 2]\n")
     monkeypatch.chdir(tmp_path)

@@ -187,11 +187,21 @@ def counted(look: Look, outputs: Iterable[Output]) -> Counter[Output]:
 
 
 def log_p_stated(row: Row, outputs: list[Output]) -> float:
-    """Ln of the p-value of outputs by the probabilities that are stated; one that cannot be refutes at once."""
+    """Ln of the p-value of outputs by the probabilities that are stated; one that cannot be refutes at once.
+
+    Of two tests the one that says more, so twice its p-value: Pearson's over all outputs, and, as that sees little
+    where each output is rare, how often the one that comes too often is drawn.
+    """
+    from scipy.stats import binom
+
     counts = Counter(outputs)
     names = list(dict.fromkeys([*row, *counts]))
     wanted = np.array([row.get(name, 0.0) for name in names]) * len(outputs)
-    return log_p_pearson(np.array([counts[name] for name in names], float), wanted)
+    drawn = np.array([counts[name] for name in names], float)
+    often = binom.logsf(drawn - 1, len(outputs), np.minimum(1.0, wanted / len(outputs))).min() + math.log(
+        len(names)
+    )
+    return min(log_p_pearson(drawn, wanted), float(often)) + math.log(2)
 
 
 def repeats(case: Case, target: Target) -> bool:

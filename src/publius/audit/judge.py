@@ -42,7 +42,7 @@ _KEPT: Final = 6
 _JUDGED: Final = 2
 _MOST_EVENTS: Final = 256
 _FEW: Final = 64
-_CHECKED: Final = 8
+_FEWEST_CHECKED: Final = 32
 _UNKNOWN_DRAWS: Final = 20
 _SHARE_OF_CARRY: Final = 20
 _EACH_PAIR: Final = 8000
@@ -160,7 +160,7 @@ class _Trial:
     # Exactly
 
     def _exactly(self) -> Finding | None:
-        """All pairs of inputs by what the target states; None where it does not, or there are too many."""
+        """All pairs of inputs by what the target states; None where there are too many, or it answers unstated ones."""
         inputs = self.claim.every_input() if self.target.inputs is None else [*self.target.inputs]
         if inputs is None or len(inputs) < 2:
             return None
@@ -168,8 +168,7 @@ class _Trial:
             return None
         rows = {each: self.target.stated(each) for each in inputs}
         known = [each for each, row in rows.items() if row]
-        self.refused.update(set(rows) - {*known})
-        if len(known) < 2:
+        if len(known) < 2 or any(self._draw(each, _UNKNOWN_DRAWS) for each in rows if each not in known):
             return None
         self.rows: dict[Input, Row] = {each: rows[each] or {} for each in known}
         outputs = list(dict.fromkeys(output for row in self.rows.values() for output in row))
@@ -195,13 +194,11 @@ class _Trial:
         return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0)
 
     def _statement(self) -> Case | None:
-        """An input whose draws are not what the target states of it."""
-        known = list(self.rows)
-        for place in (places := self.rng.permutation(len(known))[:_CHECKED].tolist()):
-            given = known[place]
-            outputs = self._draw(given, max(1, self.budget // (2 * len(places))))
+        """An input whose draws are not what the target states of it: every one is tried."""
+        for given, row in self.rows.items():
+            outputs = self._draw(given, max(_FEWEST_CHECKED, self.budget // (2 * len(self.rows))))
             case = self._case("stated", (given, given), len(outputs), "its draws by what it states")
-            if outputs and log_p_stated(self.rows[given], outputs) < math.log(OTHER / len(places)):
+            if outputs and log_p_stated(row, outputs) < math.log(OTHER / len(self.rows)):
                 return case
         return None
 
