@@ -66,7 +66,7 @@ def prepared(tmp_path_factory):
     ]
     facts = {"corpus": "public.jsonl", "corpus_sha256": files_sha256([str(place / "public.jsonl")])}
     fit_reference(learned, name="toys", facts=facts).save(place / "toys")
-    settings = {"preserve": "topic", "reference": str(place / "toys"), "bound": 9.0, "length": 20}
+    settings = {"preserve": "topic", "reference": str(place / "toys"), "bound": 20.0, "length": 20}
     protect_corpus(open_corpus(source), Plan.of(ReleaseSettings(**settings)), place / "release")
     return place
 

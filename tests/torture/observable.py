@@ -14,6 +14,7 @@ from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import protect_corpus
 from publius.releases.engines.local import LocalEngine
+from publius.releases.engines.run_folder import working_path
 from torture import bench
 from torture.children import run_child
 
@@ -48,7 +49,7 @@ def torture_observable(count, seed=1):
                 ended, result = run_child(_job(corpus, folder, way))
                 left += [f"{said}: {result}"] if ended or result[0] or not _whole(folder / "out") else []
                 unpaid += [said] if ledger.document("d0").spent < price else []
-            left += [said] if _others(folder) and not (placed and way[2]) else []
+            left += [said] if _others(folder) and not (placed and (way[2] or _bare(folder))) else []
             shutil.rmtree(folder)
     checks = (
         violations("kills: what others could read before its place", landed, len(readable)),
@@ -84,6 +85,12 @@ def _readable(folder, *, placed):
         if stat.S_IMODE(path.lstat().st_mode) & 0o077:
             found.append(path.name)
     return found
+
+
+def _bare(folder):
+    """Killed between placing the output and giving up its claim: an empty folder, of which nothing can be read."""
+    claim = working_path(folder / "out")
+    return _others(folder) == [claim.name] and not [entry for entry in claim.iterdir() if entry.stat().st_size]
 
 
 def _others(folder):
