@@ -90,7 +90,9 @@ def _readable(folder, *, placed):
 def _bare(folder):
     """Killed between placing the output and giving up its claim: an empty folder, of which nothing can be read."""
     claim = working_path(folder / "out")
-    return _others(folder) == [claim.name] and not [entry for entry in claim.iterdir() if entry.stat().st_size]
+    return _others(folder) == [claim.name] and not [
+        entry for entry in claim.iterdir() if entry.stat().st_size
+    ]
 
 
 def _others(folder):
