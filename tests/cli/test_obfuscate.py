@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
+from held import held
 from publius.vectors.embeddings import Embeddings
 from released import completed as publius
 from toy import WORDS, sentence
@@ -296,27 +296,11 @@ def test_entropy_failure_leaves_nothing(corpus_file, tmp_path, monkeypatch):
     [(signal.SIGTERM, 143), pytest.param(signal.SIGINT, 130, marks=pytest.mark.long),
      pytest.param(signal.SIGHUP, 129, marks=pytest.mark.long)],
 )  # fmt: skip
-def test_a_signal_leaves_nothing_behind(tmp_path, number, code):
-    corpus = tmp_path / "corpus.jsonl"
-    texts = [sentence(i) for i in range(50)]
-    with corpus.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps({"id": i, "text": texts[i % 50]}) + "\n" for i in range(60_000))
-    command = [
-        sys.executable,
-        "-m",
-        "publius",
-        "obfuscate",
-        str(corpus),
-        "--epsilon",
-        "1",
-        "--embeddings",
-        "toy",
-    ]
-    command += ["--output", str(tmp_path / "out"), "--length", "20", "--workers", "1"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as run:
-        while not list(tmp_path.glob(".publius-*")):
-            assert run.poll() is None
-            time.sleep(0.01)
+def test_a_signal_leaves_nothing_behind(corpus_file, tmp_path, number, code):
+    command = ["obfuscate", corpus_file, "--epsilon", 1, "--embeddings", "toy", "--output", tmp_path / "out"]
+    command += ["--length", 20, "--workers", 1]
+    with held(command, "bags.jsonl", stderr=subprocess.PIPE, text=True) as run:
+        assert list(tmp_path.glob(".publius-*"))
         run.send_signal(number)
         said = run.communicate(timeout=600)[1]
     assert run.returncode == code

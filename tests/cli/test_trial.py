@@ -49,7 +49,7 @@ def walked(files):
         arguments,
         encoding="utf-8",
         env=environment,
-        timeout=300,
+        timeout=1_800,
         dimensions=(50, 400),
     )
     questions = {

@@ -47,15 +47,6 @@ def test_the_public_surface_changes_on_purpose_only():
     assert surface() == json.loads(SURFACE.read_text(encoding="utf-8"))
 
 
-def test_import_is_quick():
-    """Below 150 ms once numpy is there: the best of five, since others use this machine too."""
-    code = (
-        "import time, numpy; start = time.perf_counter(); import publius; print(time.perf_counter() - start)"
-    )
-    seconds = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(5)]
-    assert min(seconds) < 0.150
-
-
 def test_import_loads_nothing_heavy():
     code = "import sys, publius; print(*sys.modules)"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())

@@ -36,7 +36,7 @@ def test_an_answer_and_what_was_sent_for_it():
 )  # fmt: skip
 def test_what_is_no_answer_is_a_typed_error_in_time(answer, message, again):
     with chat_server(lambda number, request: answer) as server:
-        limit = 0.4 if answer in (HANG, DRIP, LAST_DRIP) else 60
+        limit = 0.4 if answer in (HANG, DRIP, LAST_DRIP) else 600
         model = ChatModel(server.url, "m", timeout=limit)
         with pytest.raises(ChatError, match=message) as found:
             model.chat(QUESTION)

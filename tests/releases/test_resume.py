@@ -5,13 +5,12 @@ import json
 import shutil
 import signal
 import stat
-import subprocess
-import sys
 import time
 from functools import partial
 
 import pytest
 
+from held import held
 from publius.documents.corpus import open_corpus
 from publius.documents.seen_ids import IdSet
 from publius.errors import BudgetError, DataError, DocumentError, PolicyError, UsageError
@@ -304,16 +303,10 @@ def test_the_command_says_what_it_found(publius, corpus_file, stored, plan, tmp_
 
 
 def test_workers_end_with_the_process_that_started_them(corpus_file, stored, tmp_path):
-    rows = [json.dumps({"id": i, "text": "river castle " * 200}) for i in range(5_000)]
+    rows = [json.dumps({"id": i, "text": "river castle " * 10}) for i in range(5_000)]  # enough for workers
     corpus_file.write_text("\n".join(rows), encoding="utf-8")
-    run = subprocess.Popen(
-        [sys.executable, "-m", "publius", "obfuscate", str(corpus_file), "--epsilon", "1", "--output",
-         str(tmp_path / "out"), "--embeddings", stored, "--workers", "2", "--resume"],
-    )  # fmt: skip
-    bags = working_path(tmp_path / "out") / "bags.jsonl"
-    while not bags.exists() or not bags.stat().st_size:
-        assert run.poll() is None
-        time.sleep(0.01)
+    command = ["obfuscate", corpus_file, "--epsilon", 1, "--output", tmp_path / "out", "--embeddings", stored]
+    run = held([*command, "--length", 20, "--workers", 2, "--resume"], "bags.jsonl")
     started = children(run.pid)
     run.send_signal(signal.SIGKILL)
     run.wait()

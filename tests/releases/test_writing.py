@@ -460,7 +460,7 @@ def test_one_run_at_a_time(write, release, tmp_path):
                 run.write_texts(
                     release,
                     tmp_path / "texts.jsonl",
-                    WritingSettings(writer=llm(server), timeout=60, attempts=1),
+                    WritingSettings(writer=llm(server), timeout=600, attempts=1),
                 )
             except Exception as error:
                 errors.append(error)

