@@ -300,11 +300,12 @@ def case_of(folder, target, *inputs, **more):
 
 @pytest.mark.parametrize("seal", [{}, {"seal": ""}, {"seal": "0" * 64}])
 def test_a_case_of_somebody_else_runs_nothing(tmp_path, monkeypatch, seal):
-    """Neither the standard library nor what lies in the working folder, named through `PYTHONPATH` or not."""
+    """Neither the standard library nor what lies in the working folder or on `PYTHONPATH`, the user's own too."""
     here, made = tmp_path / "here", tmp_path / "made"
     here.mkdir()
     (here / "lies_here.py").write_text("import os\nfrom os import system\ndef run(word): os.system(word)\n")
     (tmp_path / "own_court_toy.py").write_text("from os import system\n")
+    (tmp_path / "own_court_shell.py").write_text("import os\ndef run(word): os.system(word)\n")
     installed = tmp_path / "libraries"
     (installed / "some-1.dist-info").mkdir(parents=True)
     (installed / "some_library.py").write_text(f"open({str(made)!r}, 'w')\ndef run(word): open(word, 'w')\n")
@@ -312,7 +313,8 @@ def test_a_case_of_somebody_else_runs_nothing(tmp_path, monkeypatch, seal):
     monkeypatch.setenv("PYTHONPATH", f"{here}:{tmp_path}:{installed}:")
     targets = (
         "python:os:system", "python:builtins:exec", "python:lies_here:run", "python:publius.files:shown",
-        "python:own_court_toy:system", "python:some_library:run", "python::x", "recorded:lies_here.py",
+        "python:own_court_toy:system", "python:own_court_shell:run", "python:here.lies_here:run",
+        "python:some_library:run", "python::x", "recorded:lies_here.py",
     )  # fmt: skip
     for target in targets:
         place = case_of(
@@ -358,12 +360,6 @@ def test_a_case_that_cannot_be_sealed_is_stored(tmp_path, monkeypatch):
     monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "file" / "home"))
     found = audited(tmp_path, "scale_off_by_three")[1]
     assert json.loads(Path(found["case"]).read_text())["seal"] == ""
-
-
-def test_a_foreign_case_runs_own_code_on_the_path(tmp_path):
-    """The toys lie in a folder of `PYTHONPATH` that the user set."""
-    place = case_of(tmp_path, "python:audit.target_toys:sound", "north", "east", event=["north"], draws=50)
-    assert ran(["audit", "--replay", place, "--json"])[0] == 0
 
 
 # Collections, and what is written -------------------------------------------------------------------------

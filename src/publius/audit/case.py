@@ -19,7 +19,6 @@ from publius.audit.target import COMMAND, Row, Target, target_named
 from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
 from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited
-from publius.files.user_code import own_object
 from publius.noise.randomness import Generator, seeded_rng
 
 ALPHA: Final = 1e-3
@@ -148,13 +147,13 @@ class Finding:
 def replay(case: Case, name: str | None = None) -> Finding:
     """Try one case again, with the target of that ``name``: "refuted" if it shows the fault again.
 
-    Without a ``name`` it is the one that the case names, for a case that an audit of this installation has stored or
-    that names code of the user's own, in a folder of ``PYTHONPATH``. `UsageError` for any other, and for a command: a
-    case that somebody else has stored must run nothing of its choice.
+    Without a ``name`` it is the one that the case names, for a case that an audit of this installation has stored.
+    `UsageError` for any other, and for a command: a case that somebody else has stored must run nothing of its choice,
+    the user's own functions with inputs of its choice neither.
     """
     if name is None and case.target.startswith(COMMAND):
         raise UsageError('this case runs a command; to allow it, name it yourself: --target "command: ..."')
-    if name is None and not case.own and own_object(case.target) is None:
+    if name is None and not case.own:
         raise UsageError(
             "no audit of this installation has stored this case as it is, and a case runs what it names. If you trust "
             "that with the inputs of the case, name it yourself: --target python:MODULE:CALLABLE or recorded:FILE"
