@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from publius.collections.authors import author_key
 from publius.errors import BudgetError, DataError, EntropyError, PolicyError, StorageError, UsageError
 from publius.privacy.guarantee import Guarantee, Unit
 from publius.privacy.ledger import Charge, Ledger, exact_amount, price
@@ -93,6 +94,18 @@ def test_an_author_is_charged_for_all_documents(path):
     with pytest.raises(BudgetError, match="a subject has 0"):
         ledger.spend([Charge("d", 1, "ann")])
     assert ledger.subject("bob").spent == 9
+
+
+@pytest.mark.parametrize(
+    "name", ["Ann", " ANN", "An\u200bn", "\u2060Ann", "Ann\ufe0f", "A\u00adnn", "\uff21nn"]
+)
+def test_an_author_has_one_account_however_the_name_is_spelled(path, name):
+    """As summaries count authors: what shows nothing makes no other person, and no second budget."""
+    ledger = Ledger.create(path, budget=10, subject_budget=15)
+    ledger.spend([Charge("a", 8, "ann")])
+    with pytest.raises(BudgetError, match="a subject has 7"):
+        ledger.spend([Charge("b", 8, name)])
+    assert ledger.subject(name).name == author_key(name) == "ann"
 
 
 def test_sums_are_exact(ledger):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
 from publius.errors import DataError
-from publius.text.author_names import plain_name, without_invisible
+from publius.text.author_names import name_key, plain_name
 
 _SHORTEST_WITH_A_SLIP: Final = 6
 _LONGEST_WITH_A_SLIP: Final = 64
@@ -37,8 +36,7 @@ def author_key(value: object) -> str | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
-    folded = unicodedata.normalize("NFKC", without_invisible(str(value))).casefold()
-    return unicodedata.normalize("NFKC", folded).strip() or None
+    return name_key(str(value)) or None
 
 
 def check_documents_per_author(authors: Iterable[object], most: int) -> None:

@@ -17,6 +17,12 @@ def without_invisible(name: str) -> str:
     return str(_INVISIBLE.sub("", name))
 
 
+def name_key(name: str) -> str:
+    """The form in which a name counts: NFKC, casefold and trimmed, without characters that show nothing."""
+    folded = unicodedata.normalize("NFKC", without_invisible(name)).casefold()
+    return unicodedata.normalize("NFKC", folded).strip()
+
+
 def plain_name(name: str) -> str:
     """Letters and digits of the words in alphabetical order, without accents."""
     bare = "".join(

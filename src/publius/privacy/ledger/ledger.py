@@ -46,6 +46,7 @@ from publius.privacy.ledger.ledger_file import (
     read_settings,
     transaction,
 )
+from publius.text.author_names import name_key
 
 Kind = Literal["document", "subject"]
 Name = tuple[Kind, str]
@@ -243,12 +244,11 @@ class Ledger:
     def _stored(self, kind: Kind, name: str) -> str:
         """An id as the file has it: in one Unicode form, for the same name in another is the same name.
 
-        Somebody's name is the same in capitals, too, and with blanks around it.
+        Somebody's name is the same in capitals, too, with blanks around it, and with characters that show nothing.
         """
         name = unicodedata.normalize("NFC", name)
         if kind == "subject":
-            folded = unicodedata.normalize("NFKC", name).casefold()
-            name = unicodedata.normalize("NFKC", folded).strip()
+            name = name_key(name)
         if self._key is None:
             return name
         return hmac.digest(self._key, f"publius/ledger/{kind}/v1\0{name}".encode(), "sha256").hex()
