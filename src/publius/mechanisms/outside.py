@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
+
+if TYPE_CHECKING:
+    from publius.mechanisms.mechanism import Mechanism
 
 GROUP: Final = "publius.mechanisms"
 _HOME: Final = "publius."
@@ -126,8 +129,8 @@ def _unstated(mechanism: Kernel, promised: object) -> str | None:
     return None
 
 
-def known_guarantee(mechanism: Kernel) -> Guarantee:
-    """The guarantee of a single word with what is known of it: a class from outside may state whatever it likes."""
+def known_guarantee(mechanism: Kernel | Mechanism) -> Guarantee:
+    """The mechanism's guarantee with what is known of it: a class from outside may state whatever it likes."""
     said = mechanism.guarantee
     if is_outside(type(mechanism)) and said.evidence != "none":
         return replace(said, evidence=STATED)

@@ -120,7 +120,7 @@ def _document_promise(guarantee: Guarantee, bound: float) -> str:
     return (
         f"Take any two documents whatever, of any lengths and on any subjects. Whatever is seen in this release is at "
         f"most {factor_text(bound)} times as probable under one as under the other{but}: exp({rounded_up(bound, 6)}), "
-        f"{guarantee.evidence} for {_rests_on(guarantee)}. "
+        f"{_known(guarantee)} for {_rests_on(guarantee)}. "
         f"So somebody who knows the text of {_CANDIDATES:,} documents, one of which this was, and thought them equally "
         f"likely, names the right one with a probability of at most "
         f"{rounded_up(posterior_at_most(bound, _CANDIDATES), 4)}; between two documents, "

@@ -15,7 +15,7 @@ from publius.errors import PolicyError, UsageError
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.lifted import PADDING, as_mechanism, at_length
 from publius.mechanisms.mechanism import Mechanism, OrderedText
-from publius.mechanisms.outside import is_outside, origin
+from publius.mechanisms.outside import is_outside, known_guarantee, origin
 from publius.mechanisms.registry import mechanism_for
 from publius.noise.randomness import RunKey
 from publius.privacy.crowd import Crowd, CrowdGuarantee
@@ -79,6 +79,11 @@ class Plan:
         if self.mechanism.field in self.labels:
             raise PolicyError(
                 "the field that is released under the bound cannot be kept unchanged beside it: leave out its --keep"
+            )
+        if "label" in self.mechanism.fields and self.mechanism.probability_kept is None:
+            raise PolicyError(
+                f"the mechanism {self.mechanism.name} prints labels and does not state how probable a document's own "
+                "is: define probability_kept"
             )
         if self.experiment is not None:
             return
@@ -154,8 +159,8 @@ class Plan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """The mechanism's: what is promised between two documents."""
-        return self.mechanism.guarantee
+        """The mechanism's, as far as it is known: what is promised between two documents."""
+        return known_guarantee(self.mechanism)
 
     @property
     def empty(self) -> str | None:
