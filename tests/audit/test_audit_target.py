@@ -13,7 +13,7 @@ from publius.audit.claim import Claim
 from publius.audit.judge import judge
 from publius.audit.target import target_named
 from publius.cli import app
-from publius.errors import DataError
+from publius.errors import DataError, UsageError
 
 KEYS = ["verdict", "confidence", "lower_bound", "claimed", "draws", "case"]
 DRAWS = 12_000
@@ -121,7 +121,7 @@ def test_a_refusal_is_reported_and_no_fault(tmp_path):
     )
     assert (code, found["verdict"]) == (0, "not-refuted")
     assert "refused: " in result.stderr
-    with pytest.raises(DataError, match="refused every input"):
+    with pytest.raises(DataError, match=r"refused every input of two, last by \w+ at target_toys.py:\d+"):
         judge(
             target_named("python:audit.target_toys:refuses", "word"),
             Claim.read(claim_file(tmp_path)),
@@ -169,12 +169,18 @@ def test_a_claim_that_cannot_be_is_an_error(tmp_path, more, said):
     ("arguments", "code"),
     [(["--target", "python:audit.target_toys:sound"], 2), (["--claim", "x.toml"], 2),
      (["--target", "audit.target_toys:sound", "--claim", "CLAIM"], 2),
-     (["--target", "python:audit.target_toys:WORDS", "--claim", "CLAIM"], 2), (["--replay", "CLAIM"], 65)],
+     (["--target", "python:audit.target_toys:WORDS", "--claim", "CLAIM"], 2),
+     (["--target", "python:publius:Laplace", "--claim", "CLAIM"], 2), (["--replay", "CLAIM"], 65)],
 )  # fmt: skip
 def test_bad_calls_have_their_exit_codes(tmp_path, arguments, code):
     claim = str(claim_file(tmp_path))
     result = ran(["audit", *(claim if each == "CLAIM" else each for each in arguments)])[2]
     assert getattr(result.exception, "exit_code", None) == code
+
+
+def test_the_class_of_a_kernel_is_sent_to_the_audit_that_takes_it():
+    with pytest.raises(UsageError, match=r"with --mechanism python:publius:Laplace, which needs no claim"):
+        target_named("python:publius:Laplace", "word")
 
 
 # Other targets --------------------------------------------------------------------------------------------

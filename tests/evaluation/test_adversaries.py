@@ -38,7 +38,7 @@ def test_parameters_reach_the_adversary():
     [("nobody", UsageError, "nobody"), ("koppel:words=400", UsageError, "least_words"),
      ("koppel:least_words=many", UsageError, "least_words"), ("svm:words=3", UsageError, "svm"),
      ("fasttext:subwords=3", UsageError, "subwords"), ("fasttext:validation=2", UsageError, "validation"),
-     ("python:own_adversary:Nothing", UsageError, "PYTHONPATH"),
+     ("python:own_adversary:Nothing", UsageError, "has no Nothing"),
      ("python:own_adversary:Unfinished", PolicyError, "_learn"),
      ("python:own_adversary:np", PolicyError, "derive")],
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from publius.errors import UsageError
+from publius.mechanisms.registry import mechanism_class
 from publius.vectors.embeddings import Embeddings
 from source_imports import ROOT
 from toy import WORDS, sentence
@@ -75,6 +78,16 @@ class Torn(Coin):
     @property
     def guarantee(self):
         return 1 / 0
+
+
+class Unmade(Coin):
+    """Cannot be made."""
+
+    name = "unmade"
+
+    def __init__(self, embeddings, **given):
+        super().__init__(embeddings, **given)
+        self.first = [][0]
 
 
 class Shapeless(Coin):
@@ -190,6 +203,30 @@ def test_it_is_explained(run, name):
     assert rows["rows"][1]["unchanged"] == pytest.approx(0.3, abs=0.05)
 
 
+def test_where_nothing_is_computed_the_certificate_says_what_it_would_take(run):
+    told = run(
+        "-c",
+        f"""
+import contextlib, io
+from publius.cli import main
+said = io.StringIO()
+sys.argv = ["publius", "certify", "--mechanism", "coin", "--epsilon", "3", *{VECTORS!r}]
+with contextlib.redirect_stderr(said), contextlib.suppress(SystemExit):
+    main()
+print(" ".join(said.getvalue().split()))
+""",
+    )
+    assert f"up to 1,000 words (this one has {len(WORDS)}: --embeddings)" in told
+    assert "AbstractExact" in told
+
+
+def test_a_command_for_words_lists_no_mechanism_on_documents(run):
+    text = run("certify", "--help")
+    assert "coin " in text
+    assert "prototype" not in text
+    assert "prototype" in run("obfuscate", "--help")
+
+
 def test_it_is_certified_or_refused_by_the_laws(run):
     report = json.loads(run("check-mechanism", "python:toypkg.coins:Coin", "--samples", "2000", "--json"))
     assert report["passed"] is True
@@ -213,7 +250,9 @@ def test_it_is_certified_or_refused_by_the_laws(run):
      ("Torn", 77, "cannot state its guarantee: it raised ZeroDivisionError at coins.py:"),
      ("Shapeless", 77, "it gives a float, not a publius.Guarantee"),
      ("Unfinished", 77, "does not define apply, guarantee, noise"),
-     ("Thief", 77, "replaces draw"), ("nothing", 77, "is no mechanism"), ("Missing", 2, "is it on PYTHONPATH?")],
+     ("Thief", 77, "replaces draw"), ("nothing", 77, "is no mechanism"),
+     ("Missing", 2, "toypkg.coins was found, and has no Missing"),
+     ("Unmade", 77, "cannot be made: it raised IndexError at coins.py:")],
 )  # fmt: skip
 def test_it_is_refused_with_the_reason(run, place, name, code, reason):
     text = run(
@@ -222,6 +261,18 @@ def test_it_is_refused_with_the_reason(run, place, name, code, reason):
     )  # fmt: skip
     assert reason in text
     assert not (place / f"no-{name}").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("gone.coins:Coin", "is it on PYTHONPATH?"), ("toypkg.needy:Coin", "needs the module nowhere_to_be_found"),
+     ("toypkg.coins", "the module toypkg.coins was found, and has no name after it")],
+)  # fmt: skip
+def test_what_cannot_be_imported_is_told_by_what_is_missing(place, monkeypatch, name, reason):
+    (place / "site" / "toypkg" / "needy.py").write_text("import nowhere_to_be_found\n")
+    monkeypatch.syspath_prepend(str(place / "site"))
+    with pytest.raises(UsageError, match=re.escape(reason)):
+        mechanism_class(f"python:{name}")
 
 
 def test_it_releases_in_worker_processes_and_the_manifest_says_where_it_comes_from(run, place):

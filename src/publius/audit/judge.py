@@ -223,7 +223,8 @@ class _Trial:
                     best = _best(drawn[x], drawn[y], pair.claimed, self.claim.delta, self.rng)
                     found.append((best[0], x, y, *best[1:], pair))
             if not found:
-                raise DataError("the target refused every input of two: there is nothing to judge")
+                why = "" if self.target.raised is None else f", last by {self.target.raised}"
+                raise DataError(f"the target refused every input of two{why}: there is nothing to judge")
             found = sorted(found, key=lambda each: -each[0])[:kept]
             tried = [(x, y, pair) for _, x, y, _, _, pair in found]
         fresh: dict[Input, Counter[Output]] = {}

@@ -17,10 +17,11 @@ from typing import Any, ClassVar, Final, Self, final
 
 from publius.audit.claim import Input, content, input_from
 from publius.audit.looks import REFUSED, Output, plain
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, UsageError, place_of
 from publius.files.reading import read_bytes_limited
 from publius.files.user_code import PYTHON, object_at
 from publius.files.workers import spawning
+from publius.mechanisms.kernel import Kernel
 from publius.noise.randomness import Generator, seeded_rng
 
 COMMAND: Final = "command:"
@@ -44,12 +45,14 @@ class Target(ABC):
         starts: whether it can be started anew, so that its state can be looked at.
         inputs: the only inputs that it has outputs for; None where it takes any.
         half: the most outputs of an input that there are to choose an event by, and as many to judge it.
+        raised: type and place of the exception that it raised last, without its message; None where that is not seen.
 
     """
 
     starts: ClassVar[bool] = True
     inputs: Sequence[Input] | None = None
     half: int | None = None
+    raised: str | None = None
 
     def __init__(self, name: str, unit: str) -> None:
         """Take the ``name`` as it was given."""
@@ -115,6 +118,11 @@ class _Callable(Target):
     def __init__(self, name: str, unit: str) -> None:
         super().__init__(name, unit)
         self._function = object_at(name, working_folder=True)
+        if isinstance(self._function, type) and issubclass(self._function, Kernel):
+            raise UsageError(
+                f"{name} derives from publius.Kernel, and a target is a function that draws: audit the class with "
+                f"--mechanism {name}, which needs no claim, or name a function that draws with it"
+            )
         if not callable(self._function):
             raise UsageError(f"{name} cannot be called")
         try:
@@ -135,7 +143,8 @@ class _Callable(Target):
         argument = content(given, self.unit)
         try:
             output = self._function(argument) if seed is None else self._function(argument, seed=seed)
-        except Exception:  # whatever it raises, it gives no output
+        except Exception as error:  # whatever it raises, it gives no output
+            self.raised = place_of(error)
             return REFUSED
         return plain(output, self.unit)
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.options import REQUIRED, Json, MechanismCommand, make, options
+from publius.cli.log import say
+from publius.cli.options import REQUIRED, Json, KernelCommand, make, options
 from publius.errors import PolicyError, UsageError
 from publius.settings import MechanismSettings
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("certify", cls=MechanismCommand)(certify)
+    app.command("certify", cls=KernelCommand)(certify)
 
 
 @options(mechanism=REQUIRED)
@@ -48,11 +49,24 @@ def certify(
             ("certificate", ""), [(key.replace("_", " "), _shown(value)) for key, value in record.items()]
         )
     certified = record["epsilon_certified"]
+    if certified is None:
+        _say_why(made)
     if certified is not None and made.epsilon is not None and certified > made.epsilon * (1 + 1e-12):
         raise PolicyError(
             f"the mechanism {made.name} states epsilon {made.epsilon:g}, and its own probabilities leak {certified:g}: "
             "its guarantee is false"
         )
+
+
+def _say_why(made: Kernel) -> None:
+    """Say on standard error why nothing was computed, and the way to have it."""
+    from publius.mechanisms.outside import LARGEST
+
+    say(
+        f"Nothing was computed: of a class of your own that is done for vocabularies of up to {LARGEST:,} words "
+        f"(this one has {made.embeddings.size:,}: --embeddings), and where it derives from AbstractExact of "
+        "publius.mechanisms.kernel"
+    )
 
 
 def _record(mechanism: Kernel, seconds: float) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from publius.cli.console import print_json, print_table
-from publius.cli.options import Json, MechanismCommand, options
+from publius.cli.options import Json, KernelCommand, options
 from publius.errors import UsageError
 from publius.settings import MechanismSettings, TextSettings, names
 
@@ -25,7 +25,7 @@ _OF_A_DOCUMENT: Final = ("other", "length", "unknown", "stop_words")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("compare", cls=MechanismCommand)(compare)
+    app.command("compare", cls=KernelCommand)(compare)
 
 
 @options(without=("mechanism", "epsilon"))

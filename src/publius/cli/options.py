@@ -8,7 +8,7 @@ from dataclasses import MISSING, replace
 from functools import wraps
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_origin
 
 import typer
 
@@ -158,6 +158,8 @@ class MechanismCommand(ConfiguredCommand):
     The mechanisms are read only when the command is used, so that other commands need not wait for them.
     """
 
+    kernels_only: ClassVar[bool] = False
+
     def note_named(self, ctx: Any, mechanisms: list[str]) -> None:
         """Those from outside bring parameters that are not known before."""
         words = " ".join(mechanisms).replace("=", " ").split()
@@ -191,18 +193,25 @@ class MechanismCommand(ConfiguredCommand):
         from publius.mechanisms.registry import described
 
         with formatter.section("Mechanisms"):
-            formatter.write_dl([*described().items()])
+            formatter.write_dl([*described(kernels_only=self.kernels_only).items()])
 
     def _parameters(self, ctx: Any) -> list[Any]:
         from publius.mechanisms.registry import all_parameters
 
         def nothing() -> None: ...
 
-        parameters = [_parameter(each) for each in all_parameters(ctx.meta.get(_NAMED, ()))]
+        found = all_parameters(ctx.meta.get(_NAMED, ()), kernels_only=self.kernels_only)
+        parameters = [_parameter(each) for each in found]
         nothing.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         scratch = typer.Typer(add_completion=False)
         scratch.command()(nothing)
         return typer.main.get_command(scratch).params
+
+
+class KernelCommand(MechanismCommand):
+    """The same for a command that knows mechanisms on words alone."""
+
+    kernels_only = True
 
 
 def make(settings: MechanismSettings) -> Kernel:

@@ -9,7 +9,7 @@ import typer
 
 from publius.cli.before import with_what_is_kept
 from publius.cli.console import print_json, print_table, printable
-from publius.cli.options import REQUIRED, Json, MechanismCommand, make, options
+from publius.cli.options import REQUIRED, Json, KernelCommand, MechanismCommand, make, options
 from publius.errors import UsageError
 from publius.settings import MechanismSettings, ReleaseSettings
 
@@ -27,7 +27,7 @@ Draws = Annotated[int, typer.Option(min=100, help="With words: draws where proba
 def register(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("outcomes", cls=MechanismCommand)(outcomes)
-    app.command("words", cls=MechanismCommand, hidden=True)(words)
+    app.command("words", cls=KernelCommand, hidden=True)(words)
 
 
 @options(without=_ELSEWHERE, preserve=None)

@@ -23,10 +23,19 @@ def object_at(name: str, *, working_folder: bool = False) -> Any:
     module, _, attribute = name.removeprefix(PYTHON).partition(":")
     search_for(module, working_folder=working_folder)
     try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError):
+        found = import_module(module)
+    except (ImportError, AttributeError, ValueError) as error:
+        missing = str(error.name) if isinstance(error, ModuleNotFoundError) else module
+        if not f"{module}.".startswith(f"{missing}."):
+            raise UsageError(f"{name} needs the module {missing:.80}, which is not installed here") from None
         raise UsageError(
             f"{name} is not python:MODULE:NAME of something that can be imported: is it on PYTHONPATH?"
+        ) from None
+    try:
+        return getattr(found, attribute)
+    except AttributeError:
+        raise UsageError(
+            f"{name}: the module {module} was found, and has no {attribute or 'name after it'}"
         ) from None
 
 

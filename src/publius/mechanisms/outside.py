@@ -15,22 +15,24 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.files.user_code import object_at
 from publius.mechanisms.kernel import AbstractExact, Kernel
+from publius.mechanisms.mechanism import Mechanism
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
 
-if TYPE_CHECKING:
-    from publius.mechanisms.mechanism import Mechanism
-
 GROUP: Final = "publius.mechanisms"
 _HOME: Final = "publius."
+IN_PYTHON: Final = (
+    "A class of your own that protects whole documents is not taken by its name: make it in Python and give it to "
+    "publius.release or publius.Plan.of"
+)
 
 
 @final
@@ -74,8 +76,10 @@ def imported(name: str) -> type[Kernel]:
 
 def _checked(found: Any, where: str) -> type[Kernel]:
     """``found`` as a class that Publius can use: `PolicyError` with what is missing."""
+    if isinstance(found, type) and issubclass(found, Mechanism):
+        raise PolicyError(f"{where} replaces no words. {IN_PYTHON}")
     if not (isinstance(found, type) and issubclass(found, Kernel)):
-        raise PolicyError(f"{where} is no mechanism: derive the class from publius.Kernel")
+        raise PolicyError(f"{where} is no mechanism on words: derive the class from publius.Kernel")
     if inspect.isabstract(found):
         raise PolicyError(f"{where} does not define {', '.join(sorted(found.__abstractmethods__))}")
     if not isinstance(getattr(found, "name", None), str):
@@ -102,14 +106,16 @@ def made(kind: type[Kernel], embeddings: Embeddings, given: Mapping[str, Any]) -
 
 def stating(make: Callable[[Any], Kernel], source: type[Kernel] | Kernel) -> Kernel:
     """Make ``make`` of ``source``, a class or a mechanism, once it has stated a guarantee, as `made` has it."""
+    failing = "be made"
     try:
         mechanism = make(source)
+        failing = "state its guarantee"
         promised = mechanism.guarantee
     except PubliusError:
         raise
     except Exception as error:  # another package's bug is told as such
         raise PolicyError(
-            f"the mechanism {source.name} cannot state its guarantee: it raised {place_of(error)}"
+            f"the mechanism {source.name} cannot {failing}: it raised {place_of(error)}"
         ) from error
     if reason := _unstated(mechanism, promised):
         raise PolicyError(f"the mechanism {source.name} cannot state its guarantee: {reason}")

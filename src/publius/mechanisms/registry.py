@@ -81,6 +81,11 @@ def mechanism_class(name: str) -> type[Kernel]:
         return outside.imported(name)
     if name in MECHANISMS:
         return MECHANISMS[name]
+    if name in DOCUMENT_MECHANISMS:
+        raise UsageError(
+            f"the mechanism {name} protects whole documents, and here words are replaced: where there is --preserve, "
+            f"say topic or meaning; else choose one of {', '.join(MECHANISMS)}, or python:MODULE:CLASS"
+        )
     found = outside.installed(MECHANISMS)
     if name in found.refused:
         raise UsageError(f"the mechanism {name} cannot be used: {found.refused[name]}")
@@ -90,9 +95,13 @@ def mechanism_class(name: str) -> type[Kernel]:
     return found.classes[name]
 
 
-def described() -> dict[str, str]:
+def _by_name(*, kernels_only: bool) -> dict[str, Any]:
+    return {**available(), **({} if kernels_only else DOCUMENT_MECHANISMS)}
+
+
+def described(*, kernels_only: bool = False) -> dict[str, str]:
     """Each mechanism with a line that says what it does, or why it cannot be used."""
-    lines = {name: summary(kind) for name, kind in {**available(), **DOCUMENT_MECHANISMS}.items()}
+    lines = {name: summary(kind) for name, kind in _by_name(kernels_only=kernels_only).items()}
     refused = outside.installed(MECHANISMS).refused
     return {**lines, **{name: f"Cannot be used: {reason}." for name, reason in refused.items()}}
 
@@ -102,12 +111,12 @@ def summary(kind: type[Kernel] | type[WholeDocument]) -> str:
     return (kind.__doc__ or kind.name).strip().splitlines()[0]
 
 
-def all_parameters(also: Iterable[str] = ()) -> tuple[Declared, ...]:
+def all_parameters(also: Iterable[str] = (), *, kernels_only: bool = False) -> tuple[Declared, ...]:
     """The parameters that mechanisms declare beyond epsilon and metric, each name once; its help says who takes it.
 
     ``also`` names mechanisms from outside; those that cannot be had are passed over.
     """
-    kinds: dict[str, Any] = {**available(), **DOCUMENT_MECHANISMS}
+    kinds = _by_name(kernels_only=kernels_only)
     for name in also:
         try:
             kinds[name] = mechanism_class(name)
@@ -204,7 +213,8 @@ def make_document_mechanism(
     """
     if name not in DOCUMENT_MECHANISMS:
         known = ", ".join(DOCUMENT_MECHANISMS)
-        raise UsageError(f"no document mechanism is called {name!r:.40}: choose one of {known}")
+        own = f". {outside.IN_PYTHON}" if name.startswith(PYTHON) else ""
+        raise UsageError(f"no document mechanism is called {name!r:.80}: choose one of {known}{own}")
     given = {key: value for key, value in parameters.items() if value is not None}
     if foreign := sorted(set(given) - document_parameters_of(name)):
         raise UsageError(f"the mechanism {name} takes no {' and no '.join(foreign)}")
@@ -214,8 +224,14 @@ def make_document_mechanism(
 
 def document_parameters_of(name: str) -> frozenset[str]:
     """The keyword parameters that the document mechanism called ``name`` takes beside what it preserves."""
-    taken = inspect.signature(DOCUMENT_MECHANISMS[name].__init__).parameters
-    return frozenset(taken) - {"self", "reference", "preserve"}
+    kind = DOCUMENT_MECHANISMS[name]
+    taken = inspect.signature(kind.__init__).parameters.values()
+    named = {each.name for each in taken if each.kind is not inspect.Parameter.VAR_KEYWORD}
+    return frozenset(named | {each.name for each in declared(kind.Parameters)}) - {
+        "self",
+        "reference",
+        "preserve",
+    }
 
 
 def mechanism_for(

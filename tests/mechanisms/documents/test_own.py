@@ -1,8 +1,7 @@
 """A mechanism on whole documents whose class is somebody's own: it is taken in Python, and not at its word."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-import numpy as np
 import pytest
 
 from publius.errors import PolicyError, UsageError
@@ -12,8 +11,7 @@ from publius.mechanisms.whole import WholeDocument
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import STATED
 from publius.releases.plan import Plan
-from publius.settings import ReleaseSettings, Settings
-from publius.settings import option as declared_option
+from publius.settings import ReleaseSettings, Settings, option
 from references import made
 
 REFERENCE = made(seeded_rng(3).normal(size=(6, 2)), seeded_rng(4).normal(size=(4, 2)))
@@ -65,3 +63,41 @@ def test_it_may_say_that_it_is_proven_and_nobody_repeats_it():
 def test_labels_are_refused_without_the_probability_that_stands_beside_each():
     with pytest.raises(PolicyError, match="define probability_kept"):
         plan(Silent(REFERENCE, bound=5.0))
+
+
+IN_PYTHON = r"make it in Python and give it to publius\.release or publius\.Plan\.of"
+
+
+def test_it_is_not_taken_by_name_and_the_way_is_said():
+    name = f"python:{__name__}:Own"
+    with pytest.raises(PolicyError, match=IN_PYTHON):
+        registry.mechanism_class(name)
+    with pytest.raises(UsageError, match=IN_PYTHON):
+        registry.make_document_mechanism(name, REFERENCE, bound=5.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharpnessParameters(Settings):
+    """Of the one below."""
+
+    sharpness: int = option(1, help="Of no effect.", at_least=1)
+
+
+class Sharp(Own):
+    """Takes what it declares in the way that kernels do."""
+
+    name = "sharp"
+    Parameters = SharpnessParameters
+
+    def __init__(self, reference, *, preserve="topic", bound, length=40, **parameters):
+        super().__init__(reference, preserve=preserve, bound=bound, length=length)
+        self.chosen = self.Parameters(**parameters)
+
+
+def test_what_the_class_declares_is_what_it_takes(monkeypatch):
+    monkeypatch.setitem(registry.DOCUMENT_MECHANISMS, "sharp", Sharp)
+    assert registry.parameters_of("sharp") == {"bound", "length", "sharpness"}
+    made_of = registry.make_document_mechanism("sharp", REFERENCE, bound=5.0, sharpness=3)
+    assert made_of.chosen.sharpness == 3
+    with pytest.raises(UsageError, match="takes no gamma"):
+        registry.make_document_mechanism("sharp", REFERENCE, bound=5.0, gamma=0.1)

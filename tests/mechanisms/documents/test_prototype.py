@@ -15,7 +15,7 @@ from publius.distances.earth_mover import vector_transport
 from publius.errors import DataError, UsageError
 from publius.mechanisms.mechanism import TOTAL
 from publius.mechanisms.prototype import Prototype, fidelity
-from publius.mechanisms.registry import make_document_mechanism
+from publius.mechanisms.registry import make_document_mechanism, mechanism_class
 from publius.mechanisms.whole import Noise
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.text.bag import Bag
@@ -177,6 +177,8 @@ def test_what_cannot_be_is_refused(parameters):
 def test_the_registry_names_what_is_there():
     with pytest.raises(UsageError, match="no document mechanism"):
         make_document_mechanism("laplace", fitted(), bound=1.0)
+    with pytest.raises(UsageError, match=r"prototype protects whole documents, .* say topic or meaning"):
+        mechanism_class("prototype")
     with pytest.raises(UsageError, match="takes no gamma"):
         make_document_mechanism("position", fitted(), bound=1.0, gamma=0.1)
 
