@@ -31,7 +31,7 @@ _FIXED = frozenset({"embeddings", "metric", "epsilon", "chosen", "shape", "const
 
 
 class Kernel(ABC):
-    """A randomized map from vocabulary words to vocabulary words.
+    """A randomized map from vocabulary words to vocabulary words: a mechanism on words.
 
     To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, and what it is in the class
     attributes below; faces list, explain and use it from these alone. Its constructor takes the embeddings, epsilon,
@@ -216,7 +216,10 @@ AbstractMechanism = Kernel
 
 
 class AbstractExact(Kernel):
-    """A mechanism whose output probabilities can be computed, so that nothing about it need be sampled."""
+    """A kernel whose output probabilities can be computed, so that nothing about it need be sampled.
+
+    To derive one, give `log_probabilities` beside what every `Kernel` gives.
+    """
 
     @abstractmethod
     def log_probabilities(self, words: IndexArray | None = None) -> Float64Array:

@@ -183,7 +183,8 @@ class Mechanism(ABC):
     Attributes:
         name: as given on the command line and written in the manifest.
         Parameters: what it takes beyond epsilon, bound and length, declared with `publius.settings.option`.
-        fields: the attributes of an `Outcome` that leave beside its bag, as files name them.
+        fields: the attributes of an `Outcome` that leave beside its bag, as files name them; a "label" never without
+            `probability_kept`.
         field: the column of declared values that is released itself; None where texts are read.
         length: N, the public number of words of a released bag.
         preserve: what a release keeps: "words", "topic" or "meaning".

@@ -79,9 +79,11 @@ class ManyBits(LazySequence[Noise]):
 class WholeDocument(Mechanism):
     """A mechanism on a property of the whole document, by the coupling lemma.
 
-    To add one, write one class: ``name``, ``guarantee``, ``parameters``, ``noise`` and ``apply``, and list it in
-    `publius.mechanisms.registry`. Its constructor takes a reference, what to ``preserve``, epsilon, the bound, the
-    length and what `Parameters` declares.
+    To add one, write one class: ``name``, ``guarantee``, ``noise`` and ``apply``, with the ``parameters`` that the
+    manifest is to state, and list it in `publius.mechanisms.registry`. Its constructor takes a reference, what to
+    ``preserve``, epsilon or the bound, the length and what `Parameters` declares, and hands the reference, what is
+    preserved and the length to `_take`; `_stated` makes the guarantee, `_alphabet` the bags of drawn words. Where rows
+    have labels it gives ``fields``, ``outcomes``, ``weights`` and ``probability_kept``, too.
 
     Attributes:
         reads: the public input that documents are read with.
