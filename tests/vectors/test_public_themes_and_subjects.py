@@ -7,7 +7,9 @@ import pytest
 
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
+from publius.vectors.learning import clusters as public_clusters
 from publius.vectors.learning import public_themes
+from publius.vectors.learning.clusters import clusters, directions, merged_centres
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.public_counts import fit_counts, one_of_each
 from publius.vectors.learning.public_subjects import make_subjects
@@ -196,3 +198,32 @@ def test_of_an_author_one_public_document_is_counted():
         tuple(documents[119 - place]) for place in turned
     )
     assert one_of_each(documents, [None] * 120) == list(range(120))
+
+
+def test_clusters_begin_where_points_merge():
+    """Twenty narrow groups of very different sizes, which a start from points cuts up and mixes: each is found."""
+    rng = seeded_rng(3)
+    sizes = np.array([200, 3] * 10)
+    points = np.repeat(directions(rng.standard_normal((20, 12))), sizes, axis=0)
+    points = directions(points + 0.03 * rng.standard_normal(points.shape))
+    truth = np.repeat(np.arange(20), sizes)
+
+    def mixed(members):
+        return sum(len(set(truth[members == each].tolist())) > 1 for each in range(20))
+
+    assert mixed(clusters(points, 20, merged_centres(points, 20))) == 0 < mixed(clusters(points, 20))
+    assert (
+        clusters(points, 20, merged_centres(points, 20)) == clusters(points, 20, merged_centres(points, 20))
+    ).all()
+
+
+def test_merging_takes_a_sample_of_many_points_and_refuses_too_few_directions(monkeypatch):
+    points = directions(seeded_rng(4).standard_normal((90, 3)))
+    monkeypatch.setattr(public_clusters, "_MERGED", 30)
+    centres = merged_centres(points, 5)
+    assert centres.shape == (5, 3)
+    assert (centres == merged_centres(points[np.linspace(0, 89, 30).astype(int)], 5)).all()
+    few = np.repeat(np.eye(3), 10, axis=0)
+    assert np.unique(clusters(few, 3, merged_centres(few, 3))).tolist() == [0, 1, 2]
+    with pytest.raises(DataError, match="different directions"):
+        merged_centres(few, 4)

