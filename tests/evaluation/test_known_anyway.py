@@ -70,15 +70,15 @@ def test_where_no_author_is_known_each_text_is_one_of_its_topic():
     )
 
 
-P, Q = 0.235, (1 - 0.235) / 39
-"""Of forty outcomes, one an author, his own comes with P and every other with Q."""
+P, Q = 0.235, (1 - 0.235) / 79
+"""Of eighty outcomes, one an author, his own comes with P and every other with Q."""
 
 
 def test_who_is_judged_beside_the_topic_knows_it_too():
-    """Twenty topics of two authors each: with the release and the topic one of two is named, not one of forty."""
-    authors = np.repeat(np.arange(40), 12)
-    law = np.full((480, 40), Q)
-    law[np.arange(480), authors] = P
+    """Forty topics of two authors each: with the release and the topic one of two is named, not one of eighty."""
+    authors = np.repeat(np.arange(80), 12)
+    law = np.full((960, 80), Q)
+    law[np.arange(960), authors] = P
     texts = [
         EncodedText(str(n), f"a{author:02}", f"t{author // 2}", (), np.zeros(0, np.int64))
         for n, author in enumerate(authors)
@@ -86,21 +86,21 @@ def test_who_is_judged_beside_the_topic_knows_it_too():
     names = [each.author for each in texts]
     found = Originals(exact_success(law, names), np.log(law[:, authors]), law)
     row = originals_row(
-        Protection("prototype", None, 2.5, 0, None, None), texts, found, 1 / 40, seeded_rng(1)
+        Protection("prototype", None, 2.5, 0, None, None), texts, found, 1 / 80, seeded_rng(1)
     )
     assert row.accuracy == pytest.approx(P)
     told = P + (1 - P - Q) / 2
-    assert row.extra["told"] == pytest.approx([told] * 480, abs=1e-6)
+    assert row.extra["told"] == pytest.approx([told] * 960, abs=1e-6)
 
     shown = {
         knowing: AdversaryResult(
-            "originals", "author", Interval(P, P, P), 480 * P, 480, {}, (P,) * 480, (Q,) * 480,
+            "originals", "author", Interval(P, P, P), 960 * P, 960, {}, (P,) * 960, (Q,) * 960,
             tuple(row.extra["told"]) if knowing else (), tuple(row.extra["told_blind"]) if knowing else (),
         )
         for knowing in (True, False)
     }  # fmt: skip
-    everybody = AdversaryResult("svm", "author", Interval(1, 1, 1), 480, 480, {}, (1.0,) * 480, (0.5,) * 480)
-    facts = {"anyway": [0.5] * 480, "author_numbers": authors.tolist()}
+    everybody = AdversaryResult("svm", "author", Interval(1, 1, 1), 960, 960, {}, (1.0,) * 960, (0.5,) * 960)
+    facts = {"anyway": [0.5] * 960, "author_numbers": authors.tolist()}
 
     def answer(knowing):
         lines = (

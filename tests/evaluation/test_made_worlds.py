@@ -9,9 +9,9 @@ from publius.noise.randomness import seeded_rng
 
 # authors, texts, known anyway, named with the release, named in clear text, the true verdict
 WORLDS = {
-    "nothing is added, many texts": (40, 1600, 0.10, 0.10, 0.50, "PASS"),
-    "nothing is added, ten authors": (10, 1200, 0.15, 0.15, 0.60, "PASS"),
-    "nothing is added, a telling topic": (60, 3000, 0.26, 0.26, 0.60, "PASS"),
+    "nothing is added, many texts": (120, 2400, 0.10, 0.10, 0.50, "PASS"),
+    "nothing is added, ten authors": (10, 1200, 0.15, 0.15, 0.60, "NO EVIDENCE"),
+    "nothing is added, a telling topic": (200, 4000, 0.26, 0.26, 0.60, "PASS"),
     "much is added": (40, 800, 0.10, 0.40, 0.60, "FAIL"),
     "much is added, ten authors": (10, 600, 0.15, 0.40, 0.60, "FAIL"),
     "everything is added": (20, 400, 0.05, 0.95, 0.95, "FAIL"),

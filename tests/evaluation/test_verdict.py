@@ -1,5 +1,7 @@
 """PASS, FAIL or NO EVIDENCE: what a release adds to what is known anyway, with an interval over authors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,8 @@ from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.evaluation.verdict import FEWEST_JUDGED, Limits, authors_of, judge
 
-AUTHORS, EACH = 12, 40
-BLIND = 1 / AUTHORS
+AUTHORS, EACH = 199, 10
+BLIND = 1 / 12
 
 
 def facts(texts=AUTHORS * EACH, anyway=BLIND):
@@ -27,7 +29,7 @@ FACTS = facts()
 
 def named(share, texts=AUTHORS * EACH):
     """Hits, of each author's texts about the same share."""
-    place = np.arange(texts) // AUTHORS + np.arange(texts) % AUTHORS / AUTHORS
+    place = np.arange(texts)
     return np.floor((place + 1) * share) - np.floor(place * share)
 
 
@@ -81,7 +83,7 @@ def test_what_clear_text_passes_shows_nothing_not_even_a_failure(share):
     """The holder of the originals names every author of clear text, and does not count there."""
     weak = clean(0.11)
     assert answer(finding("koppel", named(share)), unprotected=weak) == "NO EVIDENCE"
-    unsure = clean(0.15)  # 0.07 beyond the topic, perhaps less than the limit
+    unsure = clean(0.14)  # 0.06 beyond the topic, perhaps less than the limit
     assert answer(finding("koppel", named(share)), unprotected=unsure) == "NO EVIDENCE"
     nobody = line(mechanism="clean", epsilon=None, bound=None)
     assert answer(finding("koppel", named(share)), unprotected=nobody) == "NO EVIDENCE"
@@ -120,13 +122,42 @@ def test_the_holder_of_the_originals_counts_for_words_too():
 
 def test_a_habit_is_no_evidence_of_anything():
     """He who always names one of the authors is right for all of that one's texts, and has learned nothing."""
-    shares = np.array([float(number == 3) for number in FACTS["author_numbers"]])
-    blind = (shares.sum() - shares) / (len(shares) - 1)
+    numbers = [3 if 3 <= number < 9 else number for number in FACTS["author_numbers"]]
+    shares = np.array([float(number == 3) for number in numbers])
     habit = AdversaryResult(
         "koppel", "author", Interval(BLIND, 0.05, 0.11), EACH, len(shares), {}, (*shares,), (shares * 1.0).tolist()
     )  # fmt: skip
-    assert blind.max() < 0.1
-    assert answer(habit) == "PASS"
+    given = {**facts(anyway=shares.mean()), "author_numbers": numbers}
+    assert answer(habit, given=given) == "PASS"
+    assert answer(replace(habit, blind=(0.0,) * len(shares)), given=given) == "NO EVIDENCE"
+
+
+def test_a_pass_takes_enough_authors():
+    """Of a kind as frequent as what is allowed there might be none among fewer, whatever was found."""
+    for authors, expected in ((71, "NO EVIDENCE"), (72, "PASS")):  # (1 - 0.05)^72 < 0.025, the tail of 95 %
+        texts = authors * EACH
+        given = facts(texts, anyway=0.0)
+        given["author_numbers"] = [place % authors for place in range(texts)]
+        unprotected = line(finding("svm", named(0.5, texts)), mechanism="clean", epsilon=None, bound=None)
+        found = judge(
+            [unprotected, line(finding("koppel", np.zeros(texts), blind=0.0))],
+            Limits(adds_at_most=0.05),
+            given,
+        )
+        assert found.answer == expected, found.text
+        assert ("only 71 authors were judged and a PASS takes about 72" in found.text) == (authors == 71)
+        given["known_texts"] = 0
+        alone = judge(
+            [unprotected, line(finding("koppel", np.zeros(texts), blind=0.0))],
+            Limits(adds_at_most=0.05),
+            given,
+        )
+        assert "each as of an author of its own since none is given" in alone.text
+        never = authors_of(
+            line(finding("koppel", np.zeros(texts), blind=0.0)), unprotected, given, 0.0
+        )  # nothing shows an addition of nothing
+        assert (never.answer, never.needed) == ("NO EVIDENCE", None)
+        assert "no number of them can show" in never.text
 
 
 def test_a_pass_needs_every_adversary_and_a_failure_one_of_them():

@@ -19,7 +19,7 @@ def _nothing_added(folder: Path) -> None:
         found = judge(
             [clean(bare, 0.26), line({"svm": (every, 0.26)})],
             Limits(adds_at_most=0.05),
-            facts(texts, 30, 0.26),
+            facts(texts, 97, 0.26),
         )
         assert found is not None
         assert found.answer == expected, found.text
@@ -34,4 +34,24 @@ def _upper_end_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdict.Authors, "answer", property(before))
 
 
-FENCES = (Fence(16, "chance at the floor is no failure", _nothing_added, _upper_end_decides),)
+def _few_authors_are_no_pass(folder: Path) -> None:
+    """Of a kind of author as frequent as what is allowed there may be none among forty, whatever was found."""
+    for authors, expected in ((40, "NO EVIDENCE"), (80, "PASS")):
+        texts = 20 * authors
+        found = judge(
+            [clean(np.arange(texts) % 10 < 8, 0.26), line({"svm": (np.zeros(texts), 0.26)})],
+            Limits(adds_at_most=0.05),
+            facts(texts, authors, 0.26),
+        )
+        assert found is not None
+        assert found.answer == expected, found.text
+
+
+def _however_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdict.Authors, "enough", True)
+
+
+FENCES = (
+    Fence(16, "chance at the floor is no failure", _nothing_added, _upper_end_decides),
+    Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),
+)

@@ -233,8 +233,8 @@ class Protector(AbstractProtector):
         authors = [text.author for text in known]
         groups = np.unique([str(place) if each is None else f"by {each}" for place, each in enumerate(authors)],
                            return_inverse=True)[1]  # fmt: skip
-        interval = grouped_mean(np.array(right), groups)
-        found = replace(label_shares(right, topics, outcomes), low=max(0.0, interval.low), high=interval.high)
+        interval = grouped_mean(np.array(right), groups, ends=(0.0, 1.0))
+        found = replace(label_shares(right, topics, outcomes), low=interval.low, high=interval.high)
         return found.record()
 
     def linking(self, texts: Sequence[EncodedText], rng: Generator) -> dict[str, float] | None:

@@ -5,8 +5,9 @@ how often whoever knows only what is kept anyway (its topic) does, on the same t
 interval is within the limit for every adversary, FAIL where the lower end of one is above it, NO EVIDENCE otherwise. A
 test that could not fail shows nothing, so it is NO EVIDENCE too, before anything else, where fewer than
 `FEWEST_JUDGED` texts were attacked, where the limit together with what is known anyway is nearly everything, and where
-unprotected texts are within the limit by the same rule. There the holder of the originals does not count, who knows the
-texts themselves; everywhere else he does. Where his figure is exact no adversary does better
+unprotected texts are within the limit by the same rule. And no PASS rests on fewer authors than it takes to see one of
+a kind as frequent as the limit: among fewer there might be none. Unprotected texts are judged without the holder of the
+originals, who knows the texts themselves; everywhere else he counts. Where his figure is exact no adversary does better
 from one bag.
 
 Topics: the interval of the best classifier. Bound: what is stated between any two documents, rounded up; where nothing
@@ -28,7 +29,7 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.errors import DataError, UsageError
 from publius.evaluation.adversaries import ORIGINALS
-from publius.evaluation.statistics import CONFIDENCE, Interval, grouped_mean
+from publius.evaluation.statistics import CONFIDENCE, Interval, authors_needed, grouped_mean, least_shown
 from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.files import read_bytes_limited, shown, write_file
 from publius.privacy.promise import ceiling, floor, rounded_up
@@ -150,7 +151,8 @@ class Authors:
         limit: what is allowed.
         absolute: whether it is a limit on all the authors named, or on what is added.
         texts: how many were attacked.
-        authors: how many authors have written them.
+        sizes: how many each author has written; where none is given, each text counts as of one of its own.
+        named: whether it is known who wrote the texts.
         anyway: the share of authors named by whoever knows only the topic.
         gains: of each adversary on the protected texts, the strongest first.
         unprotected: the same without protection, without the holder of the originals.
@@ -161,7 +163,8 @@ class Authors:
     limit: float
     absolute: bool
     texts: int
-    authors: int
+    sizes: Float64Array
+    named: bool
     anyway: float
     gains: tuple[Gain, ...]
     unprotected: tuple[Gain, ...]
@@ -207,7 +210,46 @@ class Authors:
             return NO_EVIDENCE
         if any(gain.sure.low > self.limit + _ROUNDING for gain in self.gains):
             return FAIL
-        return PASS if all(gain.judged.high <= self.limit + _ROUNDING for gain in self.gains) else NO_EVIDENCE
+        within = all(gain.judged.high <= self.limit + _ROUNDING for gain in self.gains)
+        return PASS if within and self.enough else NO_EVIDENCE
+
+    @property
+    def authors(self) -> int:
+        """How many have written the texts."""
+        return len(self.sizes)
+
+    @property
+    def needed(self) -> int | None:
+        """How many authors like these a PASS takes; None where no number is enough.
+
+        Among so many a kind as frequent as the limit, of whom every text is named, would have been seen.
+        """
+        return authors_needed(self.sizes, self.limit, self.level)
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are as many authors as a PASS takes."""
+        needed = self.needed
+        return needed is not None and self.authors >= needed
+
+    @property
+    def too_few(self) -> str | None:
+        """Why so few authors cannot give a PASS; None where they could, or something else was found."""
+        if self.enough or self.empty is not None or self.answer == FAIL:
+            return None
+        judged = f"{self.authors:,} {self._judged_alike} judged"
+        if self.needed is None:
+            return f"{judged}, and no number of them can show that nothing at all is added"
+        return (
+            f"only {judged} and a PASS takes about {self.needed:,}: of a kind that "
+            f"{100 * ceiling(self.limit, 3):.3g} % of all authors belong to there might be none among fewer"
+        )
+
+    @property
+    def _judged_alike(self) -> str:
+        if self.named:
+            return "author was" if self.authors == 1 else "authors were"
+        return "texts, each as of an author of its own since none is given, were"
 
     def _judged(self, low: float) -> str:
         low = floor(low, 3)
@@ -234,15 +276,23 @@ class Authors:
         return (
             f"{what} {gain.judged.value:.3f}, {_between(shown_interval)} allowing for chance, by "
             f"{_who(gain.adversary)}; allowed {self.limit:g} ({', '.join(beside)})"
-            f"{self._unseen if self.answer == PASS else ''}"
+            f"{self._unseen}"
         )
 
     @property
     def _unseen(self) -> str:
         """What a PASS cannot say: the interval takes other authors to be of the kinds that were attacked."""
-        share = 1 - ((1 - self.level) / 2) ** (1 / self.authors)
+        if self.too_few is not None:
+            return f"; {self.too_few}"
+        if self.answer != PASS:
+            return ""
+        these = (
+            f"authors like these {self.authors:,}"
+            if self.named
+            else f"texts like these {self.authors:,}, each as of an author of its own since none is given"
+        )
         return (
-            f"; shown for authors like these {self.authors}: of a kind that {100 * ceiling(share, 3):.3g} % of all "
+            f"; shown for {these}: of a kind that {100 * ceiling(least_shown(self.sizes, self.level), 3):.3g} % of all "
             "authors belong to there may be none among them"
         )
 
@@ -329,8 +379,9 @@ def authors_of(
     level = 1 - (1 - CONFIDENCE) / tries
     apart = [each for each in _asked(clean) if each.adversary != ORIGINALS] if clean is not None else []
     anyway = float(np.mean(facts["anyway"]))
+    sizes = np.unique(facts["author_numbers"], return_counts=True)[1].astype(np.float64)
     return Authors(
-        limit, absolute, asked[0].total, len(set(facts["author_numbers"])), anyway,
+        limit, absolute, asked[0].total, sizes, facts.get("known_texts") != 0, anyway,
         tuple(_gains(asked, facts, level, absolute=absolute)),
         tuple(_gains(apart, facts, level, absolute=absolute)), level,
     )  # fmt: skip
@@ -347,7 +398,8 @@ def _gains(
     divided = 1 - (1 - level) / max(1, len(findings))
     found = []
     for finding in findings:
-        judged, sure = (_interval(finding, facts, at, absolute=absolute) for at in (level, divided))
+        judged = _interval(finding, facts, level, absolute=absolute)
+        sure = judged if divided == level else _interval(finding, facts, divided, absolute=absolute)
         shares, _ = _judged_shares(finding, absolute=absolute)
         found.append(Gain(finding.adversary, float(shares.mean()), judged, sure))
     return sorted(found, key=lambda gain: -gain.named)
@@ -363,7 +415,7 @@ def _interval(
     show. So what is resampled is how often he is right beyond those habits; what they give him is added as it is.
     """
     named, habit = _judged_shares(finding, absolute=absolute)
-    found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level)
+    found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level, (-float(habit.max()), 1.0))
     rest = float(habit.mean()) - (0.0 if absolute else float(np.mean(facts["anyway"])))
     return Interval(found.value + rest, found.low + rest, found.high + rest)
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from publius.errors import PolicyError
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
 from publius.evaluation.runner import EvaluationRequest, Results
-from publius.evaluation.statistics import CONFIDENCE, least_shown
+from publius.evaluation.statistics import CONFIDENCE, authors_needed, least_shown
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
 from publius.evaluation.summary import SummaryLine
@@ -34,8 +34,6 @@ from publius.mechanisms.threads import processors
 from publius.privacy.promise import ceiling, floor
 from publius.settings import EvaluationSettings, ExperimenterSettings
 
-_MOST: Final = 1_000_000
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,7 @@ class Power:
         authors: of how many authors.
         least: the smallest addition that they can rule out, where an attack finds nothing at all.
         limit: what a release may add.
-        needed: about how many texts of as many authors it takes; None where there are enough.
+        needed: about how many authors like these a PASS takes; None where no number is enough.
 
     """
 
@@ -65,10 +63,12 @@ class Power:
             f"less than {_up(self.least)} of the authors named; {_up(self.limit)} are allowed."
         )
         if self.needed is None:
+            return f"{said} No number of authors can show that nothing at all is added."
+        if self.authors >= self.needed:
             return said
         return (
-            f"{said} They are too few: whatever is found, there will be no evidence. About {self.needed:,} texts are "
-            "needed, better of more authors than more of each."
+            f"{said} They are too few for a PASS, whatever is found. About {self.needed:,} authors are needed; more "
+            "texts of the same ones do not help."
         )
 
 
@@ -78,19 +78,11 @@ def power(walk: Walk) -> Power | None:
         return None
     sizes = np.array(walk.older.judged, np.float64)
     limits, level = walk.limits, 1 - (1 - CONFIDENCE) / walk.tries
-    limit = limits.adds_at_most if limits.author_at_most is None else limits.author_at_most
-    allowed, times = limit or 0.0, 1.0
-    while times < _MOST and (
-        least_shown(_more(sizes, times), level) > allowed or times * sizes.sum() < FEWEST_JUDGED
-    ):
-        times *= 1.1
-    needed = None if times == 1 else math.ceil(times * sizes.sum())
-    return Power(int(sizes.sum()), len(sizes), least_shown(sizes, level), allowed, needed)
-
-
-def _more(sizes: np.typing.NDArray[np.float64], times: float) -> np.typing.NDArray[np.float64]:
-    """So many times as many authors, each with as many texts."""
-    return np.resize(sizes, max(1, round(len(sizes) * times))) if times > 1 else sizes
+    limit = (limits.adds_at_most if limits.author_at_most is None else limits.author_at_most) or 0.0
+    needed = authors_needed(sizes, limit, level)
+    if needed is not None:
+        needed = max(needed, math.ceil(FEWEST_JUDGED / float(sizes.mean())))
+    return Power(int(sizes.sum()), len(sizes), least_shown(sizes, level), limit, needed)
 
 
 @final
@@ -127,6 +119,8 @@ class Judged:
         clear = max(authors.unprotected, key=lambda each: each.named, default=None)
         bare = "" if clear is None else f"; without protection {_percent(clear.named)}"
         why = "" if authors.empty is None else f" That shows nothing: {authors.empty}."
+        few = authors.too_few
+        why += "" if few is None else f" {few[0].upper()}{few[1:]}."
         why += "" if self.unlike is None else f" {self.unlike[0].upper()}{self.unlike[1:]}."
         tried = (
             ""
@@ -135,8 +129,8 @@ class Judged:
         )
         stands = " Only the proof stands." if self.verdict == NO_EVIDENCE else ""
         return (
-            f"{self.verdict}: attacks on {authors.texts:,} protected public texts named the author of "
-            f"{_percent(gain.named)}, {self._judged(gain)}. Whoever knows only the topic names "
+            f"{self.verdict}: attacks on {authors.texts:,} protected public texts of {authors.authors:,} authors "
+            f"named the author of {_percent(gain.named)}, {self._judged(gain)}. Whoever knows only the topic names "
             f"{_percent(authors.anyway)}{bare}.{self._kept}{why}{stands}{tried}"
         )
 
