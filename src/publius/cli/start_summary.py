@@ -22,7 +22,7 @@ from publius.evaluation.steps.questions import (
     YES,
     with_columns,
 )
-from publius.settings import ReadersSettings, StartSettings
+from publius.settings import AUTHORS_AT_LEAST, ReadersSettings, StartSettings
 
 if TYPE_CHECKING:
     from publius.evaluation.steps.summarizing import Seen, SummaryWorkflow
@@ -87,14 +87,30 @@ def _strata(private: Seen, ask: Asking) -> list[str]:
 
     found = []
     for name, values in private.values.items():
-        shown = ", ".join(values) if sys.stderr.isatty() else f"{len(values):,}, shown on a terminal only"
+        shown = ", ".join(values) if _is_seen() else f"{len(values):,}, shown on a terminal only"
         typer.echo(f"   The column {printable(repr(name))} has few values: {printable(shown)}.")
+        if rare := private.rare[name]:
+            named = ", ".join(rare) if _is_seen() else f"{len(rare):,}"
+            typer.echo(
+                f"   Left out, since fewer than {AUTHORS_AT_LEAST} authors have them: {printable(named)}. Type the "
+                "list if they are public, too."
+            )
         answer = ask(STRATUM)
+        if answer == YES and not _is_seen():
+            raise UsageError(
+                "nobody was shown the list, so nobody can say that it is public: type the values with commas, or "
+                f"declare them with --by {name}=..."
+            )
         if answer == YES:
             found.append(declared(name, values))
         elif answer != NO:
             found.append(f"{name}={answer}")
     return found
+
+
+def _is_seen() -> bool:
+    """Whether a person reads what is written: values of private documents are shown to nobody else."""
+    return sys.stderr.isatty()
 
 
 def _epsilon(flow: SummaryWorkflow, private: Seen, choices: StartSettings, ask: Asking) -> SummaryWorkflow:

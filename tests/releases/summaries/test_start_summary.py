@@ -6,9 +6,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from publius.cli import app
+from publius.cli import app, start_summary
+from publius.documents.inspection import inspect
+from publius.evaluation.steps.summarizing import seen
 from publius.privacy.ledger import Ledger
 from publius.releases.signoff import read_manifest_of
+from publius.settings import StartSettings
 
 
 @pytest.fixture
@@ -26,8 +29,9 @@ def run(*arguments, answers=""):
     return CliRunner().invoke(app, ["start", *map(str, arguments)], input=answers)
 
 
-def test_a_summary_step_by_step(file, reference, tmp_path):
+def test_a_summary_step_by_step(file, reference, tmp_path, monkeypatch):
     """The values that are seen are proposed, one column is called public, epsilon is chosen with its accuracy told."""
+    monkeypatch.setattr(start_summary, "_is_seen", lambda: True)
     output = tmp_path / "out"
     found = run(
         file, "--output", output, "--reference", reference.folder, answers="summary\ncustomer\nyes\n4\ny\n"
@@ -38,9 +42,43 @@ def test_a_summary_step_by_step(file, reference, tmp_path):
     assert "each within" in found.output
     manifest = read_manifest_of(output / "summary")
     assert (manifest["kind"], manifest["epsilon"]) == ("summary", 4)
-    assert {*manifest["strata"]["product"]} == {"card", "loan", "parcel", "other"}
+    assert manifest["strata"]["product"] == ["card", "loan", "parcel", "other"]
     assert "whatever one author wrote" in (output / "signoff.html").read_text()
     assert {each.name for each in output.iterdir()} == {"summary", "signoff.html"}
+
+
+@pytest.fixture
+def wards(tmp_path):
+    """Letters of which the frequencies and the first places of wards run against the alphabet."""
+    path = tmp_path / "wards.csv"
+    of = ["zeta"] * 9 + ["alpha"] * 5 + ["mid"] * 7 + ["rare"] * 4 + ["hospice"]
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["author", "ward", "text"])
+        writer.writerows([f"author {n}", ward, f"the garden has {n} roses"] for n, ward in enumerate(of))
+        writer.writerows([["author 21", "rare", "the garden has roses"]] * 5)
+        writer.writerows([["AUTHOR 21 ", "rare", "the garden has roses"]] * 5)
+    return path
+
+
+def test_values_are_proposed_in_an_order_that_tells_nothing_and_never_those_of_few_authors(wards):
+    private = seen(wards, inspect(wards, text_field="text"), StartSettings(author_field="author"))
+    assert private.authors == 26
+    assert private.values == {"ward": ("alpha", "mid", "zeta")}
+    assert private.rare == {"ward": ("hospice", "rare")}
+
+
+def test_a_list_that_nobody_was_shown_is_not_public(wards, reference, tmp_path):
+    """Without a terminal the values are not told, and a yes says nothing about them."""
+    common = (wards, "--summary", "--text-field", "text", "--author-field", "author")
+    common += ("--reference", reference.folder, "--output", tmp_path / "out")
+    refused = run(*common, answers="yes\n4\ny\n")
+    assert (refused.exception.exit_code, "zeta" in refused.output) == (2, False), refused.exception
+    assert "nobody was shown the list" in str(refused.exception)
+    assert not (tmp_path / "out").exists()
+    typed = run(*common, "--accept-noise", answers="zeta,alpha\n4\ny\n")
+    assert typed.exit_code == 0, typed.output
+    assert read_manifest_of(tmp_path / "out" / "summary")["strata"]["ward"] == ["zeta", "alpha", "other"]
 
 
 def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, tmp_path):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +28,7 @@ from publius.privacy.ledger import Ledger
 from publius.releases.signoff import sign_off
 from publius.releases.summaries.run import Finished, check_says_something, expected, summarize
 from publius.releases.summaries.summary import Summary
-from publius.settings import SummarySettings
+from publius.settings import AUTHORS_AT_LEAST, SummarySettings
 
 FOLDER: Final = "summary"
 FEW: Final = 30
@@ -53,37 +52,40 @@ class Seen:
 
     Attributes:
         authors: how many there are.
-        values: of each column with few values, these, the most frequent first.
+        values: of each column with few values those that several authors have, in an order that tells no frequency.
+        rare: the others, of fewer authors: to propose one would tell that somebody has it.
     """
 
     authors: int
     values: dict[str, tuple[str, ...]]
+    rare: dict[str, tuple[str, ...]]
 
 
 def seen(file: Path, found: Inspection, choices: Choices) -> Seen:
     """Look at the columns beside the texts."""
     columns = [name for name in found.columns if name not in (found.text_field, choices.author_field)]
-    counts: dict[str, Counter[str]] = {name: Counter() for name in columns}
+    having: dict[str, dict[str, set[str | int]]] = {name: {} for name in columns}
     authors: set[str] = set()
-    for _, row in _corpus(file, found, choices, columns).rows():
+    for number, (_, row) in enumerate(_corpus(file, found, choices, columns).rows()):
         try:
             author = author_key(row.fields.get(choices.author_field or ""))
         except DataError:
             author = None
         if author is not None:
             authors.add(author)
-        for name in list(counts):
+        for name in list(having):
             value = row.fields.get(name)
-            if isinstance(value, str | int | float) and str(value).strip():
-                counts[name][str(value).strip()] += 1
-            if len(counts[name]) > FEW:
-                del counts[name]
-    values = {
-        name: tuple(value for value, _ in found.most_common() if value != OTHER)
-        for name, found in counts.items()
-        if len(found) > 1
-    }
-    return Seen(len(authors), values)
+            if isinstance(value, str | int | float) and str(value).strip() not in ("", OTHER):
+                having[name].setdefault(str(value).strip(), set()).add(number if author is None else author)
+            if len(having[name]) > FEW:
+                del having[name]
+    kept: dict[str, tuple[str, ...]] = {}
+    rare: dict[str, tuple[str, ...]] = {}
+    for name, found_values in having.items():
+        several = sorted(value for value, own in found_values.items() if len(own) >= AUTHORS_AT_LEAST)
+        if len(several) > 1:
+            kept[name], rare[name] = tuple(several), tuple(sorted({*found_values} - {*several}))
+    return Seen(len(authors), kept, rare)
 
 
 def _corpus(file: Path, found: Inspection, choices: Choices, columns: Sequence[str]) -> Corpus:
