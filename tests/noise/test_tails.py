@@ -1,12 +1,24 @@
 """R2: tails that reach as far as float64, with the exact conditional law beyond the body."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy import special, stats
 
 from publius.noise import tails as variates
 from publius.noise.randomness import seeded_rng
-from publius.noise.tails import BODY, DEEPEST, StandardGamma, deep_uniform, standard_normal
+from publius.noise.tails import (
+    BODY,
+    DEEPEST,
+    StandardGamma,
+    deep_uniform,
+    lower_quantile,
+    standard_normal,
+    upper_probability,
+    upper_quantile,
+)
 
 ALPHA = 1e-6
 COUNT = 20_000
@@ -85,3 +97,41 @@ def test_beyond_reach_is_the_tail_that_a_shift_uncovers():
     assert gamma.beyond_reach(0.0) == pytest.approx(DEEPEST, rel=1e-9)
     assert gamma.beyond_reach(gamma.reach + 1) == 1.0
     assert gamma.beyond_reach(gamma.reach - 50) == pytest.approx(float(stats.gamma(50).sf(50)))
+
+
+@pytest.mark.parametrize("shape", [1, 2, 3, 50, 300, 2000])
+def test_the_tails_are_those_of_scipy(shape):
+    """An implementation of somebody else's, at every scale; the stated inaccuracy covers both."""
+    near = np.linspace(0.02, 3, 60) * shape
+    ours = [upper_probability(shape, value) for value in (0.0, *near)]
+    np.testing.assert_allclose(ours, special.gammaincc(shape, [0.0, *near]), rtol=1e-11, atol=1e-13)
+    for probability in (1e-3, BODY, 1e-100, DEEPEST):
+        above, below = upper_quantile(shape, probability), lower_quantile(shape, probability)
+        assert above == pytest.approx(special.gammainccinv(shape, probability), rel=1e-13)
+        assert upper_probability(shape, above) == pytest.approx(probability, rel=1e-11)
+        assert special.gammainc(shape, below) == pytest.approx(probability, rel=1e-9)
+
+
+@pytest.mark.parametrize("shape", [1, 50, 300])
+def test_what_is_drawn_again_is_decided_as_scipy_decides_it(shape):
+    """Values next to the edges on either side, and far inside, where nothing but two comparisons is made."""
+    gamma = StandardGamma(shape)
+    high, low = special.gammainccinv(shape, BODY), special.gammaincinv(shape, BODY)
+    for kept in (high, np.nextafter(high, 0), low, np.nextafter(low, np.inf), float(shape)):
+        assert gamma.sample(FarGenerator(kept), 1)[0] == kept
+    for drawn_again in (np.nextafter(high, np.inf), np.nextafter(low, 0)):
+        assert gamma.sample(FarGenerator(drawn_again), 1)[0] != drawn_again
+
+
+def test_a_first_draw_imports_no_scipy():
+    """Its import is a quarter of the processor time of a first sentence."""
+    draw = """
+import sys
+import publius
+toy = publius.Embeddings.from_arrays(["north", "south"], [[0.0], [1.0]], name="toy")
+words = publius.Lifted(publius.Laplace(toy, epsilon=1), length=2)
+publius.release(publius.Bag(["north", "south"]), words).guarantee
+print(*(name for name in sys.modules if name.split(".")[0] == "scipy"))
+"""
+    done = subprocess.run([sys.executable, "-c", draw], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

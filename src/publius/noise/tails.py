@@ -8,7 +8,9 @@ So tails reach down to a probability of 2^-990, which costs next to nothing: one
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Final, final
 
 import numpy as np
@@ -23,7 +25,10 @@ _SHALLOWEST: Final = 960
 DEEPEST: Final = BODY * 2.0**-_SHALLOWEST
 """The tail probability that the variates reach."""
 
-_INACCURACY: Final = 1 + 1e-9  # more than the incomplete gamma function's relative error
+_INACCURACY: Final = 1 + 2e-9  # more than the relative error of a tail probability here, and of scipy's
+_CERTAIN: Final = 1 + 1e-6
+_NOTHING: Final = 1e-18
+_STEPS: Final = 200
 
 _NORMAL_EDGE: Final = 6.2
 """Normals beyond this are drawn again; their probability is 5.6e-10."""
@@ -69,31 +74,46 @@ class StandardGamma:
     """
 
     shape: int
-    low: float = field(init=False)
-    high: float = field(init=False)
-    reach: float = field(init=False)
 
-    def __post_init__(self) -> None:
-        from scipy.special import gammainccinv, gammaincinv
+    @cached_property
+    def low(self) -> float:
+        """Below it values are drawn again."""
+        from scipy.special import gammaincinv
 
-        object.__setattr__(self, "low", float(gammaincinv(self.shape, BODY)))
-        object.__setattr__(self, "high", float(gammainccinv(self.shape, BODY)))
-        object.__setattr__(self, "reach", float(gammainccinv(self.shape, DEEPEST)))
+        return float(gammaincinv(self.shape, BODY))
+
+    @cached_property
+    def high(self) -> float:
+        """Above it values are drawn again."""
+        from scipy.special import gammainccinv
+
+        return float(gammainccinv(self.shape, BODY))
+
+    @property
+    def reach(self) -> float:
+        """The value that is exceeded with the probability `DEEPEST`; what would be beyond it is put there."""
+        return upper_quantile(self.shape, DEEPEST)
 
     def sample(self, rng: Generator, count: int) -> Float64Array:
         """``count`` independent variates, shape (count,)."""
         values = rng.standard_gamma(self.shape, count)
-        if len(values) and (values.max() > self.high or values.min() < self.low):
+        # Nearly always all are well inside: then scipy, whose import is a quarter of a first draw, is not asked.
+        if len(values) and not self._surely_kept(float(values.min()), float(values.max())):
             above, below = values > self.high, values < self.low
             values[above] = self.upper_tail(rng, int(above.sum()))
             values[below] = self.lower_tail(rng, int(below.sum()))
         return values
 
+    def _surely_kept(self, least: float, most: float) -> bool:
+        inside = BODY * _CERTAIN
+        return lower_quantile(self.shape, inside) <= least and most <= upper_quantile(self.shape, inside)
+
     def upper_tail(self, rng: Generator, count: int) -> Float64Array:
         """Variates given that they exceed `high`."""
         from scipy.special import gammainccinv
 
-        return np.asarray(gammainccinv(self.shape, BODY * deep_uniform(rng, count)))
+        drawn = gammainccinv(self.shape, BODY * deep_uniform(rng, count))
+        return np.minimum(np.asarray(drawn, np.float64), self.reach)
 
     def lower_tail(self, rng: Generator, count: int) -> Float64Array:
         """Variates given that they are below `low`."""
@@ -103,6 +123,72 @@ class StandardGamma:
 
     def beyond_reach(self, distance: float) -> float:
         """P(variate > reach - distance), rounded up: what a radius shifted by ``distance`` cannot reach of another."""
-        from scipy.special import gammaincc
+        return min(1.0, upper_probability(self.shape, max(self.reach - distance, 0.0)) * _INACCURACY)
 
-        return min(1.0, float(gammaincc(self.shape, max(self.reach - distance, 0.0))) * _INACCURACY)
+
+def upper_probability(shape: int, value: float) -> float:
+    """P(Gamma(shape, 1) > value) for a whole number ``shape``: exp(-x) (1 + x + ... + x^(n-1) / (n-1)!)."""
+    if value >= shape:
+        return math.exp(_log_density(shape, value)) * _upper_sum(shape, value)
+    return 1.0 - (math.exp(_log_density(shape, value)) * _lower_sum(shape, value) if value > 0 else 0.0)
+
+
+@cache
+def upper_quantile(shape: int, probability: float) -> float:
+    """The value that Gamma(shape, 1) exceeds with a ``probability`` of at most 1e-3.
+
+    By Newton's method on the logarithm of the tail, which is concave: from a value beyond it comes down to it.
+    """
+    wanted, value = math.log(probability), 2.0 * shape
+    while _log_density(shape, value) + math.log(_upper_sum(shape, value)) > wanted:
+        value *= 2
+    for _ in range(_STEPS):
+        total = _upper_sum(shape, value)
+        following = value + (_log_density(shape, value) + math.log(total) - wanted) * total
+        if not following < value:
+            break
+        value = following
+    return value
+
+
+@cache
+def lower_quantile(shape: int, probability: float) -> float:
+    """The value that Gamma(shape, 1) stays below with a ``probability`` of at most 1e-3, as `upper_quantile`.
+
+    It starts where x^n / n!, which is more than the tail, is the probability, and goes up.
+    """
+    wanted = math.log(probability)
+    value = math.exp((wanted + math.lgamma(shape + 1)) / shape)
+    for _ in range(_STEPS):
+        total = _lower_sum(shape, value)
+        following = value + (wanted - _log_density(shape, value) - math.log(total)) * total
+        if not following > value:
+            break
+        value = following
+    return value
+
+
+def _log_density(shape: int, value: float) -> float:
+    return (shape - 1) * math.log(value) - math.lgamma(shape) - value
+
+
+def _upper_sum(shape: int, value: float) -> float:
+    """The upper tail over the density: 1 + (n-1)/x + (n-1)(n-2)/x^2 + ..., for x from n."""
+    total, term = 1.0, 1.0
+    for below in range(shape - 1, 0, -1):
+        term *= below / value
+        total += term
+        if term < _NOTHING * total:
+            break
+    return total
+
+
+def _lower_sum(shape: int, value: float) -> float:
+    """The lower tail over the density: x/n + x^2/(n(n+1)) + ..., for x below n."""
+    total = term = value / shape
+    above = shape + 1
+    while term > _NOTHING * total:
+        term *= value / above
+        total += term
+        above += 1
+    return total

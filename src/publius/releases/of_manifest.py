@@ -27,6 +27,9 @@ _SAME: Final = (
 _SLACK: Final = 1e-9
 """Relative difference of an epsilon computed twice."""
 
+_TAIL_SLACK: Final = 1e-8
+"""Relative difference of a tail probability that another version or library computed."""
+
 
 def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
@@ -113,9 +116,12 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield "crowd"
     if mechanism is not None:
         constants = mechanism.constants
-        for name in ("bound", "bound_delta", "epsilon_total", "strength"):
+        for name in ("bound", "epsilon_total", "strength"):
             if name in constants and name in manifest and constants[name] != manifest[name]:
                 yield name
+        tails = [facts["bound_delta"] for facts in (constants, manifest) if "bound_delta" in facts]
+        if len(tails) == 2 and not math.isclose(*tails, rel_tol=_TAIL_SLACK):
+            yield "bound_delta"
         kept, told = mechanism.probability_kept, manifest.get("probability_kept")
         if kept is not None and told is not None and not math.isclose(published(kept), told, abs_tol=1e-9):
             yield "probability_kept"
