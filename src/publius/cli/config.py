@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +51,8 @@ class Configuration:
         environment = {name: value for name, value in os.environ.items() if name.startswith(_PREFIX)}
         if named is None and not path.is_file():
             return cls(environment=environment)
+        import tomllib
+
         try:
             sections = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError):

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from html import escape
 from typing import Any, Final, Literal, final
 
 from publius.distances.earth_mover import TransportPlan
@@ -100,6 +99,8 @@ class Guarantee:
         return f"At most {' and '.join(parts) or 'what is not stated'}; {self.evidence}."
 
     def _repr_html_(self) -> str:
+        from html import escape  # with its table of entities, for notebooks alone
+
         return f"<p>{escape(str(self))}</p>"
 
     def __post_init__(self) -> None:

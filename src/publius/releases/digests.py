@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import html
 import json
 import os
 import re
@@ -78,10 +77,12 @@ def opened(path: Path) -> tuple[str, dict[str, Any]]:
         raise DataError(f"{shown(path)} is no sign-off: it does not have exactly one digest of its own")
     if places[0].decode() != _own_digest(data):
         raise DataError(f"the text of {shown(path)} was changed after it was written: make the sign-off anew")
+    from html import unescape  # with its table of entities
+
     page = data.decode("utf-8", "replace")
     try:
         (block,) = _RECORD.findall(page)
-        record = json.loads(html.unescape(block))
+        record = json.loads(unescape(block))
     except ValueError:
         record = None
     if not isinstance(record, dict):

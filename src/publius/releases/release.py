@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from types import MappingProxyType
 from typing import Any, final
 
@@ -44,6 +43,8 @@ class Release:
 
     def _repr_html_(self) -> str:
         """For a notebook: the released words with their counts, and what holds for them."""
+        from html import escape  # with its table of entities, for notebooks alone
+
         rows = "".join(f"<tr><td>{escape(word)}</td><td>{n}</td></tr>" for word, n in self.bag.counts.items())
         said = escape(self.warning or ("" if self.guarantee is None else str(self.guarantee)))
         return f"<table><caption>{said}</caption><tr><th>word</th><th>count</th></tr>{rows}</table>"

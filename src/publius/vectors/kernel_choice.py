@@ -20,7 +20,6 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from statistics import median
 from typing import Any, Final, Literal, final, get_args
 
 import numpy as np
@@ -133,6 +132,8 @@ _found: list[Measured] = []
 def _measure(
     shape: tuple[int, int], machine: str, versions: str, searches: dict[Kernel, Callable[[], int]]
 ) -> Measured:
+    from statistics import median
+
     took: dict[Kernel, list[float]] = {kernel: [] for kernel in searches}
     for search in searches.values():
         search()  # the first makes what it needs

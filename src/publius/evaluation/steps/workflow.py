@@ -13,21 +13,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
-from publius.evaluation.signed import measured_for
-from publius.evaluation.steps import measuring
 from publius.evaluation.steps.answers import Choices, config_text
-from publius.evaluation.steps.measuring import Judged, Tried
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, Step, Walk
-from publius.evaluation.verdict import FAIL, NO_EVIDENCE, Answer
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import RunSummary
 from publius.releases.own_texts import OwnTexts
 from publius.releases.plan import Plan
 from publius.releases.signoff import Measured
+
+if TYPE_CHECKING:  # they import the whole evaluation, which a page that is only opened does not need
+    from publius.evaluation.steps.measuring import Judged, Tried
+    from publius.evaluation.verdict import Answer
 
 TITLES: Final[Mapping[Step, str]] = {
     "learn": "Learn what is public",
@@ -112,6 +112,8 @@ class ReleaseWorkflow:
 
     def find(self) -> list[Tried]:
         """Try the usual strengths; the weakest protection that passes is taken, else what was proposed before."""
+        from publius.evaluation.steps import measuring
+
         found = self._tried(measuring.tried, self.walk.kept.tried)
         best = next((each.walk for each in found if each.judged.passed), self.walk.trying(len(found) + 1))
         self.walk = replace(best, choices=replace(best.choices, find=False))
@@ -119,6 +121,8 @@ class ReleaseWorkflow:
 
     def measure(self) -> Judged:
         """Attack public texts that are protected as the release will be, in place of what was measured before."""
+        from publius.evaluation.steps import measuring
+
         shutil.rmtree(self.folder / EVALUATION, ignore_errors=True)
         with self._step("measure"):
             found = measuring.measure(self.walk, self.folder, self._progress())
@@ -133,6 +137,8 @@ class ReleaseWorkflow:
 
     def alternatives(self) -> list[Tried]:
         """Alternatives after a FAIL, those that pass first. Empty where nothing is worth a try."""
+        from publius.evaluation.steps import measuring
+
         other, strengths = measuring.instead(self.walk)
         if not strengths:
             return []
@@ -151,6 +157,8 @@ class ReleaseWorkflow:
 
         FAIL; and NO EVIDENCE where words are kept, since nothing bounds what tells any two documents apart then.
         """
+        from publius.evaluation.verdict import FAIL, NO_EVIDENCE
+
         if self.judged is None or self.judged.passed:
             return None
         if self.judged.verdict == FAIL:
@@ -266,6 +274,9 @@ def release_apart(
 
     Where the verdict says no, nothing is drawn and no folder appears, unless that was asked for.
     """
+    from publius.evaluation.signed import measured_for
+    from publius.evaluation.verdict import FAIL
+
     check_new_folder(output)
     remove_leftovers(output)
     if walk.older is not None:

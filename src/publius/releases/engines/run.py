@@ -33,11 +33,9 @@ from publius.releases.engines.run_folder import ResumedWork, WorkingFolder, clai
 from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
-from publius.releases.signoff import read_manifest_of
 from publius.releases.writers import WRITERS, Layout
 from publius.settings import RunSettings
 from publius.text.bag import Encoding, words_of
-from publius.vectors.learning.topic_metric import files_sha256
 
 ENGINES: Final = ("local", "spark")
 
@@ -144,6 +142,8 @@ def _job(
     """The job for ``engine``, after a look at everything that can be refused before any work."""
     check_presence(plan, skip_bad=run.skip_bad)
     plan.mechanism.check_documents(item.text for item in corpus if isinstance(item, Document))
+    from publius.vectors.learning.topic_metric import files_sha256
+
     plan.mechanism.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
@@ -264,6 +264,8 @@ def _numbers(engine: AbstractEngine, job: Job) -> str | None:
 
 def _already_placed(work: WorkingFolder, placed: Callable[[], None]) -> RunSummary:
     """A run that was killed when only its working folder was left to destroy."""
+    from publius.releases.signoff import read_manifest_of
+
     tally, bad = work.placed or (Tally(), ())
     manifest = read_manifest_of(work.output)
     placed()

@@ -6,18 +6,14 @@ from the run key. It ends with the process that started it, however that ends: n
 
 from __future__ import annotations
 
-import multiprocessing
-import multiprocessing.connection
 import os
 import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar, final
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, final
 
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
@@ -27,6 +23,9 @@ from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release, ReleasedTogether, Tally
 from publius.releases.writers import WRITERS, JsonLines, Layout
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 AT_ONCE: Final = 16 * 2**20
 """Characters of a batch, but for its last text: 512 texts may have gigabytes."""
@@ -74,6 +73,9 @@ class WorkerPool(Generic[S, B, T]):
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> Self:
+        # A release of a few texts has no processes of its own, and does not wait for this.
+        from concurrent.futures import ProcessPoolExecutor
+
         self._pool = ProcessPoolExecutor(
             self._workers,
             mp_context=spawning(),
@@ -91,6 +93,8 @@ class WorkerPool(Generic[S, B, T]):
 
     def run(self, batches: Iterable[B], key: RunKey) -> Iterator[T]:
         """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
+        from concurrent.futures.process import BrokenProcessPool
+
         if self._pool is None:
             raise PubliusError("a pool of workers was used before it was started")
         secret = (key.expose(), key.seeded_run)
@@ -162,6 +166,8 @@ def end_with_parent() -> None:
 
 
 def _wait_for_parent() -> None:
+    import multiprocessing.connection
+
     parent = multiprocessing.parent_process()
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])

@@ -16,7 +16,6 @@ from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.steps.labels import public_label_shares
-from publius.evaluation.steps.measuring import instead as what_instead
 from publius.evaluation.steps.older import PUBLIC, PublicCorpus
 from publius.evaluation.steps.questions import ON_PAGE, Question
 from publius.evaluation.steps.showing import examples
@@ -143,6 +142,8 @@ def instead(state: State, asked: requests.Start) -> answers.Running:
     walk = walk_of(place, asked)
     if silent := _silent(walk):
         raise PolicyError(f"{silent}, so nothing can be looked for")
+    from publius.evaluation.steps.measuring import instead as what_instead
+
     other, strengths = what_instead(walk)
     if not strengths:
         raise UsageError("nothing else is known that could be had: this is the smallest bound that is tried")
