@@ -292,7 +292,10 @@ class VectorSettings(Settings):
     embeddings: str | None = option(
         None, help="Word vectors: a stored name or a file. Default: the packaged GloVe."
     )
-    metric: Metric = option(EUCLIDEAN, help="Word distance.", public=True)
+    metric: Metric = option(
+        EUCLIDEAN, help="Word distance; or python:MODULE:NAME, one of yours (finite mechanisms, distances).",
+        public=True, prefix="python:",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,15 +1,27 @@
 """A metric of one's own: finite mechanisms take it, noise does not, and what is seen to be none is refused."""
 
+import hashlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from publius import cli, release
-from publius.distances import earth_movers_distance
-from publius.distances.metrics import AbstractMetric, Manhattan
+from publius.distances import (
+    NearestDocuments,
+    earth_movers_distance,
+    pairwise_distances,
+    transport_plan,
+)
+from publius.distances.metrics import AbstractMetric, Manhattan, metric_asked, metric_named
 from publius.errors import DataError, UsageError
 from publius.mechanisms.lifted import Lifted
-from publius.mechanisms.registry import make_mechanism
+from publius.mechanisms.registry import make_mechanism, mechanism_of
 from publius.privacy.guarantee import STATED
+from publius.releases.plan import Plan
+from publius.settings import MechanismSettings, ReleaseSettings
 from publius.text.bag import Bag
 
 
@@ -44,16 +56,98 @@ def test_a_finite_mechanism_keeps_its_bound_in_it(embeddings):
     assert (again.metric.name, again.epsilon) == ("largest", 1.0)
 
 
+def largest(a, b):
+    """The largest coordinate difference, as a plain function of two sets of vectors."""
+    return np.abs(np.asarray(a, np.float64)[:, None] - np.asarray(b, np.float64)[None]).max(axis=2)
+
+
+def of_two_vectors(a, b):
+    return float(np.abs(a - b).max())
+
+
+OWN = f"python:{__name__}:largest"
+"""As a command names it, and a guarantee states it."""
+
+
+@pytest.mark.parametrize("name", ["exponential", "tight", "repaired-tight", "truncated-exponential"])
+def test_a_plain_function_will_do_for_every_finite_mechanism(embeddings, name):
+    mechanism = make_mechanism(name, embeddings, metric=largest, epsilon=4.0)
+    logs, far = mechanism.log_probabilities(), largest(embeddings.vectors, embeddings.vectors)
+    losses = (logs[:, None] - logs[None]).max(axis=2)
+    assert (losses <= mechanism.epsilon * far + 1e-9).all()
+    assert losses.max() > 0.01
+    assert (mechanism.guarantee.metric, mechanism.guarantee.evidence) == (OWN, STATED)
+    assert mechanism.at(mechanism.epsilon).metric.name == OWN
+
+
+def test_every_distance_takes_a_plain_function(embeddings):
+    words = [embeddings.word(place) for place in range(4)]
+    a, b = Bag([words[0], words[0], words[1]]), Bag([words[2], words[3], words[3]])
+    expected = transport_plan(a, b, embeddings, Largest()).distance
+    assert transport_plan(a, b, embeddings, largest).distance == pytest.approx(expected)
+    assert pairwise_distances([a, b], embeddings, largest)[0, 1] == pytest.approx(expected)
+    assert NearestDocuments([b], embeddings, largest).query(a)[0].distance == pytest.approx(expected)
+
+
+def test_a_function_of_two_single_vectors_is_refused_with_what_it_must_take(embeddings):
+    with pytest.raises(DataError, match=r"two sets at once, shapes \(p, n\) and \(q, n\)"):
+        make_mechanism("exponential", embeddings, epsilon=2.0, metric=of_two_vectors)
+
+
+def test_a_manifest_says_whose_metric_it_is(embeddings):
+    plan = Plan.of(
+        ReleaseSettings(length=3), make_mechanism("exponential", embeddings, epsilon=2.0, metric=largest)
+    )
+    manifest = plan.manifest(1)
+    assert manifest["metric"] == OWN
+    assert manifest["evidence"] == STATED
+    assert manifest["metric_source"]["class"] == "largest"
+    assert manifest["metric_source"]["sha256"] == hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    ours = Plan.of(ReleaseSettings(length=3), make_mechanism("mahalanobis", embeddings, epsilon=2.0))
+    assert "metric_source" not in ours.manifest(1)
+
+
+METRIC = """
+import numpy as np
+
+def largest(a, b):
+    return np.abs(a[:, None] - b[None]).max(axis=2)
+"""
+
+
+def test_a_command_takes_a_metric_of_ones_own(embeddings, tmp_path, monkeypatch):
+    """By its place, on PYTHONPATH; noise says why it cannot, and a file that names it runs nothing."""
+    (tmp_path / "own_distance.py").write_text(METRIC)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    asked = metric_asked("python:own_distance:largest")
+    assert asked.name == "python:own_distance:largest"
+    settings = MechanismSettings(mechanism="exponential", epsilon=2.0, metric=asked.name)
+    assert mechanism_of(settings, embeddings).metric.name == asked.name
+    with pytest.raises(UsageError, match="norm"):
+        mechanism_of(replace(settings, mechanism="laplace"), embeddings)
+    with pytest.raises(UsageError, match="can be imported"):
+        metric_asked("python:own_distance:smallest")
+    for read_from_a_file in (
+        metric_named,
+        lambda name: make_mechanism("exponential", embeddings, epsilon=1, metric=name),
+    ):
+        with pytest.raises(UsageError, match="no metric is called"):
+            read_from_a_file(asked.name)
+
+
 def test_distances_take_it(embeddings):
     a, b = embeddings.word(0), embeddings.word(1)
     expected = Largest().pairwise(embeddings.vectors[:1], embeddings.vectors[1:2])[0, 0]
     assert earth_movers_distance(Bag([a]), Bag([b]), embeddings, Largest()) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", ["laplace", "vickrey"])
-def test_noise_needs_a_norm_and_says_so(embeddings, name):
+@pytest.mark.parametrize("metric", [Largest(), largest], ids=["class", "function"])
+@pytest.mark.parametrize("name", ["laplace", "vickrey", "projected-laplace"])
+def test_noise_needs_a_norm_and_says_so(embeddings, name, metric):
+    more = {"project": 2} if name == "projected-laplace" else {}
     with pytest.raises(UsageError, match="norm"):
-        make_mechanism(name, embeddings, epsilon=2.0, metric=Largest())
+        make_mechanism(name, embeddings, epsilon=2.0, metric=metric, **more)
 
 
 def test_what_is_no_metric_is_refused(embeddings):

@@ -63,6 +63,7 @@ def compare(
     Each changes the same share of words, or moves them as far. With --document: what each does to that document, at
     epsilons across its useful range.
     """
+    from publius.distances.metrics import metric_asked
     from publius.mechanisms import comparison
     from publius.vectors.embeddings import Embeddings
 
@@ -74,7 +75,7 @@ def compare(
     target = comparison.ComparisonTarget(unchanged, mean_distance)
     rows = comparison.compare(
         names(mechanisms), vectors, target, _listed(words, vectors), draws=draws, curve=plot is not None,
-        metric=settings.metric, **settings.parameters,
+        metric=metric_asked(settings.metric), **settings.parameters,
     )  # fmt: skip
     if plot is not None:
         comparison.draw_curves(

@@ -63,11 +63,11 @@ def _between(
     a: str, b: str, settings: DistanceSettings, *, plan: bool, text: bool, words: bool, json: bool
 ) -> None:
     from publius.distances import transport_plan
-    from publius.distances.metrics import metric_named
+    from publius.distances.metrics import metric_asked
     from publius.text.bag import Bag, Encoding, given_words
     from publius.vectors.embeddings import Embeddings
 
-    ground = metric_named(settings.metric)
+    ground = metric_asked(settings.metric)
     vectors = Embeddings.load(settings.embeddings)
     if words:
         as_given = Encoding.of(vectors.tokenizer, length=None)
@@ -115,12 +115,12 @@ def _nearest(
     json: bool,
 ) -> None:
     from publius.distances import NearestDocuments
-    from publius.distances.metrics import metric_named
+    from publius.distances.metrics import metric_asked
     from publius.documents.corpus import open_corpus
     from publius.text.bag import Bag, Encoding, words_of
     from publius.vectors.embeddings import Embeddings
 
-    ground = metric_named(settings.metric)
+    ground = metric_asked(settings.metric)
     vectors = Embeddings.load(settings.embeddings)
     encoding = Encoding.of(
         vectors.tokenizer, length=settings.size, unknown=settings.policy, stop_words=settings.stop_words

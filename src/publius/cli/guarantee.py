@@ -164,7 +164,7 @@ def _laplace(
     settings: ReleaseSettings, distance: float | None, dimension: int, releases: int, candidates: int | None
 ) -> dict[str, Any]:
     """The paper's mechanism at a distance, for any vectors of a dimension."""
-    from publius.distances.metrics import metric_named
+    from publius.distances.metrics import ground_metric, metric_asked
     from publius.noise.laplace import checked_epsilon
     from publius.privacy.guarantee import Guarantee, laplace_bound
     from publius.privacy.promise import statement
@@ -172,7 +172,7 @@ def _laplace(
 
     if distance is None or settings.mechanism not in (None, MechanismSettings.mechanism):
         raise UsageError("--dimension goes with --distance D and the mechanism laplace")
-    name = metric_named(settings.metric).name
+    name = ground_metric(metric_asked(settings.metric)).name
     epsilon = checked_epsilon(settings.epsilon or 0.0)
     promised = Guarantee(epsilon, name, "proven").lifted(settings.chosen.size or 1)
     bound = laplace_bound(promised, distance, dimension)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import nullcontext
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from publius.arrays import Float64Array, FloatArray
-from publius.distances.metrics import AbstractMetric, Euclidean, Manhattan, metric_named
+from publius.arrays import Float64Array
+from publius.distances.metrics import AbstractMetric, Distances, Euclidean, Manhattan, ground_metric
 from publius.errors import DataError
 
-Ground = AbstractMetric | Callable[[FloatArray, FloatArray], Float64Array]
+Ground = AbstractMetric | Distances
 """A metric, or a function of vectors (p, n) and (q, n) that gives their distances (p, q)."""
 
 # Below this share of |x|^2 + |y|^2 the product form of a squared distance has lost too many digits.
@@ -22,13 +21,13 @@ _PAIRS = 2**15
 _BLAS = ThreadpoolController()
 
 
-def ground_distance(metric: str | Ground) -> Ground:
-    """The metric called ``metric``; a metric or a function stands for itself.
+def ground_distance(metric: str | Ground) -> AbstractMetric:
+    """The metric called ``metric``, one of somebody's own, or a function as one.
 
     A function must be a pseudometric: non-negative, 0 from a point to itself, symmetric, with the triangle
     inequality. Otherwise mass that two bags share could not be left in place.
     """
-    return metric_named(metric) if isinstance(metric, str) else metric
+    return ground_metric(metric)
 
 
 def is_norm(ground: Ground) -> bool:

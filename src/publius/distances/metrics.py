@@ -8,12 +8,14 @@ and, by Corollary 1, also epsilon*Manhattan-privacy (Euclidean <= Manhattan).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import final
 
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
 from publius.errors import DataError, UsageError
+from publius.files.user_code import PYTHON, object_at
 from publius.settings import EUCLIDEAN, MANHATTAN
 
 _BLOCK = 8192
@@ -83,6 +85,43 @@ class Manhattan(AbstractMetric):
         return np.asarray(np.abs(np.asarray(a, np.float64) - b).sum(axis=1))
 
 
+Distances = Callable[[FloatArray, FloatArray], Float64Array]
+"""A function of vectors (p, n) and (q, n) that gives their distances (p, q)."""
+
+
+@final
+class FunctionMetric(AbstractMetric):
+    """A function of somebody's own as a metric; that it is one is its author's word.
+
+    >>> import numpy as np
+    >>> def largest(a, b):
+    ...     return np.abs(a[:, None] - b[None]).max(axis=2)
+    >>> FunctionMetric(largest).pairwise(np.zeros((1, 2)), np.array([[3.0, -4.0]]))
+    array([[4.]])
+
+    Attributes:
+        function: `Distances`.
+        name: where it stands, as ``python:MODULE:NAME``.
+
+    """
+
+    def __init__(self, function: Distances) -> None:
+        """Take the ``function``, which keeps its name in what is stated."""
+        self.function = function
+        module, name = (getattr(function, each, "") for each in ("__module__", "__qualname__"))
+        self.name = f"{PYTHON}{module}:{name or type(function).__qualname__}"
+
+    def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
+        """See `AbstractMetric.pairwise`. `DataError` for distances of another shape."""
+        found = np.asarray(self.function(np.asarray(a, np.float64), np.asarray(b, np.float64)), np.float64)
+        if found.shape != (len(a), len(b)):
+            raise DataError(
+                f"the metric {self.name} gives distances of the shape {found.shape} for {len(a)} and {len(b)} vectors: "
+                "it must take the vectors of two sets at once, shapes (p, n) and (q, n), and give (p, q)"
+            )
+        return found
+
+
 METRICS: dict[str, type[AbstractMetric]] = {Euclidean.name: Euclidean, Manhattan.name: Manhattan}
 
 
@@ -96,16 +135,30 @@ def metric_named(name: str) -> AbstractMetric:
         ) from None
 
 
-def ground_metric(metric: str | AbstractMetric) -> AbstractMetric:
-    """The metric called ``metric``, or one of somebody's own, which may not have the name of one of ours.
+def metric_asked(name: str) -> str | AbstractMetric:
+    """What a command's own ``--metric`` names: the name of one of ours, or the metric at ``python:MODULE:NAME``.
+
+    Never for a name that a file states: importing runs code. `UsageError` where there is none.
+    """
+    if not name.startswith(PYTHON):
+        return name
+    found = object_at(name)
+    return ground_metric(found() if isinstance(found, type) and issubclass(found, AbstractMetric) else found)
+
+
+def ground_metric(metric: str | AbstractMetric | Distances) -> AbstractMetric:
+    """The metric called ``metric``, or one of somebody's own: a function, or a metric without the name of one of ours.
 
     `UsageError` for anything else.
     """
     if isinstance(metric, str):
         return metric_named(metric)
+    if not isinstance(metric, AbstractMetric) and callable(metric) and not isinstance(metric, type):
+        metric = FunctionMetric(metric)
     if not isinstance(metric, AbstractMetric):
         raise UsageError(
-            f"a metric is a name or derives from publius.distances.metrics.AbstractMetric, not {type(metric).__name__}"
+            "a metric is a name, a function of two sets of vectors, or derives from "
+            f"publius.distances.metrics.AbstractMetric; it is not a {type(metric).__name__}"
         )
     name = getattr(metric, "name", None)
     if not isinstance(name, str) or (is_own(metric) and name in METRICS):
@@ -116,6 +169,11 @@ def ground_metric(metric: str | AbstractMetric) -> AbstractMetric:
 def is_own(metric: AbstractMetric) -> bool:
     """Whether the metric is somebody's own: nothing computed with it is kept, and its laws are checked on a sample."""
     return type(metric) not in METRICS.values()
+
+
+def definition_of(metric: AbstractMetric) -> object:
+    """What was written to make the metric: a function, or its class."""
+    return metric.function if isinstance(metric, FunctionMetric) else type(metric)
 
 
 _SAMPLE = 48

@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from publius.arrays import Float64Array
+from publius.distances.metrics import AbstractMetric, ground_metric
 from publius.errors import UsageError
 from publius.evaluation.adversaries import (
     ADAPTIVE,
@@ -93,7 +94,7 @@ class Setting:
     Attributes:
         data: the texts in words.
         embeddings: the public vocabulary.
-        metric: name of d.
+        metric: d, or its name.
         parameters: beside epsilon and metric, for the mechanisms that take them.
         adversaries: their names.
         tasks: what they are asked.
@@ -110,7 +111,7 @@ class Setting:
 
     data: EncodedDataset = field(repr=False)
     embeddings: Embeddings
-    metric: str
+    metric: str | AbstractMetric
     parameters: dict[str, Any]
     adversaries: tuple[str, ...]
     tasks: tuple[Task, ...]
@@ -132,7 +133,7 @@ class Setting:
         made = mechanism_on(
             cell.mechanism, reading.public, reading.length, threads=1, **reading.choices, **parameters
         )
-        return Protector(made, reading, metric=self.metric)
+        return Protector(made, reading, metric=ground_metric(self.metric).name)
 
     def reading(self, mechanism: str) -> Reading:
         """How texts are read for the mechanism of this name; `UsageError` where what it reads with is missing."""

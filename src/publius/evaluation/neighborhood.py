@@ -10,6 +10,7 @@ from typing import Final, final
 import numpy as np
 
 from publius.arrays import Float64Array
+from publius.distances.ground import Ground
 from publius.evaluation.encoding import OUTSIDE, EncodedText
 from publius.evaluation.originals import success_at_most
 from publius.noise.randomness import seeded_rng
@@ -52,7 +53,7 @@ class Neighborhood:
 
 
 def neighborhood(
-    texts: Sequence[EncodedText], embeddings: Embeddings, metric: str, compared: int = MOST_TEXTS
+    texts: Sequence[EncodedText], embeddings: Embeddings, metric: str | Ground, compared: int = MOST_TEXTS
 ) -> Neighborhood | None:
     """The neighborhood of ``texts``; None where a word outside the vocabulary passes, for then nothing is promised.
 

@@ -18,6 +18,7 @@ from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import Any, final
 
+from publius.distances.metrics import metric_asked
 from publius.errors import DataError, PubliusError, UsageError
 from publius.evaluation.adversaries import PRESETS, choose_adversaries
 from publius.evaluation.attackers.language import LanguageAdversary
@@ -249,8 +250,8 @@ class Evaluation:
         """Prepare the inputs that the cells share."""
         request = self.request
         self._setting = Setting(
-            data, embeddings, request.metric, dict(request.parameters), request.adversaries, request.tasks,
-            self.facts["chance"], self.seed, request.snippet, request.unknown, whole, language,
+            data, embeddings, metric_asked(request.metric), dict(request.parameters), request.adversaries,
+            request.tasks, self.facts["chance"], self.seed, request.snippet, request.unknown, whole, language,
             compared=PRESETS[request.preset].compared,
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import METRICS, AbstractMetric, ground_metric, is_own
+from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
@@ -78,7 +78,7 @@ class Kernel(ABC):
         embeddings: Embeddings,
         *,
         epsilon: float,
-        metric: str | AbstractMetric = EUCLIDEAN,
+        metric: str | AbstractMetric | Distances = EUCLIDEAN,
         **parameters: Any,
     ) -> None:
         """Take the public ``embeddings``, ``epsilon`` per unit of ``metric``, and what `Parameters` declares."""

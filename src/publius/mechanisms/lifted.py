@@ -16,7 +16,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.distances import transport_plan
-from publius.distances.metrics import AbstractMetric
+from publius.distances.metrics import AbstractMetric, definition_of
 from publius.distances.problem import Transport
 from publius.distances.solver import optimal_flow
 from publius.errors import UnknownWordError, UsageError
@@ -31,7 +31,7 @@ from publius.mechanisms.mechanism import (
     Outcome,
     Pair,
 )
-from publius.mechanisms.outside import known_guarantee
+from publius.mechanisms.outside import known_guarantee, origin
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.settings import ReleaseSettings, TextSettings
@@ -152,6 +152,7 @@ class Lifted(Mechanism):
 
     def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
         """See `Mechanism.public_inputs`."""
+        source = origin(definition_of(self._kernel.metric))
         return {
             "preserve": self.preserve,
             "reference": None,
@@ -159,6 +160,7 @@ class Lifted(Mechanism):
             "reference_words": stated_of_vectors(self.vocabulary.source),
             "embeddings": self.vocabulary.name,
             "dimension": self.vocabulary.dimension,
+            **({"metric_source": source} if source is not None else {}),
         }
 
     def batch_size(self) -> int:

@@ -94,8 +94,8 @@ def _checked(found: Any, where: str) -> type[Kernel]:
     return found
 
 
-def is_outside(kind: type) -> bool:
-    """Whether the class is not one of Publius's own."""
+def is_outside(kind: Any) -> bool:
+    """Whether the class or function is not one of Publius's own."""
     return not kind.__module__.startswith(_HOME)
 
 
@@ -182,8 +182,8 @@ def computed_constant(mechanism: Kernel) -> Computed | None:
 _ROUNDING: Final = 1e-12
 
 
-def origin(kind: type) -> dict[str, str | None] | None:
-    """Where a class from outside comes from, for the manifest: None for Publius's own."""
+def origin(kind: Any) -> dict[str, str | None] | None:
+    """Where a class or function from outside comes from, for the manifest: None for Publius's own."""
     if not is_outside(kind):
         return None
     packages = metadata.packages_distributions().get(kind.__module__.partition(".")[0], ())
@@ -197,10 +197,10 @@ def origin(kind: type) -> dict[str, str | None] | None:
     }
 
 
-def source_digest(kind: type) -> str:
-    """SHA-256 of the files in which a class and those that it derives from are written."""
+def source_digest(kind: Any) -> str:
+    """SHA-256 of the files in which a class and those that it derives from, or a function, are written."""
     digest = hashlib.sha256()
-    for each in kind.__mro__:
+    for each in getattr(kind, "__mro__", (kind,)):
         with contextlib.suppress(TypeError, OSError):  # built in, or made where no file is
             digest.update(Path(inspect.getsourcefile(each) or "").read_bytes())
     return digest.hexdigest()

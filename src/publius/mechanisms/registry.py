@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final, Literal
 
+from publius.distances.metrics import metric_asked
 from publius.errors import PubliusError, UsageError
 from publius.files.user_code import PYTHON
 from publius.mechanisms import outside
@@ -198,7 +199,7 @@ def mechanism_of(settings: MechanismSettings, embeddings: Embeddings | None = No
         settings.mechanism,
         Embeddings.load(settings.embeddings) if embeddings is None else embeddings,
         epsilon=settings.epsilon,
-        metric=settings.metric,
+        metric=metric_asked(settings.metric),
         **settings.parameters,
     )
 

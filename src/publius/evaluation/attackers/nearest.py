@@ -8,6 +8,7 @@ from typing import final
 import numpy as np
 
 from publius.arrays import Float64Array
+from publius.distances.ground import Ground
 from publius.errors import DataError
 from publius.evaluation.attackers.base import AbstractAttacker
 from publius.noise.randomness import seeded_rng
@@ -56,7 +57,7 @@ class EarthMovers:
     Words outside the vocabulary have no distance and are left out; a bag of such words only is infinitely far.
     """
 
-    def __init__(self, embeddings: Embeddings, metric: str = VectorSettings.metric) -> None:
+    def __init__(self, embeddings: Embeddings, metric: str | Ground = VectorSettings.metric) -> None:
         self._embeddings, self._metric = embeddings, metric
         self._known: list[tuple[Sequence[Bag], Sequence[Bag], Float64Array]] = []
 

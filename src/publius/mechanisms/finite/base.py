@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import AbstractMetric, check_laws, ground_metric, is_own
+from publius.distances.metrics import AbstractMetric, Distances, check_laws, ground_metric, is_own
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.finite import row_table
 from publius.mechanisms.finite import sampler as inverse
@@ -61,7 +61,7 @@ class AbstractFinite(AbstractExact):
         *,
         epsilon: float | None = None,
         scale: float | None = None,
-        metric: str | AbstractMetric = EUCLIDEAN,
+        metric: str | AbstractMetric | Distances = EUCLIDEAN,
         threads: int | None = None,
         **parameters: Any,
     ) -> None:
@@ -101,7 +101,7 @@ class AbstractFinite(AbstractExact):
         embeddings: Embeddings,
         scale: float = 1.0,
         *,
-        metric: str | AbstractMetric = EUCLIDEAN,
+        metric: str | AbstractMetric | Distances = EUCLIDEAN,
         **parameters: Any,
     ) -> Shape:
         """`shape_of` with the parameters of the constructor."""

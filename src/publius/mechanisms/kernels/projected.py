@@ -25,7 +25,7 @@ from publius.mechanisms.finite.stored_certificates import cached
 from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.threads import one_blas_thread
-from publius.noise.laplace import EuclideanLaplace
+from publius.noise.laplace import EuclideanLaplace, noise_for
 from publius.noise.randomness import Generator
 from publius.privacy.guarantee import Guarantee
 from publius.settings import EUCLIDEAN, Settings, option
@@ -69,6 +69,7 @@ class ProjectedLaplace(Kernel):
     ) -> None:
         """Take the public ``embeddings``, ``epsilon`` per unit of ``metric`` and ``project``, the dimensions kept."""
         super().__init__(embeddings, epsilon=epsilon, metric=metric, **parameters)
+        noise_for(self.metric.name, embeddings.dimension, self.epsilon)  # refuses a metric of one's own
         prior = checked_prior(None, embeddings)
         self._shape = Shape(
             embeddings, self.metric, prior, projected(embeddings.vectors, self.chosen.project)
