@@ -126,7 +126,7 @@ def test_a_command_takes_a_metric_of_ones_own(embeddings, tmp_path, monkeypatch)
     assert mechanism_of(settings, embeddings).metric.name == asked.name
     with pytest.raises(UsageError, match="norm"):
         mechanism_of(replace(settings, mechanism="laplace"), embeddings)
-    with pytest.raises(UsageError, match="can be imported"):
+    with pytest.raises(UsageError, match="python:own_distance:smallest"):
         metric_asked("python:own_distance:smallest")
     for read_from_a_file in (
         metric_named,
