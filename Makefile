@@ -82,7 +82,7 @@ docs: $(READY)  ## the documentation site, in site/; a warning is an error
 
 pages: $(READY)  ## write the pages of docs/ that are made by programs: the manual, the licences, the figures
 	@$(BIN)/python docs/makers/manual.py && $(BIN)/python docs/makers/licences.py && $(BIN)/python docs/makers/court.py
-	@$(BIN)/python docs/makers/figures.py && $(BIN)/python docs/figures/refuted_bound.py
+	@$(BIN)/python docs/makers/figures.py && $(BIN)/python docs/figures/refuted_bound.py && $(BIN)/python tests/golden/public_names.py --write
 
 notebook: $(NOTEBOOK)/.ready  ## run examples/figures.ipynb from its first to its last cell
 	@$(NOTEBOOK)/bin/python -m pytest -q -n 0 -rs tests/project/test_notebook.py

@@ -1,12 +1,14 @@
-"""Every public name of Publius with its parameters: python tests/golden/public_names.py [--compare]
+"""Every public name of Publius with its parameters: python tests/golden/public_names.py [--compare | --write]
 
 Public is what docs/versions.md says: `publius.__all__`, `publius.sklearn`, and the commands with their options.
 ``public_names_0_2.json`` was printed by this file on commit 9c31968 with that checkout's Python. ``--compare`` prints
-what was there and is not now, what is new, and what takes other parameters.
+what was there and is not now, what is new, and what takes other parameters; ``--write`` keeps that as
+``docs/public-names.csv``, each name that is gone with what stands for it.
 """
 
 from __future__ import annotations
 
+import csv
 import inspect
 import json
 import re
@@ -15,6 +17,20 @@ from pathlib import Path
 from typing import Any
 
 RECORDED = Path(__file__).with_name("public_names_0_2.json")
+WRITTEN = Path(__file__).parents[2] / "docs" / "public-names.csv"
+
+STANDS_FOR = {
+    r"publius\.(AbstractMechanism|Laplace)\.level": "guarantee.unit",
+    r"publius\.(AbstractMechanism|Laplace|Plan)\.names_prototypes": "Mechanism.fields",
+    r"publius\.Plan\.word_mechanism": "Plan.mechanism.kernel",
+    r"publius \w+ --first": "--max-words; --first still works",
+    r"publius outcomes document": "the argument has another name",
+    r"publius (certify|words|compare) --(gamma|prototypes)": "none: they belong to mechanisms on documents",
+    r"publius reconstruct .*": "publius write --writer ngram",
+    r"publius (embeddings|reference) fit --least-documents": "--authors-at-least: by authors, not documents",
+    r"publius bench .*": "python -m benchmarks, in a checkout",
+}
+"""What stands for the names of 0.2 that are gone; docs/versions.md says how to move."""
 
 
 def _signature(value: Any) -> str:
@@ -77,12 +93,30 @@ def public_names() -> dict[str, str]:
     }
 
 
+def changes(was: dict[str, str], now: dict[str, str]) -> list[tuple[str, str, str]]:
+    """Name, what became of it, and for one that is gone what stands for it now."""
+    found = []
+    for name in [*was, *(each for each in now if each not in was)]:
+        if name not in now:
+            stands = next((text for form, text in STANDS_FOR.items() if re.fullmatch(form, name)), "")
+            found.append((name, "removed", stands))
+        elif name not in was:
+            found.append((name, "added", ""))
+        elif was[name] != now[name]:
+            found.append((name, "takes other parameters", ""))
+    return found
+
+
 if __name__ == "__main__":
     now = public_names()
-    if sys.argv[1:] != ["--compare"]:
-        print(json.dumps(now, indent=1))
-        sys.exit()
     was = json.loads(RECORDED.read_text(encoding="utf-8"))
-    for name in [*was, *(each for each in now if each not in was)]:
-        if was.get(name) != now.get(name):
-            print(f"{name}\n  was {was.get(name, 'not there')}\n  now {now.get(name, 'not there')}")
+    match sys.argv[1:]:
+        case ["--compare"]:
+            for name, _, _ in changes(was, now):
+                print(f"{name}\n  was {was.get(name, 'not there')}\n  now {now.get(name, 'not there')}")
+        case ["--write"]:
+            with WRITTEN.open("w", encoding="utf-8", newline="") as file:
+                write = csv.writer(file, lineterminator="\n").writerows
+                write([("name", "from 0.2 to 0.3", "what stands for it"), *changes(was, now)])
+        case _:
+            print(json.dumps(now, indent=1))
