@@ -30,6 +30,7 @@ from publius.evaluation.encoding import EncodedDataset, EncodedText
 from publius.evaluation.hindsight import blind_to_text, originals_row
 from publius.evaluation.linkage import Linkage, linkage_rows
 from publius.evaluation.neighborhood import MOST_TEXTS
+from publius.evaluation.prior import Scored, log_shares, with_prior
 from publius.evaluation.protection import ProtectedText
 from publius.evaluation.protectors import AbstractProtector, Protector, Unprotected
 from publius.evaluation.readings import Reading
@@ -290,21 +291,24 @@ class _Run:
             texts, X = self._training(name, task)
             asked = self._setting.data.unknown
             named, told = [""] * len(asked), [""] * len(asked)
+            parts = []
             for part in self._setting.data.parts:
                 places = [place for place, text in enumerate(asked) if text.part == part]
                 learned = [place for place, text in enumerate(texts) if part is None or text.part != part]
+                known, attacked = [texts[at] for at in learned], [asked[at] for at in places]
                 names, scores = self._scored(
-                    name, task, [texts[at] for at in learned], [X[at] for at in learned],
+                    name, task, known, [X[at] for at in learned],
                     [bags[at] for at in places], [self._released[at] for at in places],
                 )  # fmt: skip
-                knowing = scores
-                if task == "author":
-                    knowing = _on_topic(
-                        scores, names, [texts[at] for at in learned], [asked[at] for at in places]
-                    )
-                for found, by in ((named, scores if part is None else knowing), (told, knowing)):
+                prior = log_shares(names, known, attacked) if task == "author" else np.zeros_like(scores)
+                parts.append((part, places, Scored(attacked, names, scores, prior)))
+            knowing = [scored.scores for _, _, scored in parts]
+            if task == "author":
+                knowing = with_prior([scored for _, _, scored in parts], self._seed)
+            for (part, places, scored), also in zip(parts, knowing, strict=True):
+                for found, by in ((named, scored.scores if part is None else also), (told, also)):
                     for place, at in zip(places, best_columns(by, self._seed).tolist(), strict=True):
-                        found[place] = names[at]
+                        found[place] = scored.names[at]
         hits = [a == text.label(task) for a, text in zip(named, asked, strict=True)]
         extra = dict(self._facts)
         if task == "author":
@@ -414,18 +418,6 @@ class _Run:
 
     def _timed(self, part: str) -> _Stopwatch:
         return _Stopwatch(self._seconds, part)
-
-
-def _on_topic(
-    scores: Float64Array, names: Sequence[str], known: Sequence[EncodedText], asked: Sequence[EncodedText]
-) -> Float64Array:
-    """The scores of authors who are not known to write on a text's topic are the least of all.
-
-    What is judged is what a release adds to its topic, so the adversary knows the topic, too.
-    """
-    writes = {(text.topic, text.author) for text in known}
-    may = np.array([[(text.topic, name) in writes for name in names] for text in asked])
-    return np.where(may | ~may.any(axis=1, keepdims=True), scores, -np.inf)
 
 
 @lru_cache(maxsize=1)

@@ -218,7 +218,9 @@ class Protector(AbstractProtector):
             return None
         names = sorted(set(labels))
         means = np.array([law[[label == name for label in labels]].mean(axis=0) for name in names])
-        return names, means[:, [item.prototype or 0 for item in released]].T
+        with np.errstate(divide="ignore"):
+            logs = np.maximum(np.log(means), -1e3)  # finite, as they are weighed beside a prior
+        return names, logs[:, [item.prototype or 0 for item in released]].T
 
     def labels(self, texts: Sequence[EncodedText]) -> dict[str, Any] | None:
         """See `AbstractProtector.labels`; the interval is for other texts of the kind, authors resampled."""

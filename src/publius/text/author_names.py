@@ -9,6 +9,7 @@ import regex
 
 _APOSTROPHES: Final = "'\u2019\u02bc`"
 _INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]")
+_AROUND: Final = " \t.,;:'\"()[]"
 _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
 
 
@@ -42,11 +43,15 @@ def counted_name(name: str | None) -> str:
     """The name that an author is counted by where few must not look like many; empty for nobody.
 
     However a name is written, in another order, with an address behind it or with what cannot be seen: it is one
-    person. Two people who are taken for one only keep more words back.
+    person. What has a digit is an identifier, whose parts have an order: it counts as it is written, but for case,
+    width and what stands around it. Two names that are taken for one only keep more words back.
     """
-    written = (name or "").casefold()
-    found = plain_name(_ADDRESS.sub(" ", written)) or plain_name(written)
-    return "" if found in _NOBODY else found
+    written = name or ""
+    found = next((each for each in (_ADDRESS.sub(" ", written), written) if plain_name(each)), "")
+    if any(character.isdigit() for character in found):
+        return name_key(found).strip(_AROUND)
+    plain = plain_name(found.casefold())
+    return "" if plain in _NOBODY else plain
 
 
 @final

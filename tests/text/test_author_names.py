@@ -1,0 +1,40 @@
+"""How a name is written makes no other person; identifiers that differ are different ones."""
+
+import pytest
+
+from publius.text.author_names import Spellings, counted_name
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("1-12", "11-2"),
+        ("12-1", "1-12"),
+        ("a 1 b 2", "a 2 b 1"),
+        ("u-10", "u-1 0"),
+        ("ann7@x.org", "ann@7x.org"),
+    ],
+)
+def test_ids_that_differ_are_different_authors(one, other):
+    assert counted_name(one) != counted_name(other)
+    spellings = Spellings()
+    assert [spellings.label(one), spellings.label(other)] == [one, other]
+    assert spellings.merged == 0
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("u-10", "U-10", " u-10", "u-10.", "\uff55-1\uff10", "u-1\u200b0"),
+        ("Ann Kowal", "Kowal, Ann", "ANN KOWAL", "Ann Kowal <ann7@x.org>", "Ánn Kowal", "A\u200bnn  Kowal."),
+    ],
+)
+def test_how_a_name_is_written_makes_no_other_person(names):
+    assert len({counted_name(name) for name in names}) == 1
+    spellings = Spellings()
+    assert {spellings.label(name) for name in names} == {names[0]}
+    assert spellings.merged == len(names) - 1
+
+
+def test_nobody_is_no_person():
+    assert {counted_name(name) for name in (None, "", "-", "nan", "N/A", "unknown", "anonymous")} == {""}
