@@ -158,7 +158,7 @@ def test_ordered_text_keeps_its_words(session, plan, tmp_path):
     from dataclasses import replace
 
     corpus = write_corpus(tmp_path / "corpus.jsonl", 300)
-    ordered = replace(plan, ordered=OrderedText("all"))
+    ordered = replace(plan, mechanism=replace(plan.mechanism, ordered=OrderedText("all")))
     protect_corpus(corpus, ordered, tmp_path / "local", format="parquet", workers=1)
     protect_corpus(corpus, ordered, tmp_path / "spark", engine="spark")
     assert table(tmp_path / "spark").equals(table(tmp_path / "local"))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
-from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -154,29 +152,17 @@ def _said(finished: Finished, output: Path) -> str:
 
 
 def _accuracy(settings: SummarySettings, expected: AccuracySettings, *, json: bool) -> None:
-    from publius.collections.accuracy import accuracy, epsilon_for, themes_that_pay
+    from publius.collections.accuracy import accuracy, said_beforehand
     from publius.collections.strata import Strata
     from publius.releases.summaries.summary import exact_number
 
-    authors, cells, wanted = expected.authors, expected.cells, expected.wanted
+    authors, cells = expected.authors, expected.cells
     if authors is None or cells is None:
         raise UsageError("--accuracy needs --authors and --cells: how many are expected, and how many counts")
     epsilon, c = exact_number(settings.epsilon, "epsilon"), settings.documents_per_author
     found = accuracy(authors, cells, epsilon, documents_per_author=c)
     strata = Strata.parse(settings.by).size
-    facts: dict[str, Any] = {
-        **asdict(found),
-        "epsilon": float(epsilon),
-        "epsilon_added_or_left_out": float(epsilon / 2),
-        "says_nothing": found.says_nothing,
-        "strata": strata,
-        "themes_that_pay": themes_that_pay(epsilon, authors, strata),
-    }
-    if wanted is not None:
-        facts["wanted"], facts["epsilon_for_wanted"] = (
-            wanted,
-            _decimal(epsilon_for(wanted, documents_per_author=c)),
-        )
+    facts = said_beforehand(found, epsilon, strata=strata, wanted=expected.wanted)
     if json:
         print_json(facts)
         return
@@ -187,8 +173,8 @@ def _accuracy(settings: SummarySettings, expected: AccuracySettings, *, json: bo
         ("told from each other by", f"{found.difference_95:,}, a share of {found.share_95:.2%}"),
         ("themes that pay", f"about {facts['themes_that_pay']:,} with {strata:,} strata"),
     ]
-    if wanted is not None:
-        rows.append((f"to be within {wanted:,}", f"epsilon {facts['epsilon_for_wanted']:g}"))
+    if expected.wanted is not None:
+        rows.append((f"to be within {expected.wanted:,}", f"epsilon {facts['epsilon_for_wanted']:g}"))
     print_table(
         (f"{authors:,} authors, {cells:,} counts", f"epsilon {float(epsilon):g} for these counts"), rows
     )
@@ -196,7 +182,3 @@ def _accuracy(settings: SummarySettings, expected: AccuracySettings, *, json: bo
         typer.echo(
             "\nNothing could be told apart: not even a count ten times the average. A summary would refuse."
         )
-
-
-def _decimal(value: Fraction) -> float:
-    return float(f"{float(value):.6g}")

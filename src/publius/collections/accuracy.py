@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import Final, final
+from typing import Any, Final, final
 
 from publius.errors import UsageError
 from publius.noise.discrete_laplace import DiscreteLaplace
@@ -65,6 +65,24 @@ def accuracy(authors: int, cells: int, epsilon: Fraction, *, documents_per_autho
         authors, cells, epsilon, documents_per_author, noise.half_width(LEVEL), together, difference, share,
         2 * together + 1,
     )  # fmt: skip
+
+
+def said_beforehand(
+    found: Accuracy, epsilon: Fraction, *, strata: int = 1, wanted: int | None = None
+) -> dict[str, Any]:
+    """All that can be told before anything is spent, by the names of ``publius summarize --accuracy --json``."""
+    facts: dict[str, Any] = {
+        **asdict(found),
+        "epsilon": float(epsilon),
+        "epsilon_added_or_left_out": float(epsilon / 2),
+        "says_nothing": found.says_nothing,
+        "strata": strata,
+        "themes_that_pay": themes_that_pay(epsilon, found.authors, strata),
+    }
+    if wanted is not None:
+        needed = epsilon_for(wanted, documents_per_author=found.documents_per_author)
+        facts |= {"wanted": wanted, "epsilon_for_wanted": float(f"{float(needed):.6g}")}
+    return facts
 
 
 def sums_say_something(

@@ -120,6 +120,43 @@ class Releases(Answer):
     manifest: dict[str, Any]
 
 
+class Accurate(Answer):
+    """So far the counts of one epsilon may be off: see ``publius summarize --accuracy``."""
+
+    epsilon: float
+    count_95: Annotated[int, Field(description="Half-width of the 95 % interval of one count.")]
+    all_95: Annotated[int, Field(description="The same of all counts together.")]
+    difference_95: Annotated[int, Field(description="By so much two counts must differ, all pairs together.")]
+    share_95: float
+    smallest_95: Annotated[int, Field(description="From so many on a count is told from an empty one.")]
+    says_nothing: bool
+
+
+class Accuracy(Accurate):
+    """From public numbers only, with the same at other epsilons."""
+
+    authors: int
+    cells: int
+    documents_per_author: int
+    epsilon_added_or_left_out: float
+    strata: int
+    themes_that_pay: int
+    wanted: int | None = None
+    epsilon_for_wanted: float | None = None
+    curve: list[Accurate]
+
+
+class Summarized(Answer):
+    """A summary as it is released, written into a folder; nothing that tells of the documents beside it."""
+
+    folder: str
+    report: Annotated[str, Field(description="Its page: see /v1/reports/{id}/ticket.")]
+    manifest: dict[str, Any]
+    tables: Annotated[
+        dict[str, list[dict[str, bool | int | float | str | None]]], Field(description="By the file's name.")
+    ]
+
+
 class Refused(Answer):
     """A line of a stream that got no bag; the others go on."""
 

@@ -43,6 +43,7 @@ from publius.web.views import (
     release,
     start,
     stream,
+    summary,
     words,
 )
 from publius.web.watches import Watches
@@ -112,7 +113,7 @@ class _Service:
 
     async def _answer(self, view: Callable[..., Any], *arguments: Any, watch: str | None = None) -> Response:
         """The answer of the view, or its error; it can be followed and stopped under the name ``watch``."""
-        finished = view in (release.obfuscate, release.release)
+        finished = view in (release.obfuscate, release.release, summary.summary)
         lane, watched = self._lane(view, *arguments), Watch()
         work = (view,) if finished else (watched.run, view)
         running = asyncio.create_task(lane.run(*work, self._state, *arguments))
@@ -297,6 +298,8 @@ _ROUTES: Final = (
     _Route("POST", "/v1/obfuscate", release.obfuscate),
     _Route("POST", "/v1/release", release.release),
     _Route("POST", "/v1/account", release.account),
+    _Route("POST", "/v1/accuracy", summary.accuracy),
+    _Route("POST", "/v1/summary", summary.summary),
     _Route("GET", "/v1/start", start.start),
     _Route("POST", "/v1/start/look", start.look),
     _Route("POST", "/v1/start/forget", start.forget),
@@ -314,7 +317,7 @@ _ROUTES: Final = (
 )
 _ON_FILES: Final = (
     start.look, start.forget, start.samples, start.plan, start.example, start.learn, start.release,
-    corpus.corpus, corpus.corpus_map,
+    corpus.corpus, corpus.corpus_map, summary.summary,
 )  # fmt: skip
 _FILE: Final = {
     "requestBody": {

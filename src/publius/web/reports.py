@@ -1,4 +1,4 @@
-"""Results of ``publius evaluate`` that may be shown, and one-time addresses for their pages.
+"""Results of ``publius evaluate`` and summaries that may be shown, and one-time addresses for their pages.
 
 A report is a page of its own with its own styles, so it is shown in a frame that may do nothing: no script, no
 network, no origin. A frame cannot send the token, so each showing gets a random address that works once.
@@ -17,6 +17,8 @@ from typing import Any, Final, NoReturn, final
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.noise.randomness import entropy
+from publius.releases.contents import MANIFEST, SUMMARY
+from publius.releases.signoff import read_manifest_of
 
 POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -32,23 +34,40 @@ class Reports:
     """Result folders by number, and the tickets that are out."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        """`UsageError` for a folder without ``rows.jsonl``."""
-        for folder in folders:
-            if not (folder / "rows.jsonl").is_file():
-                raise UsageError(
-                    f"{shown(folder)} is no result of an evaluation: give an output folder of publius evaluate"
-                )
-        self._folders = {str(number): folder for number, folder in enumerate(folders, start=1)}
+        """`UsageError` for a folder that is neither an evaluation's nor a summary's."""
+        self._folders: dict[str, Path] = {}
+        self._summaries: set[str] = set()
         self._tickets: dict[str, tuple[float, Callable[[], bytes], str | None]] = {}
         self._lock = threading.Lock()
+        for folder in folders:
+            self.add(folder)
 
-    def listing(self) -> list[dict[str, Any]]:
-        """Id and title of each."""
-        return [{"id": id, "title": folder.resolve().name} for id, folder in self._folders.items()]
+    def add(self, folder: Path) -> str:
+        """One more folder that may be shown; its id."""
+        is_summary = not (folder / "rows.jsonl").is_file()
+        if is_summary and not _is_summary(folder):
+            raise UsageError(
+                f"{shown(folder)} is no result of an evaluation: give an output folder of publius evaluate, or of "
+                "publius summarize"
+            )
+        with self._lock:
+            id = str(len(self._folders) + 1)
+            self._folders[id] = folder
+            if is_summary:
+                self._summaries.add(id)
+        return id
+
+    def listing(self, *, summaries: bool = False) -> list[dict[str, Any]]:
+        """Id and title of each evaluation, or of each summary."""
+        with self._lock:
+            chosen = [id for id in self._folders if (id in self._summaries) is summaries]
+        return [{"id": id, "title": self._folders[id].resolve().name} for id in chosen]
 
     def one(self, id: str) -> dict[str, Any]:
         """The rows of a result; `UsageError` when there is none of this id, `DataError` when it is damaged."""
         folder = self._folder(id)
+        if id in self._summaries:
+            raise UsageError("this is a summary: only its page can be shown")
         lines = read_bytes_limited(folder / "rows.jsonl", _LARGEST).splitlines()
         try:
             rows = [json.loads(line, parse_constant=_refuse) for line in lines]
@@ -92,6 +111,12 @@ class Reports:
         if id not in self._folders:
             raise UsageError("there is no report of this id: see the list in /v1/session")
         return self._folders[id]
+
+
+def _is_summary(folder: Path) -> bool:
+    if not (folder / MANIFEST).is_file():
+        return False
+    return read_manifest_of(folder).get("kind") == SUMMARY
 
 
 def _refuse(constant: str) -> NoReturn:

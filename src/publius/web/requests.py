@@ -22,6 +22,7 @@ from publius.settings import (
     ReleaseSettings,
     SafePolicy,
     StartSettings,
+    SummarySettings,
     TextSettings,
     declared,
 )
@@ -30,6 +31,7 @@ from publius.web.guards.limits import (
     LARGEST_LENGTH,
     LONGEST_COMPARED,
     LONGEST_TEXT,
+    MOST_COUNTED,
     MOST_DOCUMENTS,
     MOST_WORDS,
 )
@@ -132,13 +134,21 @@ class Chosen(Strict):
         return dict(self.parameters.model_dump(exclude_none=True)) if self.parameters else {}
 
 
-def _options(name: str, narrowed: _Narrowed, *settings: type, base: type[Strict] = Chosen) -> Any:
+def _options(
+    name: str,
+    narrowed: _Narrowed,
+    *settings: type,
+    base: type[Strict] = Chosen,
+    left_out: frozenset[str] | None = None,
+) -> Any:
     """A model of the options that ``settings`` declare, but for those that are not offered."""
+    if left_out is None:
+        left_out = _NOT_OFFERED if base is Chosen else _ASKED_ELSEWHERE
     fields: dict[str, Any] = {
         each.name: _field(each, *narrowed.get(each.name, ()))
         for kind in settings
         for each in declared(kind)
-        if each.name not in (_NOT_OFFERED if base is Chosen else _ASKED_ELSEWHERE)
+        if each.name not in left_out
     }
     return create_model(name, __base__=base, **fields)
 
@@ -259,6 +269,48 @@ class Pair(WordChoice):
     a: Text
     b: Text
     length: ComparedLength = 400
+
+
+_AboveZero = Annotated[float, Field(gt=0, le=10**6, allow_inf_nan=False)]
+_ContributedAtMost = Annotated[int, Field(ge=1, le=1000)]
+
+
+class Accuracy(Strict):
+    """Public numbers, from which it follows how far the counts of a summary may be off."""
+
+    epsilon: _AboveZero = 1.0
+    authors: Annotated[int, Field(ge=1, le=10**9, description="How many are expected.")]
+    cells: Annotated[int, Field(ge=1, le=50_000_000, description="How many counts, empty ones too.")]
+    documents_per_author: _ContributedAtMost = 1
+    strata: Annotated[int, Field(ge=1, le=100_000)] = 1
+    wanted: Annotated[int | None, Field(ge=1, le=10**9, description="How far a count may be off.")] = None
+
+
+_FOR_SUMMARIES: _Narrowed = {
+    "epsilon": (_AboveZero, 1.0),
+    "by": (
+        Annotated[list[Annotated[str, Field(min_length=1, max_length=100_000)]], Field(max_length=20)],
+        [],
+    ),
+    "share": (Annotated[str, Field(min_length=1, max_length=200)],),
+    "reference": (Reference | None,),
+    "text_field": (Column,),
+}
+_SummaryOptions: Any = _options(
+    "SummaryOptions", _FOR_SUMMARIES, SummarySettings, base=Strict, left_out=frozenset({"embeddings"})
+)
+_Value = Annotated[str, Field(max_length=LONGEST_TEXT)] | int | float | bool | None
+
+
+class Summarize(_SummaryOptions):  # type: ignore[misc]  # made above
+    """A collection to count: rows in the request, or the files that were given as texts."""
+
+    author_field: Annotated[Column, Field(description="Who is protected, with all documents.")]
+    accept_noise: Annotated[bool, Field(description="Go on even where nothing could be told apart.")] = False
+    documents: Annotated[
+        list[dict[Column, _Value]] | None,
+        Field(min_length=1, max_length=MOST_COUNTED, description="Fields of each. Without: the given files."),
+    ] = None
 
 
 class Look(Strict):

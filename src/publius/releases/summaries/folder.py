@@ -167,8 +167,9 @@ def _ranked(ranked: Ranked) -> Iterator[tuple[object, ...]]:
         )  # fmt: skip
 
 
-def _short(value: float) -> str:
-    return f"{value:.6g}"
+def _short(value: float) -> float:
+    """With six digits, and a number still: as a text a negative one would be marked as no formula."""
+    return float(f"{value:.6g}")
 
 
 def _head(strata: Strata, place: int) -> str:

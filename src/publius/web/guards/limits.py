@@ -11,6 +11,9 @@ LONGEST_TEXT: Final = 1_000_000
 MOST_DOCUMENTS: Final = 100
 """In one request."""
 
+MOST_COUNTED: Final = 100_000
+"""Documents that are counted in one summary where they come in the request; files may have more."""
+
 LARGEST_LENGTH: Final = 20_000
 """N, words of a bag."""
 

@@ -105,6 +105,7 @@ def session(state: State, limits: ServerLimits) -> dict[str, Any]:
         },
         "promise_note": NOTE,
         "reports": state.reports.listing(),
+        "summaries": state.reports.listing(summaries=True),
         "samples": state.samples.listing(),
     }
 
