@@ -633,9 +633,9 @@ def test_a_page_says_no_words_of_a_stratum_that_may_be_empty(quotable):
     table = NoisyTable(np.zeros((3, 8), np.int64), summary.noise("themes"))
     table.values[0, 0], table.values[1, 1] = 900, 1
     told = Said(Told(summary, None, table, None))
-    assert [len(words) for words in told.typical_words][1:] == [10, 0]
+    assert [bool(words) for words in told.typical_words] == [True, True, False]
     card, loan, other = report._strata(told)
-    assert len(card["words"].split(", ")) == 10
+    assert card["words"].split(", ") == list(told.typical_words[0])
     assert card["passages"]
     assert [each["words"] for each in (loan, other)] == ["too few to tell"] * 2
     assert [each["passages"] for each in (loan, other)] == [()] * 2
