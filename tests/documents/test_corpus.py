@@ -170,6 +170,7 @@ BAD_JSONL = {
     "UTF-16": ('{"id": "x", "text": "canary"}'.encode("utf-16"), "not UTF-8"),
     "list": (["canary"], "not an object but a list"),
     "string": (b'"canary"', "not an object but a string"),
+    "objects": (b'{"id": "x", "text": "a", "b": [' + b"{}," * 2**20 + b"{}]}", "more than 1,048,576 lists and objects"),
     "nested": (b'{"id": "x", "text": ' + b"[" * 100_000, "nested too deeply"),
     "digits": (b'{"id": "x", "text": "canary", "n": ' + b"9" * 5000 + b"}", "too many digits"),
     "twice": (b'{"id": "x", "text": "canary", "text": "canary"}', "a field is there twice"),

@@ -38,6 +38,9 @@ ROWS_LIMIT: Final = 2**19
 ROW_BYTES: Final = 32
 """Bytes that so many rows have on average, as stored, or characters of CSV: reading a file costs what its rows do."""
 
+BRACKETS_LIMIT: Final = 2**20
+"""Lists and objects of a line of JSON: each takes far more memory than the two bytes that it has in the file."""
+
 _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put before UTF-8
 TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
 """Why a document of more than `RECORD_LIMIT` is bad."""
@@ -176,6 +179,8 @@ _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique)
 
 def _json_object(line: bytes, encoding: str) -> dict[str, object] | str:
     """The object of a line, or why it has none: the decoder's own messages may quote it, so they end here."""
+    if line.count(b"{") + line.count(b"[") > BRACKETS_LIMIT:
+        return f"more than {BRACKETS_LIMIT:,} lists and objects, or brackets: split it into documents"
     try:
         value = _DECODER.decode(line.decode(encoding))
     except UnicodeDecodeError as error:
