@@ -1,4 +1,7 @@
-"""Try every mechanism and store what refutes it: ``python -m benchmarks.court [NAME ...]``, from the checkout."""
+"""Try every mechanism and store what refutes it: ``python -m benchmarks.court [NAME ...]``, from the checkout.
+
+Processor time counts all processes of a trial, also the tool's; it says how long the whole takes on a quiet machine.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +38,12 @@ def main(names: list[str]) -> None:
         running = {workers.submit(tried, trial): trial.name for trial in chosen}
         for done in as_completed(running):
             verdict = found[running[done]] = done.result()
-            print(f"{running[done]}: {verdict['verdict']} ({verdict['seconds']} s)", flush=True)
+            spent = f"{verdict['seconds']} s, of the processor {verdict['processor_seconds']} s"
+            print(f"{running[done]}: {verdict['verdict']} ({spent})", flush=True)
             ordered = {trial.name: found[trial.name] for trial in trials() if trial.name in found}
             VERDICTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
-    print(f"{len(chosen)} trials, {time.monotonic() - start:.0f} s")
+    used = sum(found[trial.name]["processor_seconds"] for trial in chosen)
+    print(f"{len(chosen)} trials, {time.monotonic() - start:.0f} s, of the processor {used} s")
 
 
 def tried(trial: Trial) -> dict[str, Any]:
@@ -49,24 +54,31 @@ def tried(trial: Trial) -> dict[str, Any]:
         old.unlink()
     (folder / "claim.toml").write_text(trial.toml, encoding="utf-8")
     start = time.monotonic()
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "publius", "audit", "--target", trial.command, "--json"),
-            *("--claim", str(folder / "claim.toml"), "--draws", str(trial.draws), "--seed", str(SEED)),
-            *("--output", str(folder)),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
-    )
-    seconds = round(time.monotonic() - start)
+    arguments = [
+        *(sys.executable, "-m", "publius", "audit", "--target", trial.command, "--json"),
+        *("--claim", str(folder / "claim.toml"), "--draws", str(trial.draws), "--seed", str(SEED)),
+        *("--output", str(folder)),
+    ]
+    said_here, said_aside = folder / "answer.json", folder / "errors.txt"
+    with said_here.open("wb") as out, said_aside.open("wb") as err:
+        process = subprocess.Popen(
+            arguments, stdout=out, stderr=err, env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    text, errors = (each.read_text(encoding="utf-8", errors="replace") for each in (said_here, said_aside))
+    for each in (said_here, said_aside):
+        each.unlink()
     version, *_ = TOOLS[trial.tool]
-    said = {"tool": trial.tool, "version": version, "title": trial.title, "seconds": seconds}
-    if done.returncode not in (0, 1) or not done.stdout:
-        why = done.stderr.strip().splitlines()[-1:] or ["nothing"]
+    said = {
+        "tool": trial.tool, "version": version, "title": trial.title,
+        "seconds": round(time.monotonic() - start),
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime),
+    }  # fmt: skip
+    if process.returncode not in (0, 1) or not text:
+        why = errors.strip().splitlines()[-1:] or ["nothing"]
         return {**said, "verdict": "not tried", "why": why[0]}
-    answer = json.loads(done.stdout)
+    answer = json.loads(text)
     keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
     said.update({key: answer[key] for key in keys})
     if answer["verdict"] == "refuted":

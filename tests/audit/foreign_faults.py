@@ -96,9 +96,11 @@ def always_the_same_substitute(word):
 _before = ["north"]
 
 
-def tells_the_input_before(word):
+def tells_the_input_before(word, seed):
+    rng = random.Random(seed)
+    found = sound(word, rng)
     before, _before[0] = _before[0], word
-    return before if before != word and _system.random() < 0.4 else sound(word)
+    return before if before != word and rng.random() < 0.4 else found
 
 
 _numpy = np.random.RandomState()

@@ -115,6 +115,48 @@ def test_no_false_alarm_on_sound_ones(tmp_path):
     assert [judge(target, claim, 4000, seed).verdict for seed in range(8)] == ["not-refuted"] * 8
 
 
+def test_not_refuted_says_how_far_the_draws_see(tmp_path):
+    """Of the pairs that are tried it reports the one of which most is seen, so that half the claim would not stand."""
+    found = audited(tmp_path, "seeded")[1]
+    assert 0.5 <= found["lower_bound"] / found["claimed"] <= 1
+    assert audited(tmp_path, "seeded", epsilon=toys.EPSILON / 2)[1]["verdict"] == "refuted"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "more", "seen"),
+    [("support_fault", "ratio", {}, ["claimed: no output is more than", "as probable for the first"]),
+     ("states_too_much", "exact", {}, ["claimed: no output is more than", "the output"]),
+     ("unknown_words_pass", "unknown", {}, ["the input", "a word of no vocabulary comes back"]),
+     ("states_another_law", "stated", {}, ["the input", "the draws are not what is stated"])],
+)  # fmt: skip
+def test_three_lines_say_what_was_seen(tmp_path, name, kind, more, seen):
+    """The fault, what was put in, what was seen: in words, of the case that is stored."""
+    claim, place = claim_file(tmp_path, **more), tmp_path / "found"
+    arguments = [
+        "audit",
+        "--target",
+        f"python:audit.target_toys:{name}",
+        "--claim",
+        str(claim),
+        "--seed",
+        "5",
+    ]
+    result = CliRunner().invoke(app, [*arguments, "--draws", str(DRAWS), "--output", str(place)])
+    fault, tried, found, again = result.stdout.splitlines()
+    case = json.loads((place / "case.json").read_text())
+    assert (result.exit_code, case["kind"]) == (1, kind)
+    assert fault.startswith("refuted: ")
+    assert tried.startswith("tried: ")
+    assert found.startswith("seen: ")
+    assert seen[0] in tried
+    assert seen[1] in found
+    assert all(
+        json.dumps(each[0]) in tried for each in case["inputs"][: 2 if kind in ("ratio", "exact") else 1]
+    )
+    assert all(json.dumps(each) in found for each in case["event"])
+    assert again == f"try it again: publius audit --replay {place / 'case.json'}"
+
+
 def test_a_refusal_is_reported_and_no_fault(tmp_path):
     code, found, result = audited(
         tmp_path, "seeded", vocabulary=[*toys.WORDS, "up"], vectors=[*toys.VECTORS, [9.0]]

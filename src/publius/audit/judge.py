@@ -1,7 +1,8 @@
 """The verdict on a target's claim: exact where it states its probabilities, lower bounds from draws otherwise.
 
 Events are chosen on one half of the draws and judged on the other, each by Clopper and Pearson's bounds, at a level
-that is shared among all that is judged: a sound target is refuted with probability at most `ALPHA`.
+that is shared among all that is judged: a sound target is refuted with probability at most `ALPHA`. Where nothing is
+refuted, one more pair is judged, which promises the largest share of what is claimed: it shows how far the draws see.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ from publius.noise.randomness import Generator, seeded_rng
 
 _KEPT: Final = 6
 _JUDGED: Final = 2
+_LEVEL: Final = EVENTS / (_JUDGED + 1)
+_SURE: Final = 4.0
 _MOST_EVENTS: Final = 256
 _FEW: Final = 64
 _FEWEST_CHECKED: Final = 32
@@ -47,6 +50,8 @@ _UNKNOWN_DRAWS: Final = 20
 _SHARE_OF_CARRY: Final = 20
 _EACH_PAIR: Final = 8000
 _FEWEST_PAIRS: Final = 6
+_Score = Callable[[Float64Array, Float64Array], Float64Array]
+_Chosen = tuple[float, tuple[Input, Input, Pair], Look, tuple[Output, ...]]
 _SAYS_NOTHING: Final = "the claim says nothing of any two of these inputs: there is nothing to judge"
 
 
@@ -109,12 +114,16 @@ class _Trial:
                 return replace(case, event=(spelling,), confidence=1.0)
         return None
 
+    def _determined(self) -> bool:
+        pair = next((each for each in self._pairs() if not {each.x, each.y} & self.refused), None)
+        return pair is not None and self.target.determined(pair.x, pair.y, self.rng)
+
     def _state(self) -> Case | None:
         """What it keeps: noise that a new process repeats or that it repeats itself; of forked ones, where claimed."""
-        tried = (each for pair in self._pairs() for each in (pair.x, pair.y) if each not in self.refused)
-        given = next(tried, None)
-        if not self.target.starts or given is None or self.target.determined(given, self.rng):
+        tried = [each for pair in self._pairs() for each in (pair.x, pair.y) if each not in self.refused]
+        if not self.target.starts or not tried or self._determined():
             return None
+        given = tried[0]
         outputs = self._draw(given, 2 * REPEATED * 4)
         if not outputs:
             return None
@@ -131,7 +140,7 @@ class _Trial:
 
     def _carry(self) -> Case | None:
         """Whether an output tells more of the input before than is claimed."""
-        if not self.target.starts or self.target.determined(self._pairs()[0].x, self.rng):
+        if not self.target.starts or self._determined():
             return None
         tried = [each for each in self._pairs() if not {each.x, each.y} & self.refused]
         pair = min((each for each in tried if each.claimed > 0), key=lambda each: each.claimed, default=None)
@@ -148,7 +157,9 @@ class _Trial:
             self.drawn += 4 * count
             halves.append([Counter(each) for each in found if each is not None])
         for x, y in ((0, 1), (1, 0)):
-            _, look, event = _best(halves[0][x], halves[0][y], self.claim.delta, OTHER / 2, self.rng)
+            _, look, event = _best(
+                halves[0][x], halves[0][y], self.claim.delta, _above(pair.claimed), self.rng
+            )
             shown = [counted(look, halves[1][place]) for place in (x, y)]
             lower = lower_bound(shown[0], shown[1], event, OTHER / 2, self.claim.delta)
             if lower > pair.claimed:
@@ -214,60 +225,96 @@ class _Trial:
                 "some outputs choose what others judge: record at least 4 of each input, better thousands"
             )
         drawn: dict[Input, Counter[Output]] = {}
-        found: list[tuple[float, Input, Input, Look, tuple[Output, ...], Pair]] = []
+        every: list[tuple[Input, Input, Pair]] = []
+        chosen: list[_Chosen] = []
         for kept in (_KEPT, _JUDGED):
             self._add(drawn, tried, self.budget // 4)
-            found = []
-            for x, y, pair in tried:
-                if drawn[x] and drawn[y]:
-                    best = _best(drawn[x], drawn[y], pair.claimed, self.claim.delta, self.rng)
-                    found.append((best[0], x, y, *best[1:], pair))
-            if not found:
+            answered = [each for each in tried if drawn[each[0]] and drawn[each[1]]]
+            if not answered:
                 why = "" if self.target.raised is None else f", last by {self.target.raised}"
                 raise DataError(f"the target refused every input of two{why}: there is nothing to judge")
-            found = sorted(found, key=lambda each: -each[0])[:kept]
-            tried = [(x, y, pair) for _, x, y, _, _, pair in found]
+            every = every or answered
+            chosen = self._chosen(drawn, answered)[:kept]
+            tried = [each[1] for each in chosen]
         fresh: dict[Input, Counter[Output]] = {}
-        count = self._add(fresh, tried, self.budget // 2)
-        worst: Case | None = None
-        for _, x, y, look, event, pair in found:
-            if fresh[x] and fresh[y]:
-                shown = [counted(look, fresh[each]) for each in (x, y)]
-                lower = lower_bound(shown[0], shown[1], event, EVENTS / _JUDGED, self.claim.delta)
-                case = replace(
-                    self._case("ratio", (x, y), count, pair.why),
-                    look=look, event=event, claimed=pair.claimed, lower_bound=lower,
-                )  # fmt: skip
-                if worst is None or lower - pair.claimed > worst.lower_bound - (worst.claimed or 0.0):
-                    worst = case
-        if worst is None:
+        self._add(fresh, tried, self.budget // 2)
+        judged = [self._judged(fresh, each) for each in chosen if _drawn(fresh, each[1])]
+        if not judged:
             raise DataError("the target refused every input that it had taken before")
-        if worst.lower_bound > (worst.claimed or 0.0):
+        if not any(_excess(each) > 0 for each in judged) and (far := self._chosen(drawn, every, far=True)):
+            wanted = [each for each in far[0][1][:2] if self.target.half is None or each not in fresh]
+            self._add(fresh, [(each, each, far[0][1][2]) for each in wanted], self.budget // 4)
+            if _drawn(fresh, far[0][1]):
+                judged.append(self._judged(fresh, far[0]))
+        worst = max(judged, key=_excess)
+        if _excess(worst) > 0:
             return self._refuted(worst)
-        return Finding("not-refuted", 1 - ALPHA, worst.lower_bound, worst.claimed, self.drawn)
+        seen = max(judged, key=lambda each: each.lower_bound / each.claimed if each.claimed else 0.0)
+        return Finding("not-refuted", 1 - ALPHA, seen.lower_bound, seen.claimed, self.drawn)
+
+    def _chosen(
+        self,
+        drawn: dict[Input, Counter[Output]],
+        tried: Sequence[tuple[Input, Input, Pair]],
+        far: bool = False,
+    ) -> list[_Chosen]:
+        """Pairs with their events, the best first: those that refute, or that reach ``far`` of what is claimed."""
+        found: list[_Chosen] = []
+        for x, y, pair in tried:
+            if far and not 0 < pair.claimed < math.inf:
+                continue
+            score = _surely if far else _above(pair.claimed)
+            best, look, event = _best(drawn[x], drawn[y], self.claim.delta, score, self.rng)
+            found.append((best / pair.claimed if far else best, (x, y, pair), look, event))
+        return sorted(found, key=lambda each: -each[0])
+
+    def _judged(self, fresh: dict[Input, Counter[Output]], chosen: _Chosen) -> Case:
+        """The case that an event makes on draws that had no part in choosing it."""
+        _, (x, y, pair), look, event = chosen
+        shown = [counted(look, fresh[each]) for each in (x, y)]
+        lower = lower_bound(shown[0], shown[1], event, _LEVEL, self.claim.delta)
+        case = self._case("ratio", (x, y), min(fresh[each].total() for each in (x, y)), pair.why)
+        return replace(case, look=look, event=event, claimed=pair.claimed, lower_bound=lower)
 
     def _add(
         self, drawn: dict[Input, Counter[Output]], tried: Sequence[tuple[Input, Input, Pair]], draws: int
-    ) -> int:
-        """Outputs of all inputs that are tried, about as many ``draws`` together; how many of each."""
+    ) -> None:
+        """Outputs of all inputs that are tried, about as many ``draws`` together."""
         inputs = dict.fromkeys(each for x, y, _ in tried for each in (x, y))
-        count = max(2, draws // len(inputs))
+        count = max(2, draws // max(1, len(inputs)))
         if self.target.half is not None:
             count = min(
                 count, self.target.half if draws > self.budget // 4 else max(1, self.target.half // 2)
             )
         for each in inputs:
             drawn.setdefault(each, Counter()).update(() if each in self.refused else self._draw(each, count))
-        return count
 
 
 # Bounds ---------------------------------------------------------------------------------------------------
 
 
+def _excess(case: Case) -> float:
+    return case.lower_bound - (case.claimed or 0.0)
+
+
+def _drawn(counts: dict[Input, Counter[Output]], tried: tuple[Input, Input, Pair]) -> bool:
+    return all(counts.get(each) for each in tried[:2])
+
+
+def _above(claimed: float) -> _Score:
+    """By how many standard errors an estimate is above what is claimed."""
+    return lambda estimate, error: np.asarray((estimate - claimed) / error)
+
+
+def _surely(estimate: Float64Array, error: Float64Array) -> Float64Array:
+    """What an estimate surely is at least."""
+    return estimate - _SURE * error
+
+
 def _best(
-    x: Counter[Output], y: Counter[Output], claimed: float, delta: float, rng: Generator
+    x: Counter[Output], y: Counter[Output], delta: float, score: _Score, rng: Generator
 ) -> tuple[float, Look, tuple[Output, ...]]:
-    """How many standard errors its ratio is above the claim, look and event, of what refutes best on these draws.
+    """The best score on these draws, with its look and event.
 
     The event of each look is found on some of them and rated on the others: among outputs of which each was seen only
     once, any event looks good where it was found.
@@ -275,12 +322,12 @@ def _best(
     (found_x, rated_x), (found_y, rated_y) = (_parted(each, rng) for each in (x, y))
     best: tuple[float, Look, tuple[Output, ...]] | None = None
     for look in looks(x, y):
-        event = _best_event(counted(look, found_x), counted(look, found_y), claimed, delta)
-        rated = _rated(counted(look, rated_x), counted(look, rated_y), event, claimed, delta)
+        event = _best_event(counted(look, found_x), counted(look, found_y), delta, score)
+        rated = _rated(counted(look, rated_x), counted(look, rated_y), event, delta, score)
         if best is None or rated > best[0]:
             whole = counted(look, x), counted(look, y)
             few = len(whole[0] | whole[1]) <= _FEW
-            best = rated, look, _best_event(*whole, claimed, delta) if few else event
+            best = rated, look, _best_event(*whole, delta, score) if few else event
     if best is None:
         raise DataError("there is nothing to look at")
     return best
@@ -293,8 +340,8 @@ def _parted(outputs: Counter[Output], rng: Generator) -> tuple[Counter[Output], 
     return one, outputs - one
 
 
-def _best_event(x: Counter[Output], y: Counter[Output], claimed: float, delta: float) -> tuple[Output, ...]:
-    """The event that refutes best on these draws: one output, or all whose ratio is above a threshold."""
+def _best_event(x: Counter[Output], y: Counter[Output], delta: float, score: _Score) -> tuple[Output, ...]:
+    """The event of the best score on these draws: one output, or all whose ratio is above a threshold."""
     if not x or not y:
         return ()
     ranked = sorted(x, key=lambda output: (-(x[output] + 0.5) / (y[output] + 0.5), str(output)))[
@@ -302,26 +349,26 @@ def _best_event(x: Counter[Output], y: Counter[Output], claimed: float, delta: f
     ]
     mine, other = (np.array([each[output] for output in ranked], float) for each in (x, y))
     k, q = np.concatenate([mine, mine.cumsum()]), np.concatenate([other, other.cumsum()])
-    at = int(_errors_above(k, x.total(), q, y.total(), claimed, delta).argmax())
+    at = int(_scores(k, x.total(), q, y.total(), delta, score).argmax())
     return (ranked[at],) if at < len(ranked) else tuple(ranked[: at - len(ranked) + 1])
 
 
 def _rated(
-    x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], claimed: float, delta: float
+    x: Counter[Output], y: Counter[Output], event: tuple[Output, ...], delta: float, score: _Score
 ) -> float:
     k, q = (np.array([float(sum(each[output] for output in event))]) for each in (x, y))
-    return float(_errors_above(k, x.total(), q, y.total(), claimed, delta)[0])
+    return float(_scores(k, x.total(), q, y.total(), delta, score)[0])
 
 
-def _errors_above(
-    k: Float64Array, trials: int, q: Float64Array, other_trials: int, claimed: float, delta: float
+def _scores(
+    k: Float64Array, trials: int, q: Float64Array, other_trials: int, delta: float, score: _Score
 ) -> Float64Array:
-    """How many standard errors ln((p - delta) / q) is above ``claimed``, by counts k and q; only to choose by."""
+    """The score of ln((p - delta) / q) and its standard error, by counts k and q; only to choose by."""
     if not trials or not other_trials:
         return np.full(len(k), -np.inf)
     kept = np.maximum(k - delta * trials, 0.0) + 0.5
     ratio = np.log(kept / trials) - np.log((q + 0.5) / other_trials)
-    return np.asarray((ratio - claimed) / np.sqrt((k + 0.5) / kept**2 + 1 / (q + 0.5)))
+    return score(ratio, np.sqrt((k + 0.5) / kept**2 + 1 / (q + 0.5)))
 
 
 def _exact_bounds(

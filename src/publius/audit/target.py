@@ -31,7 +31,7 @@ Row = dict[Output, float]
 
 _SEEDS: Final = 2**32
 _TRIES: Final = 3
-_BATCH: Final = 2000
+_BATCH: Final = 100
 _SECONDS: Final = 300.0
 _LIMIT: Final = 1 << 30
 
@@ -90,8 +90,8 @@ class Target(ABC):
             found += outputs
         return found
 
-    def determined(self, given: Input, rng: Generator) -> bool:
-        """Whether the seed alone decides an output, so that it cannot have a state of its own."""
+    def determined(self, given: Input, other: Input, rng: Generator) -> bool:
+        """Whether the seed alone decides an output, also after one for another input: it keeps no state of its own."""
         return False
 
     def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
@@ -148,12 +148,13 @@ class _Callable(Target):
             return REFUSED
         return plain(output, self.unit)
 
-    def determined(self, given: Input, rng: Generator) -> bool:
+    def determined(self, given: Input, other: Input, rng: Generator) -> bool:
         if not self._seeded:
             return False
         seeds = rng.integers(0, _SEEDS, 32).tolist()
-        one, two = ([self._output(given, seed) for seed in seeds] for _ in range(2))
-        return one == two and len(set(one)) > 1
+        alone = [self._output(given, seed) for seed in seeds]
+        after = [(self._output(other, seed), self._output(given, seed))[1] for seed in seeds]
+        return alone == after and len(set(alone)) > 1
 
     def stated(self, given: Input) -> Row | None:
         states = getattr(self._function, "probabilities", None)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from publius.audit.case import Case, Finding
-from publius.audit.claim import AUTHOR, DOCUMENT, WORD, Claim
+from publius.audit.claim import AUTHOR, DOCUMENT, WORD, Claim, Input, content
+from publius.audit.looks import REFUSED, Output
 
 _COLORS: Final = {"exact": "#1a7f37", "not-refuted": "#1f6feb", "refuted": "#b42318"}
 _KINDS: Final = {
@@ -19,6 +22,16 @@ _KINDS: Final = {
     "carry": "an output tells of the input before",
     "stated": "the draws are not what is stated",
 }
+_LOOKS: Final = {
+    "output": "the output",
+    "length": "as the number of words",
+    "characters": "as the number of characters",
+    "capitals": "as the pattern of capitals",
+    "number": "as the range of a number",
+    "bits": "as the exponent of the last bit that is set",
+}
+_LONGEST: Final = 90
+_IMPOSSIBLE: Final = 700.0
 _LETTER: Final = 6.6
 _MARGIN: Final = 7
 
@@ -26,6 +39,57 @@ _MARGIN: Final = 7
 def fault(case: Case) -> str:
     """Describe a case in words."""
     return _KINDS[case.kind]
+
+
+def counterexample(case: Case) -> tuple[str, str]:
+    """What was put in and what was seen, in two lines for people."""
+    first, second = (shown_input(each, case.unit) for each in case.inputs[:2])
+    if case.kind in ("ratio", "exact", "carry"):
+        nats = case.claimed or 0.0
+        after = f", each followed by {shown_input(case.inputs[2], case.unit)}" if case.kind == "carry" else ""
+        inputs = f"the inputs {first} and {second}{after}; claimed: no output is more than {_times(nats)} as probable"
+        if case.lower_bound > _IMPOSSIBLE:
+            return inputs, f"{shown_event(case)} is possible for the first and impossible for the second"
+        times = f"at least {_times(case.lower_bound)} as probable for the first ({case.lower_bound:.3g} nats)"
+        return inputs, f"{shown_event(case)} is {times}"
+    inputs = f"the input {first}"
+    if case.kind in ("state", "forked"):
+        inputs += f", {case.draws} times in each of two processes"
+    said = f"{shown_event(case)}: {fault(case)}" if case.kind == "unknown" else fault(case)
+    return inputs, said
+
+
+def shown_input(given: Input, unit: str) -> str:
+    """An input, cut where it is long."""
+    return _cut(json.dumps(content(given, unit), ensure_ascii=False))
+
+
+def shown_event(case: Case) -> str:
+    """The event of a case: what of an output was looked at, and what it was."""
+    kind = case.look[0]
+    if kind == "at":
+        what = f"at place {case.look[1]}"
+    else:
+        what = (
+            _LOOKS[kind]
+            if kind in _LOOKS
+            else f"that it holds {json.dumps(case.look[-1], ensure_ascii=False)}:"
+        )
+    return f"{what} {_cut(' or '.join(map(_shown, case.event)))}"
+
+
+def _shown(value: Output) -> str:
+    if value == REFUSED:
+        return "a refusal"
+    return json.dumps(value if isinstance(value, str) else " ".join(value), ensure_ascii=False)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _times(nats: float) -> str:
+    return f"{math.exp(nats):,.3g} times" if nats <= 12 else f"e^{nats:.3g} times"  # noqa: PLR2004
 
 
 def claimed(claim: Claim) -> str:

@@ -12,6 +12,7 @@ from publius.cli.options import Json, options
 from publius.settings import DEMO_EPSILON, MechanismSettings
 
 if TYPE_CHECKING:
+    from publius.audit.case import Finding
     from publius.audit.runs import Audit
 
 _FAILED = 70
@@ -56,10 +57,11 @@ def audit(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check the implementation against its guarantee.
+    """Check this installation against its guarantee, or with --target any mechanism against what it claims.
 
-    Exits 70 if a check fails. With --target and --claim: the claim of a mechanism of anybody's, with the verdict
-    exact, not-refuted or refuted; exits 1 if it is refuted.
+    Of the installation: exits 70 if a check fails. Of a mechanism, publius audit --target python:MODULE:CALLABLE
+    --claim CLAIM.toml: the verdict exact, not-refuted or refuted, and exit 1 if it is refuted, with two inputs that
+    show it.
     """
     if target is not None or claim is not None or replay is not None:
         chosen = _fresh_seed() if seed is None else seed
@@ -115,7 +117,10 @@ def _judge(
         again = Case.read(case)
         found, place, named = replay(again, target), case, target or again.target
     elif target is None or claim is None:
-        raise UsageError("--target and --claim go together")
+        raise UsageError(
+            "--target and --claim go together: a claim is a TOML file that states epsilon or bound, a vocabulary and, "
+            "for epsilon, vectors"
+        )
     else:
         stated = Claim.read(claim)
         with target_named(target, stated.unit) as opened:
@@ -129,21 +134,32 @@ def _judge(
     if badge is not None and stated is not None:
         _write(badge, verdicts.badge(found, stated))
     if found.refused:
-        typer.echo(f"inputs that the target refused: {found.refused:,}", err=True)
+        typer.echo(f"inputs that the target refused: {found.refused:,}, which is no fault", err=True)
     stored = None if found.case is None else str(place)
     keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
     if json:
         print_json({**{key: getattr(found, key) for key in keys}, "case": stored})
     else:
-        claimed = "nothing of these inputs" if found.claimed is None else f"{found.claimed:.6g} nats"
-        typer.echo(
-            f"{found.verdict}: at least {found.lower_bound:.6g} nats, claimed {claimed}; "
-            f"confidence {found.confidence:g}, {found.draws:,} draws"
-        )
-        if found.case is not None:
-            typer.echo(f"fault: {verdicts.fault(found.case)}; try it again: publius audit --replay {stored}")
+        if found.case is None:
+            claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g} nats"
+            said = f"at least {found.lower_bound:.6g} nats, claimed {claimed}"
+            typer.echo(f"{found.verdict}: {said}; {_rests_on(found)}")
+            if case is None and found.claimed and found.verdict == "not-refuted":
+                share = found.lower_bound / found.claimed
+                typer.echo(
+                    f"no proof that it holds; with {share:.0%} of this claim it would have been refuted"
+                )
+        else:
+            inputs, seen = verdicts.counterexample(found.case)
+            typer.echo(f"refuted: {verdicts.fault(found.case)}; {_rests_on(found)}")
+            typer.echo(f"tried: {inputs}\nseen: {seen}")
+            typer.echo(f"try it again: publius audit --replay {stored}")
     if found.verdict == "refuted":
         raise typer.Exit(_REFUTED)
+
+
+def _rests_on(found: Finding) -> str:
+    return f"confidence {found.confidence:g}, {found.draws:,} draws"
 
 
 def _write(path: Path, text: str) -> None:
