@@ -176,8 +176,9 @@ def trials() -> Iterator[Trial]:
         draws=12_000,
     )  # fmt: skip
     yield Trial(
-        "dpmlm", "rewriting", {"unit": "document", "size": 3, "bound": 6.0}, 2.0, "rewriting, epsilon 2 a word",
-        "common", "Stop words, punctuation, capitals and the number of words are kept.", 8_000,
+        "dpmlm", "rewriting", {"unit": "sequence", "size": 3, "bound": 1.5}, 0.5,
+        "rewriting, three words, epsilon 0.5 each", "common",
+        "Stop words are kept as they are unless that is changed.", 4_000,
     )  # fmt: skip
     widest = {"bound": 1.0}
     low = "The noise is a sum of floating-point numbers, added to the value: the last bits show to which one."

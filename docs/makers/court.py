@@ -70,7 +70,7 @@ _KNOWN = (
      "it claims no more; that claim is what is tried"),
     ("dp-diffractor", "several lists: not drawn uniformly, and one that lacks a word is left out", "",
      "they need vectors that no package brings"),
-    ("dpmlm", "rewriting keeps stop words, marks, capitals and the number of words", "dpmlm-rewriting-common", ""),
+    ("dpmlm", "rewriting keeps stop words", "dpmlm-rewriting-common", ""),
     ("dpmlm", "with a language model", "",
      "no weights are to be had where this runs: its own code is tried, on made logits"),
     ("diffprivlib", "low bits of floating-point noise", "diffprivlib-known-diffprivlib-Laplace-plain", ""),

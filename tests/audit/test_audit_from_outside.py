@@ -48,9 +48,7 @@ NOT_CLAIMED = {"release: unknown words allowed to pass", "document: epsilon stat
 """The genuine version refuses to be made, or claims nothing of it."""
 
 
-@pytest.mark.parametrize("name", [
-    pytest.param(name, marks=[] if FOUND[name].kinds == ("exact",) else pytest.mark.long)
-    for name in SEEN_ALIKE.values() if name not in NOT_CLAIMED
-])  # fmt: skip
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in SEEN_ALIKE.values() if name not in NOT_CLAIMED])
 def test_what_it_claims_to_be_is_not_accused(tmp_path, name):
     assert verdict(tmp_path, name, genuine=True).case is None

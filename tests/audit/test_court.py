@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,10 @@ from publius.errors import UsageError
 STORED = json.loads((HERE / "verdicts.json").read_text(encoding="utf-8"))
 REFUTED = [trial for trial in trials() if STORED.get(trial.name, {}).get("verdict") == "refuted"]
 ON_DRAWS = [trial for trial in REFUTED if STORED[trial.name]["kind"] in ("ratio", "unknown")]
+
+
+NEAR = 0.5
+"""Nats: a case that is nearer to its claim is tried with more draws, so that chance decides nothing."""
 
 
 def case_of(trial):
@@ -33,12 +38,21 @@ def test_a_counterexample_on_the_tool_itself(trial, monkeypatch):
     if not python.exists():
         pytest.skip(f"{trial.tool} is not installed in {python.parent.parent.name}: make court")
     monkeypatch.chdir(ROOT)
-    assert replay(case_of(trial), trial.command).verdict == "refuted"
+    case = case_of(trial)
+    near = case.kind == "ratio" and case.lower_bound - case.claimed < NEAR
+    assert replay(replace(case, draws=(4 if near else 1) * case.draws), trial.command).verdict == "refuted"
 
 
 def test_a_case_of_a_tool_starts_nothing_by_itself():
     with pytest.raises(UsageError, match="name it yourself"):
         replay(case_of(REFUTED[0]))
+
+
+def test_every_trial_has_a_verdict_and_every_known_fault_a_trial_that_finds_it_or_a_reason(maker):
+    assert [*STORED] == [trial.name for trial in trials()]
+    refuted = {trial.name for trial in REFUTED}
+    for _, _, name, why in maker._KNOWN:
+        assert name in refuted if name else why
 
 
 def test_ten_mechanisms_of_three_tools_have_verdicts():
@@ -52,9 +66,14 @@ def test_ten_mechanisms_of_three_tools_have_verdicts():
     assert all(trial.because for trial in REFUTED)
 
 
-def test_the_page_says_what_was_found():
+@pytest.fixture
+def maker():
     path = ROOT / "docs" / "makers" / "court.py"
     spec = importlib.util.spec_from_file_location("court_page", path)
-    maker = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(maker)
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
+
+
+def test_the_page_says_what_was_found(maker):
     assert maker.PAGE.read_text(encoding="utf-8") == maker.page()

@@ -117,7 +117,7 @@ def word_step(world, epsilon):
 
 def rewriting(world, epsilon):
     mechanism = tool(world)
-    return lambda text: mechanism.dpmlm_rewrite(text, epsilon)[0]
+    return lambda words: mechanism.dpmlm_rewrite(" ".join(words), epsilon)[0]
 
 
 main({"word-step": word_step, "rewriting": rewriting})

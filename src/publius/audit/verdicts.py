@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from publius.audit.case import Case, Finding
 from publius.audit.claim import AUTHOR, DOCUMENT, WORD, Claim, Input, content
-from publius.audit.looks import REFUSED, Output
+from publius.audit.looks import REFUSED, Look, Output
 
 _COLORS: Final = {"exact": "#1a7f37", "not-refuted": "#1f6feb", "refuted": "#b42318"}
 _KINDS: Final = {
@@ -24,11 +24,11 @@ _KINDS: Final = {
 }
 _LOOKS: Final = {
     "output": "the output",
-    "length": "as the number of words",
-    "characters": "as the number of characters",
-    "capitals": "as the pattern of capitals",
-    "number": "as the range of a number",
-    "bits": "as the exponent of the last bit that is set",
+    "length": "an output whose number of words is",
+    "characters": "an output whose number of characters is",
+    "capitals": "an output whose pattern of capitals is",
+    "number": "an output with a number in the range",
+    "bits": "an output with a number whose last bit that is set has the exponent",
 }
 _LONGEST: Final = 90
 _IMPOSSIBLE: Final = 700.0
@@ -67,15 +67,19 @@ def shown_input(given: Input, unit: str) -> str:
 def shown_event(case: Case) -> str:
     """The event of a case: what of an output was looked at, and what it was."""
     kind = case.look[0]
-    if kind == "at":
-        what = f"at place {case.look[1]}"
-    else:
-        what = (
-            _LOOKS[kind]
-            if kind in _LOOKS
-            else f"that it holds {json.dumps(case.look[-1], ensure_ascii=False)}:"
-        )
-    return f"{what} {_cut(' or '.join(map(_shown, case.event)))}"
+    if kind == "holds":
+        held = "holds" if case.event == ("True",) else "does not hold"
+        return f"an output that {held} {json.dumps(case.look[1], ensure_ascii=False)}"
+    values = [_range(case.look, each) if kind == "number" else _shown(each) for each in case.event]
+    what = f"an output with, at place {case.look[1]}," if kind == "at" else _LOOKS[kind]
+    return f"{what} {_cut(' or '.join(values))}"
+
+
+def _range(look: Look, value: Output) -> str:
+    if not str(value).isdigit():
+        return f"of {value}"  # infinite, or there is none
+    edges, place = [-math.inf, *look[2], math.inf], int(str(value))
+    return f"{edges[place]:g} to {edges[place + 1]:g}"
 
 
 def _shown(value: Output) -> str:
@@ -89,7 +93,7 @@ def _cut(text: str) -> str:
 
 
 def _times(nats: float) -> str:
-    return f"{math.exp(nats):,.3g} times" if nats <= 12 else f"e^{nats:.3g} times"  # noqa: PLR2004
+    return f"{math.exp(nats):,.3g} times" if nats <= 12 else f"e^{nats:.3g} times"
 
 
 def claimed(claim: Claim) -> str:
@@ -116,7 +120,8 @@ def junit(found: Finding, target: str, claim: Claim | None) -> str:
     name = "a stored case" if claim is None else claimed(claim)
     failed = found.verdict == "refuted"
     said = f"at least {found.lower_bound:.6g} nats, {found.draws:,} draws, confidence {found.confidence:g}"
-    inside = f"<failure message={quoteattr(tested(found))}>{escape(said)}</failure>" if failed else ""
+    lines = "\n".join((*counterexample(found.case), said)) if found.case else said
+    inside = f"<failure message={quoteattr(tested(found))}>{escape(lines)}</failure>" if failed else ""
     out = f"<system-out>{escape(f'{tested(found)}; {said}')}</system-out>"
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
