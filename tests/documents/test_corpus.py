@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from publius.documents import row_readers as records
 from publius.documents.corpus import BadDocument, Document, open_corpus
+from publius.documents.readers import LINES, PACKED
 from publius.errors import (
     DataError,
     DocumentError,
@@ -623,3 +624,42 @@ def test_parquet_of_repeated_labels_and_long_texts_is_read(tmp_path):
     texts = ["".join(map(chr, rng.integers(97, 123, MIB).tolist())) for _ in range(5)]
     pq.write_table(pa.table({"id": list("abcde"), "text": texts}), tmp_path / "long.parquet")
     assert [document.text for document in open_corpus(tmp_path / "long.parquet")] == texts
+
+
+READ_PACKED = """
+import resource, sys
+from publius.documents.corpus import BadDocument, open_corpus
+from publius.errors import DataError
+for path in sys.argv[1:]:
+    try:
+        found = [each for each in open_corpus(path, number=True)]
+        read = sum(not isinstance(each, BadDocument) for each in found)
+    except DataError:
+        read = 0
+    print(read)
+print(sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024)
+"""
+
+
+@pytest.mark.long  # it packs 64 MiB for each kind
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured in KiB on Linux")
+def test_a_packed_file_counts_as_what_it_unpacks_to(tmp_path):
+    """64 MiB in less than 100 KiB of each kind that may be packed: refused, in the memory that 16 MiB take."""
+    piece = {".html": b"<p>a", ".htm": b"<p>a", ".csv": b"a,a\n", ".tsv": b"a\ta\n", ".eml": b"a: b\n"}
+    lines = b'{"text": "a"}\n'
+    paths = []
+    for kind in sorted(PACKED):
+        unit = piece.get(kind, lines if kind in LINES else b"a ") * 2**16
+        head = {".csv": b"id,text\n", ".tsv": b"id\ttext\n"}.get(kind, b"")
+        paths.append(tmp_path / f"bomb{kind}.gz")
+        with gzip.open(paths[-1], "wb", compresslevel=6) as stream:
+            stream.write(head)
+            for _ in range(2**26 // len(unit)):
+                stream.write(unit)
+        assert paths[-1].stat().st_size * 200 < 2**26
+    run = subprocess.run(
+        [sys.executable, "-c", READ_PACKED, *paths], capture_output=True, text=True, check=True
+    )
+    *read, mebibytes = map(int, run.stdout.split())
+    assert read == [0] * len(paths), dict(zip(sorted(PACKED), read, strict=True))
+    assert mebibytes < 500, "the processes together"

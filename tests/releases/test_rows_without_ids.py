@@ -89,6 +89,20 @@ def test_no_value_of_the_field_decides_who_is_there(tmp_path, skip, ids):
     assert (manifest["documents"], manifest["missing"]) == (len(rows), 0)
 
 
+@pytest.mark.parametrize("value", ["9" * 5_000, "[" * 3_000 + "]" * 3_000, '{"a": 1, "a": 2}'])
+def test_where_the_field_makes_a_row_unreadable_none_is_left_out(tmp_path, value):
+    """Whoever saw that the row is missing would know what sort of value stood in it."""
+    path, out = tmp_path / "own.jsonl", tmp_path / "out"
+    rows = [f'{{"id": "r{place}", "prod": "loan"}}\n' for place in range(40)]
+    path.write_text("".join(rows) + f'{{"id": "odd", "prod": {value}}}\n')
+    code, _, said = command(
+        "obfuscate", path, "--preserve", "field:prod", "--values", "loan,card", "--other", "card", "--bound", 2,
+        "--output", out, "--skip-bad",
+    )  # fmt: skip
+    assert (code, out.exists()) == (77, False), said
+    assert "could tell what stands in 'prod'" in said
+
+
 def test_numbers_are_the_values_they_are_written_as(tmp_path):
     path = tmp_path / "own.jsonl"
     path.write_text(

@@ -26,6 +26,8 @@ def test_ids_that_differ_are_different_authors(one, other):
     "names",
     [
         ("u-10", "U-10", " u-10", "u-10.", "\uff55-1\uff10", "u-1\u200b0"),
+        ("Ann Kowal", "\u0410nn Kowal", "Ann K\u043ewal", "Ann \u039aowal", "Ann Kow\u03b1l"),
+        ("\u0410\u043d\u043d\u0430", "\u0410\u043d\u043da"),
         ("Ann Kowal", "Kowal, Ann", "ANN KOWAL", "Ann Kowal <ann7@x.org>", "Ánn Kowal", "A\u200bnn  Kowal."),
     ],
 )

@@ -34,6 +34,13 @@ def plain_name(name: str) -> str:
     return "".join(sorted(bare.split()))
 
 
+_LOOK_ALIKE: Final = str.maketrans(
+    "\u0430\u0432\u0435\u0437\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455\u0501\u051b\u051d"
+    "\u03b1\u03b2\u03b5\u03b9\u03ba\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7\u03b7\u03bc\u0131",
+    "abe3kmhopctyxijsdqwabeikvoptuxhmi",
+)
+"""Cyrillic and Greek letters, small, that look like Latin ones as capitals or as small letters; i without its dot."""
+
 _NOBODY: Final = frozenset(
     map(plain_name, ("", "nan", "none", "null", "n/a", "na", "unknown", "anonymous", "anon"))
 )
@@ -42,15 +49,16 @@ _NOBODY: Final = frozenset(
 def counted_name(name: str | None) -> str:
     """The name that an author is counted by where few must not look like many; empty for nobody.
 
-    However a name is written, in another order, with an address behind it or with what cannot be seen: it is one
-    person. What has a digit is an identifier, whose parts have an order: it counts as it is written, but for case,
-    width and what stands around it. Two names that are taken for one only keep more words back.
+    However a name is written, in another order, with an address behind it, with what cannot be seen, or with Cyrillic
+    or Greek letters that look like Latin ones: it is one person. What has a digit is an identifier, whose parts have
+    an order: it counts as it is written, but for case, width and what stands around it. Two names that are taken for
+    one only keep more words back.
     """
     written = name or ""
     found = next((each for each in (_ADDRESS.sub(" ", written), written) if plain_name(each)), "")
     if any(character.isdigit() for character in found):
         return name_key(found).strip(_AROUND)
-    plain = plain_name(found.casefold())
+    plain = plain_name(found.casefold().translate(_LOOK_ALIKE))
     return "" if plain in _NOBODY else plain
 
 

@@ -228,7 +228,16 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
 
 
 def _lose(job: Job, outcome: EngineResult) -> None:
-    """Let whoever asked refuse to leave out so many; where nothing is left there is an error of its own."""
+    """Let whoever asked refuse to leave out so many; where nothing is left there is an error of its own.
+
+    Where a field is released `PolicyError` for any: a row may be unreadable for what stands in the field.
+    """
+    field = job.plan.mechanism.field
+    if outcome.bad and field is not None and job.plan.experiment is None:
+        raise PolicyError(
+            f"{len(outcome.bad):,} rows cannot be read, and leaving them out could tell what stands in {field!r}: see "
+            "them with publius inspect and mend them. Nothing was released"
+        )
     if outcome.bad and outcome.tally.documents:
         job.losing(len(outcome.bad), outcome.tally.documents + len(outcome.bad))
 
