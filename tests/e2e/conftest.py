@@ -1,11 +1,15 @@
 """One browser, one explorer on a toy vocabulary for all tests of the page that do not need their own."""
 
+import json
+
 import pytest
 from explorer import explorer
 from results import write_result
 
 from publius.privacy.ledger import Ledger
-from references import fitted
+from publius.releases.summaries.run import summarize
+from publius.releases.summaries.summary import Summary
+from references import fitted, public_documents
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +35,23 @@ def result_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def shared(toy_folder, result_folder, tmp_path_factory):
-    """An explorer with a ledger and a report."""
+def summary_folder(tmp_path_factory):
+    """A summary of made letters, in themes that are the reference's prototypes."""
+    rows = [
+        {"author": f"a{place}", "topic": topic, "text": " ".join(words)}
+        for place, (words, topic) in enumerate(public_documents(300))
+    ]
+    folder = tmp_path_factory.mktemp("summaries")
+    path = folder / "letters.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    summary = Summary(fitted("letters"), 10, by={"topic": ["music", "court"]}, shares="themes=1")
+    summarize(summary.corpus(path), summary, folder / "summary-of-letters")
+    return folder / "summary-of-letters"
+
+
+@pytest.fixture(scope="session")
+def shared(toy_folder, result_folder, summary_folder, tmp_path_factory):
+    """An explorer with a ledger, a report and a summary."""
     folder = tmp_path_factory.mktemp("explorer")
     Ledger.create(folder / "budget.ledger", budget=100_000)
     ledger = ["--ledger", str(folder / "budget.ledger")]
@@ -40,7 +59,14 @@ def shared(toy_folder, result_folder, tmp_path_factory):
         environment.setenv("PUBLIUS_HOME", str(folder / "home"))
         fitted("letters").save(folder / "home" / "references" / "letters")
         with explorer(
-            folder, "--embeddings", str(toy_folder), *ledger, "--report", str(result_folder)
+            folder,
+            "--embeddings",
+            str(toy_folder),
+            *ledger,
+            "--report",
+            str(result_folder),
+            "--report",
+            str(summary_folder),
         ) as running:
             yield running
 

@@ -5,7 +5,7 @@ from browser import expect, give, settled
 
 from toy import sentence
 
-VIEWS = ["document", "epsilon", "words", "compare", "report"]
+VIEWS = ["document", "epsilon", "words", "compare", "summary", "report"]
 ACTIVE = "document.activeElement"
 # What Tab should stop at: what can be used and is shown. Of the tabs only the selected one has a stop.
 STOPS = """() => [...document.querySelectorAll(

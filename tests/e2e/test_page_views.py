@@ -203,7 +203,7 @@ WIDTHS = [320, 390, 768, 1024, 1280, 1920]
 def test_nothing_is_wider_than_the_window(page, width):
     page.set_viewport_size({"width": width, "height": 800})
     give(page, "document", sentence(1))
-    for name in ("document", "epsilon", "words", "compare", "report"):
+    for name in ("document", "epsilon", "words", "compare", "summary", "report"):
         open_view(page, name)
         if name == "words":
             page.fill("#word", "river")

@@ -24,6 +24,7 @@ from publius.documents.corpus import open_corpus
 from publius.errors import DocumentError, PubliusError
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.mechanism import OrderedText
 from publius.mechanisms.registry import make_document_mechanism
 from publius.noise.randomness import RunKey
@@ -158,7 +159,7 @@ def test_ordered_text_keeps_its_words(session, plan, tmp_path):
     from dataclasses import replace
 
     corpus = write_corpus(tmp_path / "corpus.jsonl", 300)
-    ordered = replace(plan, mechanism=replace(plan.mechanism, ordered=OrderedText("all")))
+    ordered = replace(plan, mechanism=Lifted(plan.mechanism.kernel, 20, ordered=OrderedText("all")))
     protect_corpus(corpus, ordered, tmp_path / "local", format="parquet", workers=1)
     protect_corpus(corpus, ordered, tmp_path / "spark", engine="spark")
     assert table(tmp_path / "spark").equals(table(tmp_path / "local"))

@@ -178,8 +178,7 @@ def read_me(said: Said, manifest: Mapping[str, Any]) -> str:
         "these limits is nothing. Counts were cleaned so that the rows of a stratum add up to its total.",
         *_files(said),
         "QUESTIONS",
-        "How many authors wrote about something? Add the rows that you mean in counts.csv, or read the table of the "
-        "report, and give the limits with the number. Say 'contributed documents'.\n"
+        f"{_how_many(said)}\n"
         f"May I say that a sentence was written by somebody? No. {_whose_sentences(said)}\n"
         "Is Ms X in the data? Nobody can tell from this folder, and you must not say so either way: it would look "
         "nearly the same without anything that she wrote.\n"
@@ -194,6 +193,28 @@ def read_me(said: Said, manifest: Mapping[str, Any]) -> str:
     ]
     lines = ["\n".join(textwrap.fill(line, _WIDTH) for line in part.split("\n")) for part in parts]
     return "\n\n".join(lines) + "\n"
+
+
+def _how_many(said: Said) -> str:
+    """Which row answers, what a sum of rows is worth, and why it is no number of all who ever wrote about it."""
+    places = [
+        *(["of a stratum, read the table of the report"] if said.totals is not None else []),
+        *(["of a theme, its row in themes.csv"] if said.told.themes is not None else []),
+        *(["of a subject, its row in subjects.csv"] if said.subjects is not None else []),
+    ]
+    sums = (
+        " Of several themes of a stratum, add 'contributed', 'low' and 'high' of their rows in counts.csv: the sums "
+        "hold, too."
+        if said.told.themes is not None
+        else ""
+    )
+    c = said.told.by.documents_per_author
+    chosen = "one" if c == 1 else f"at most {c}"
+    return (
+        f"How many authors wrote about something? {'; '.join(places).capitalize()}.{sums} Give the limits with the "
+        f"number, and say 'contributed documents': an author who wrote more counts with {chosen} of them, chosen at "
+        "random, so more authors may have written about it at some time."
+    )
 
 
 def _whose_sentences(said: Said) -> str:

@@ -3,6 +3,7 @@
 import { adoptToken, call } from "./api.js";
 import { choose, chosen, keepsWords, onChoice } from "./choice.js";
 import { showCommand } from "./command.js";
+import { SummaryView } from "./collection.js";
 import { CompareView } from "./compare.js";
 import { CorpusView } from "./corpus.js";
 import { offerMechanisms, setUpControls, showFacts } from "./controls.js";
@@ -44,7 +45,7 @@ function setUp(session, mechanisms, embeddings) {
   setUpSources(session);
   const release = new Release(session, refreshSession);
   const start = new StartView((name) => open(name));
-  const views = { start, corpus: new CorpusView(start, (name) => open(name)), document: new DocumentView(session, release), outcomes: new OutcomesView(release), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), report: new ReportView(session) };
+  const views = { start, corpus: new CorpusView(start, (name) => open(name)), document: new DocumentView(session, release), outcomes: new OutcomesView(release), epsilon: new EpsilonView(), words: new WordsView(), compare: new CompareView(), summary: new SummaryView(session, refreshSession), report: new ReportView(session) };
   let active = "start";
   const open = setUpTabs(document.querySelector("[role=tablist]"), (name) => {
     if (active !== name) scrollTo(0, 0); // a view begins at its top
@@ -69,7 +70,7 @@ function setUp(session, mechanisms, embeddings) {
   document.documentElement.dataset.ready = "true";
 }
 
-const FILES = new Set(["start", "corpus"]); // views of whatever is kept
+const FILES = new Set(["start", "corpus", "summary"]); // views of whatever is kept
 let forFiles = "topic"; // what they keep when they are opened again
 let kept = "topic"; // the same of the view of outcomes
 let last = null;
