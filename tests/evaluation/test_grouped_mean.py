@@ -96,7 +96,9 @@ KINDS = [
 
 @pytest.mark.parametrize("uneven", [False, True], ids=["even", "uneven"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("authors", [10, 60, 100, 300])
+@pytest.mark.parametrize(
+    "authors", [10, 60, pytest.param(100, marks=pytest.mark.long), pytest.param(300, marks=pytest.mark.long)]
+)
 def test_no_kind_of_author_is_overlooked_too_often(authors, kind, uneven):
     """The upper limit is at most what is allowed, 0.05, in at most five of a hundred draws where more is added."""
     how, share = kind

@@ -22,6 +22,7 @@ WORLDS = {
 }
 
 
+@pytest.mark.long  # a fence and test_verdict have one world of each verdict
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_rule_says_what_is_true(world):
     authors, texts, anyway, released, bare, truth = WORLDS[world]

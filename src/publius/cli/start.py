@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from publius.evaluation.steps.workflow import ReleaseWorkflow
 
 _SHOWN_WORDS: Final = 200
+_SHOWN_ALIKE: Final = 10
 
 
 @final
@@ -463,6 +464,8 @@ def _words(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
             "   No author is known, so they are counted by texts: a word that one person wrote in several texts can\n"
             "   be among them. Name the column of authors with --author-field."
         )
+    if shown or not ask.yes or sys.stdout.isatty():
+        _tell_alike(walk)
     telling, others = ([each for each in found.rare if each.telling is kind] for kind in (True, False))
     if walk.choices.leave_out is None and found.rare:
         if shown or not ask.yes or sys.stdout.isatty():
@@ -477,6 +480,21 @@ def _words(walk: Walk, ask: Asking, *, shown: bool) -> Walk:
     rare = sum(each.word not in without for each in found.rare)
     typer.echo(f"   Left out: {len(without):,} words. Rare words that will be public: {rare:,}.")
     return walk
+
+
+def _tell_alike(walk: Walk) -> None:
+    """Authors of the public texts who may be one person, for the curator to bring under one name."""
+    from publius.collections.authors import MOST_NAMES, near_duplicates
+    from publius.text.author_names import counted_name
+
+    rows = () if walk.older is None else (*walk.older.learned, *walk.older.attacked)
+    names = {counted_name(row["author"]): row["author"] for row in rows if "author" in row}
+    alike = near_duplicates(names) if len(names) <= MOST_NAMES else []
+    for group in alike[:_SHOWN_ALIKE]:
+        listed = ", ".join(sorted(printable(names[key]) for key in group))
+        typer.echo(f"   Perhaps one person, counted as {len(group)} authors: {listed}.")
+    if len(alike) > _SHOWN_ALIKE:
+        typer.echo(f"   ... and {len(alike) - _SHOWN_ALIKE:,} more such groups.")
 
 
 def _before_and_after(walk: Walk, *, shown: bool) -> None:

@@ -9,6 +9,9 @@ from typing import Final
 from publius.errors import DataError
 from publius.text.author_names import name_key, plain_name
 
+MOST_NAMES: Final = 20_000
+"""Authors among whom those who may be one person are looked for; among more it would take memory for each letter."""
+
 _SHORTEST_WITH_A_SLIP: Final = 6
 _LONGEST_WITH_A_SLIP: Final = 64
 """Each name is compared without each of its letters, which takes the square of its length."""

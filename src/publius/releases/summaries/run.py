@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, final
 
 from publius.collections.accuracy import Accuracy, accuracy, sums_say_something
-from publius.collections.authors import author_key, near_duplicates
+from publius.collections.authors import MOST_NAMES, author_key, near_duplicates
 from publius.documents.corpus import Corpus, open_corpus
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
@@ -28,9 +28,6 @@ from publius.releases.summaries.summary import Seen, Summary
 from publius.releases.summaries.work import count_here, count_on_cluster
 from publius.vectors.learning.reference import remembered_texts
 from publius.vectors.learning.topic_metric import files_sha256
-
-MOST_NAMES: Final = 20_000
-"""Authors among whom those who may be one person are looked for; among more it would take memory for each letter."""
 
 
 @final
