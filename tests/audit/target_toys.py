@@ -11,7 +11,9 @@ WORDS = ["north", "east", "south", "west"]
 VECTORS = [[0.0], [0.5], [1.0], [3.0]]
 EPSILON = 2.0
 TOY = publius.Embeddings.from_arrays(WORDS, VECTORS, name="toy")
-_system = random.SystemRandom()
+_system = (
+    random.SystemRandom()
+)  # most take the seed that they are given, so that no verdict depends on chance
 _fixed = random.Random(1)
 
 
@@ -57,29 +59,30 @@ def seeded(word, seed):
     return random.Random(seed).choices(WORDS, _row(word))[0]
 
 
-def scale_off_by_three(word):
-    return _system.choices(WORDS, _row(word, 3 * EPSILON))[0]
+def scale_off_by_three(word, seed):
+    return random.Random(seed).choices(WORDS, _row(word, 3 * EPSILON))[0]
 
 
 def unknown_words_pass(word):
     return sound(word) if word in WORDS else word
 
 
-def input_passes_more_often(word):
-    return _system.choices(WORDS, _row(word, stays=0.6))[0]
+def input_passes_more_often(word, seed):
+    return random.Random(seed).choices(WORDS, _row(word, stays=0.6))[0]
 
 
-def support_fault(word):
+def support_fault(word, seed):
     """One word in ten is marked, of one input only."""
-    return "marked" if word == "north" and _system.random() < 0.1 else sound(word)
+    rng = random.Random(seed)
+    return "marked" if word == "north" and rng.random() < 0.1 else rng.choices(WORDS, _row(word))[0]
 
 
 def fixed_seed(word):
     return _fixed.choices(WORDS, _row(word))[0]
 
 
-def bag_that_keeps_a_word(words):
-    return [words[0], *(sound(word) for word in words[1:])]
+def bag_that_keeps_a_word(words, seed):
+    return [words[0], *(seeded(word, 2**32 * place + seed) for place, word in enumerate(words[1:]))]
 
 
 def refuses(word):
@@ -92,8 +95,8 @@ class _States:
     def __init__(self, stated, drawn):
         self.stated, self.drawn = stated, drawn
 
-    def __call__(self, word):
-        return _system.choices(WORDS, _row(word, self.drawn))[0]
+    def __call__(self, word, seed):
+        return random.Random(seed).choices(WORDS, _row(word, self.drawn))[0]
 
     def probabilities(self, word):
         return dict(zip(WORDS, _row(word, self.stated), strict=True))

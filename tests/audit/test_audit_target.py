@@ -1,6 +1,7 @@
 """Anybody's mechanism through ``publius audit --target``: the verdict, the case, and its replay."""
 
 import json
+import random
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -276,11 +277,11 @@ def test_a_command_that_does_not_answer(tmp_path, script, code, said):
     assert (raised.exit_code, said in str(raised)) == (code, True)
 
 
-def recorded(folder, name, count, numbers=False):
-    """Draws of a toy in a file, as lists or as numbers of each output."""
-    lines = []
+def recorded(folder, epsilon, count=2000, numbers=False):
+    """Draws of the toys' law in a file, as lists or as numbers of each output; the same ones each time."""
+    lines, rng = [], random.Random(3)
     for word in toys.WORDS:
-        outputs = [getattr(toys, name)(word) for _ in range(count)]
+        outputs = rng.choices(toys.WORDS, toys._row(word, epsilon), k=count)
         kept = {each: outputs.count(each) for each in set(outputs)} if numbers else outputs
         lines.append(json.dumps({"input": word, "outputs": kept}) + "\n")
     (folder / "draws.jsonl").write_text("".join(lines))
@@ -290,11 +291,11 @@ def recorded(folder, name, count, numbers=False):
 @pytest.mark.parametrize("numbers", [False, True])
 def test_recorded_outputs(tmp_path, numbers):
     """What was recorded is judged like what is drawn, and a case is replayed on draws that did not choose it."""
-    assert judged(tmp_path, recorded(tmp_path, "sound", 2000, numbers))[1]["verdict"] == "not-refuted"
-    code, found, _ = judged(tmp_path, recorded(tmp_path, "scale_off_by_three", 2000, numbers))
+    assert judged(tmp_path, recorded(tmp_path, toys.EPSILON, numbers=numbers))[1]["verdict"] == "not-refuted"
+    code, found, _ = judged(tmp_path, recorded(tmp_path, 3 * toys.EPSILON, numbers=numbers))
     assert (code, found["verdict"]) == (1, "refuted")
     assert ran(["audit", "--replay", found["case"], "--json"])[0] == 1
-    recorded(tmp_path, "sound", 2000, numbers)
+    recorded(tmp_path, toys.EPSILON, numbers=numbers)
     assert ran(["audit", "--replay", found["case"], "--json"])[0] == 0
 
 
@@ -327,7 +328,7 @@ def test_what_recorded_outputs_state_is_no_proof(tmp_path):
         )
         assert "exact" not in badge.read_text()
     place = audited(tmp_path, "states_another_law")[1]["case"]
-    target = recorded(tmp_path, "sound", 2000)
+    target = recorded(tmp_path, toys.EPSILON)
     assert ran(["audit", "--replay", place, "--target", target])[2].exception.exit_code == 65
 
 

@@ -92,7 +92,7 @@ def walked(tmp_path_factory):
     return place, done
 
 
-@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\n\n"])
+@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\n\nrelease\n"])
 def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, answers):
     pytest.importorskip("sklearn")
     if answers is None:
@@ -101,7 +101,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         result = json.loads(done.stdout)
         assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1), ("NO EVIDENCE", 3)}
         assert result["inspection"]["delimiter"] == ";"
-    else:  # six answers: what readers need, the public texts, what to keep, rare words to leave out, the bound, go on
+    else:  # what readers need, the public texts, what to keep, rare words to leave out, the bound, go on; after a FAIL
         output = tmp_path / "out"
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
