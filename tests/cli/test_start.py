@@ -406,7 +406,7 @@ def test_rare_words_are_shown_and_asked_about_and_said_to_become_public(private,
         return {**row, "complaint": row["complaint"] + names}
 
     public = told_of(tmp_path, "named", named)
-    done = started(private, public, tmp_path, said="\n\n")
+    done = started(private, public, tmp_path, said="\n\nrelease\n")  # the last answer is for after a FAIL
     assert done.returncode in (0, 1, 3), done.stderr
     assert "quarnwick 6" in done.stdout
     assert "The rare words that you do not leave out will be public." in done.stdout
