@@ -54,7 +54,7 @@ CHANGED: Final[dict[str, dict[int, tuple[float, float, float]]]] = {
 EPSILONS: Final = (1.0, 5.0, 10.0)
 WHY: Final = {
     "CMP": "the same law; theirs has lemmas, and a vector of zeros for every word of the texts that GloVe lacks",
-    "Mahalanobis, lambda 0.2": "as CMP; theirs divides the covariance by the variance of all coordinates",
+    "Mahalanobis, lambda 0.2": "the same formula as far as is read; why theirs changes more at epsilon 10 is not known",
     "Vickrey, t 0.5": "theirs passes over the word nearest to the noisy vector and takes the second or third; "
     "ours takes the nearest or the second",
     "SanText": "theirs measures distances by the first three coordinates alone, gives words the rows of others, and "
