@@ -17,7 +17,10 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
 from publius.evaluation.steps.older import PublicCorpus
 from publius.evaluation.steps.walk import Walk, looked_at
+from publius.evaluation.steps.workflow import folder_for, learn_apart
 from publius.noise.randomness import seeded_rng
+from publius.releases.writing.public_texts import own_texts
+from publius.vectors.learning.reference import Reference
 from released import completed as publius
 
 pytestmark = pytest.mark.usefixtures("one_processor")
@@ -122,6 +125,33 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
     assert [path.stat().st_mode & 0o077 for path in kept] == [0, 0, 0]  # other texts than the release
     assert read_config(output / "publius.toml").bound == 7
     assert str(tmp_path / ".publius") not in done.stdout  # the commands name the folder that there is
+
+
+@pytest.mark.parametrize("way", ["terminal", "page"])
+def test_what_a_walk_learned_from_is_found_by_a_writer_afterwards(
+    walked, private, older, tmp_path, monkeypatch, way
+):
+    """The texts lie in a temporary folder while they are learned from; the page even learns before it releases."""
+    pytest.importorskip("sklearn")
+    if way == "terminal":
+        place, _ = walked
+        monkeypatch.setenv("PUBLIUS_HOME", str(place / "home"))
+        output = place / "out"
+        reference = Reference.load(
+            json.loads((output / "release" / "manifest.json").read_text())["reference"]
+        )
+    else:
+        monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+        answers = Choices(public=str(older), preserve="topic", bound=7.0, text_field="complaint")
+        walk = Walk(private, looked_at(private, answers), PublicCorpus.read(answers), answers)
+        learn_apart(walk, tmp_path, lambda event: None)
+        output = tmp_path / "out"
+        with folder_for(output, walk):
+            pass
+        reference = Reference.load(walk.reference)
+    found = own_texts(reference)
+    assert found.own
+    assert found.corpus.path == output / "public" / "learned.jsonl"
 
 
 def refused(private, older, tmp_path, *arguments, code, message):

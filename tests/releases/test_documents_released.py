@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import publius
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.registry import make_document_mechanism
@@ -19,7 +20,7 @@ from publius.releases.protect import protect, release
 from publius.releases.tables import protect_table
 from publius.releases.writers import Layout
 from publius.settings import ReleaseSettings
-from publius.text.bag import Bag, drawn_json
+from publius.text.bag import Bag, drawn_json, places_of_all
 from publius.vectors.learning.aspects import LearningSettings as FitSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -184,16 +185,56 @@ def test_one_document_and_a_table_are_released_by_a_mechanism_that_is_made(refer
 
 def test_the_estimator_makes_counts_of_the_public_size(reference):
     pytest.importorskip("sklearn")
-    from publius.sklearn import DocumentPrivatizer
+    from publius.sklearn import BagPrivatizer
 
-    made = DocumentPrivatizer(reference, bound=5.0, length=11).fit(TEXTS)
+    made = BagPrivatizer(mechanism=plan_of(reference, length=11).mechanism).fit(TEXTS)
     counts = made.transform(TEXTS)
     assert counts.shape == (len(TEXTS), len(made.get_feature_names_out()))
     assert set(np.asarray(counts.sum(axis=1)).ravel().tolist()) == {11}
     assert made.guarantee_.bound == 5.0
     assert (made.transform(["ship"] * 50) != made.transform(["ship"] * 50)).nnz
-    with pytest.raises(UsageError, match="reference"):
-        DocumentPrivatizer().fit(TEXTS)
+    with pytest.raises(UsageError, match="has its epsilon"):
+        BagPrivatizer(mechanism=made.mechanism, epsilon=3.0).fit(TEXTS)
+    with pytest.raises(DataError, match="give a list of texts"):
+        made.transform([[1, 2]])
+
+
+def test_the_estimator_gives_the_labels_that_documents_may_become(reference):
+    """Bound 30 prints another label than the document's own with a probability below 1e-11."""
+    pytest.importorskip("sklearn")
+    from sklearn.base import clone
+
+    from publius.sklearn import BagPrivatizer
+
+    mechanism = plan_of(reference, bound=30.0, parameters={"gamma": 0.0}).mechanism
+    made = clone(BagPrivatizer(mechanism=mechanism, output="label")).fit(TEXTS)
+    names = made.get_feature_names_out().tolist()
+    outcomes = mechanism.outcomes
+    assert names == [each.label for each in outcomes]
+    assert names[-1] == NONE_OF_THESE
+    rows = made.transform([*TEXTS, ""]).toarray()
+    assert (rows.sum(axis=1) == 1).all()
+    places = places_of_all([*TEXTS, ""], mechanism.reference, made.plan_.encoding).places
+    likeliest = mechanism.law(places).argmax(axis=1)
+    assert [names[k] for k in rows.argmax(axis=1)] == [outcomes[k].label for k in likeliest]
+    with pytest.raises(UsageError, match="gives documents no labels"):
+        BagPrivatizer(mechanism=plan_of(reference, mechanism="position").mechanism, output="label").fit(TEXTS)
+    with pytest.raises(UsageError, match="'bag' or 'label'"):
+        BagPrivatizer(mechanism=mechanism, output="words").fit(TEXTS)
+
+
+@pytest.mark.parametrize("output", ["bag", "label"])
+def test_the_estimator_releases_a_field_of_declared_values(output):
+    pytest.importorskip("sklearn")
+    from publius.sklearn import BagPrivatizer
+
+    mechanism = publius.RandomizedResponse("product", ["loans", "cards", "cash"], bound=30.0)
+    made = BagPrivatizer(mechanism=mechanism, output=output).fit(["cards"])
+    assert made.get_feature_names_out().tolist() == ["loans", "cards", "cash"]
+    assert made.transform(["cards", "cash", "cards"]).toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]
+    assert made.guarantee_.bound == 30.0
+    with pytest.raises(DataError, match="1 of 2 documents have no declared value"):
+        made.transform(["cards", "canary"])
 
 
 def test_the_texts_that_a_reference_was_learned_from_are_not_released(reference, tmp_path):

@@ -1,4 +1,4 @@
-"""Publius in scikit-learn: `BagPrivatizer` and `DocumentPrivatizer` protect documents, `BagClassifier` attacks them.
+"""Publius in scikit-learn: `BagPrivatizer` protects documents, `BagClassifier` attacks them.
 
 All take iterables of text; those of bags also count matrices whose columns are words. What makes them differ from most
 estimators is meant: there is no ``random_state`` (R6), fitting learns nothing from documents (R14), and each call of
@@ -6,7 +6,6 @@ estimators is meant: there is no ``random_state`` (R6), fitting learns nothing f
 """
 
 from publius.sklearn.classifier import BagClassifier
-from publius.sklearn.document_privatizer import DocumentPrivatizer
 from publius.sklearn.privatizer import BagPrivatizer
 
-__all__ = ["BagClassifier", "BagPrivatizer", "DocumentPrivatizer"]
+__all__ = ["BagClassifier", "BagPrivatizer"]

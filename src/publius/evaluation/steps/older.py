@@ -29,6 +29,8 @@ SAMPLES: Final = "samples"
 """What stands for the packaged texts in place of a path."""
 
 PUBLIC: Final = "public"
+LEARNED: Final = "learned.jsonl"
+"""Of the public texts, those that are learned from."""
 """The folder that holds the public or older texts: its owner's only."""
 
 _TELLING: Final = 8  # words from which on no two people write the same text by chance

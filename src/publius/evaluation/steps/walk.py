@@ -19,7 +19,7 @@ from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.names import private_digest
-from publius.evaluation.steps.older import AUTHORS, PUBLIC, TOPICS, PublicCorpus, own_column
+from publius.evaluation.steps.older import AUTHORS, LEARNED, PUBLIC, TOPICS, PublicCorpus, own_column
 from publius.files.progress import Advance, Progress, unheard
 from publius.settings import (
     PublicWordSettings,
@@ -273,7 +273,7 @@ class Walk:
         if not self.learned_before and self.older is not None and self.reference is not None:
             label = "topic" if self.older.topics else None
             learn(
-                folder / PUBLIC / "learned.jsonl",
+                folder / PUBLIC / LEARNED,
                 self.reference,
                 label=label,
                 words=self.words,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, final
 
 from publius.evaluation.steps.answers import Choices, config_text
-from publius.evaluation.steps.older import PUBLIC
+from publius.evaluation.steps.older import LEARNED, PUBLIC
 from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, Step, Walk
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
 from publius.privacy.ledger import Ledger
@@ -226,11 +226,20 @@ class ReleaseWorkflow:
 
 @contextmanager
 def folder_for(output: Path, walk: Walk) -> Iterator[Path]:
-    """A private folder with the public texts, which becomes ``output`` at the end, whole, or nothing is left of it."""
+    """A private folder with the public texts, which becomes ``output`` at the end, whole, or nothing is left of it.
+
+    What was learned from them remembers where they lie then: a writer looks for them there.
+    """
     with new_folder(output, private=(PUBLIC, CONFIG, OWN)) as folder:
         if walk.older is not None:
             walk.older.write(folder / PUBLIC)
         yield folder
+    from publius.vectors.learning.reference import remember_lasting_texts
+    from publius.vectors.learning.topic_metric import files_sha256
+
+    learned = output / PUBLIC / LEARNED
+    if learned.exists():
+        remember_lasting_texts(learned, files_sha256([str(learned)]), "text")
 
 
 # In a process of its own ----------------------------------------------------------------------------------

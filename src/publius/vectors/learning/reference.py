@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -382,6 +383,17 @@ def remember_texts(folder: AnyPath, texts: Path, text_field: str) -> None:
     record = json.dumps({"path": os.path.abspath(texts), "text_field": text_field}, ensure_ascii=False)
     with write_file(Path(folder, _TEXTS), 0o600) as file:
         file.write(record.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def remember_lasting_texts(texts: Path, sha256: str, text_field: str) -> None:
+    """The same for every stored reference that was learned from these very texts at a place where none are now."""
+    for name in stored_reference_names():
+        folder = references_root() / name
+        with suppress(PubliusError, KeyError, TypeError):
+            before = remembered_texts(folder)
+            learned_from = read_reference_record(folder)["source"].get("corpus_sha256")
+            if before is not None and not before[0].exists() and learned_from == sha256:
+                remember_texts(folder, texts, text_field)
 
 
 def remembered_texts(folder: AnyPath) -> tuple[Path, str] | None:
