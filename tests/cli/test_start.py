@@ -197,6 +197,30 @@ def test_one_author_is_no_evidence(private, tmp_path):
     )
 
 
+@pytest.mark.parametrize("preserve", ["topic", "words"])
+def test_texts_of_one_author_each_are_attacked_as_they_can_be(private, tmp_path, monkeypatch, preserve):
+    """No attack can name an author of whom there is one text; topics are found, and originals are told apart."""
+    pytest.importorskip("sklearn")
+    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    each = store(tmp_path / "each.csv", ({**row, "author": f"w{n}"} for n, row in enumerate(rows(120, 2))))
+    done = publius("start", private, "--public", each, "--preserve", preserve, "--yes", "--output",
+                   tmp_path / "out")  # fmt: skip
+    assert done.returncode == 3, done.stderr
+    assert "NO EVIDENCE that authors are hidden: no two authors of the public texts have two of them" in done.stdout
+    assert "of the 60 texts attacked, in clear text for " in done.stdout
+    assert "always saying the most frequent one is right for 50 %." in done.stdout
+    assert "Whoever holds 60 public texts and sees the row of one" in done.stdout
+    assert "by guessing it is 1.7 %." in done.stdout
+    assert (tmp_path / "out").exists() == (preserve == "topic")  # words have no bound that stands all the same
+    if preserve == "topic":
+        page = (tmp_path / "out" / "signoff.html").read_text(encoding="utf-8")
+        assert "Nobody tried to find out who wrote the texts" in page
+        assert "PASS" not in page
+        for part in done.stdout.partition("The same by single commands:")[2].splitlines():
+            if part.startswith("  publius evaluate"):
+                assert "adds-at-most" not in part
+
+
 def test_a_wrong_answer_is_asked_again_and_nothing_is_lost(private, tmp_path):
     """Columns, a file and a kind that are none, and no number."""
     renamed = labelled(
@@ -458,6 +482,9 @@ def test_without_authors_the_count_is_by_text_and_every_page_says_so(private, on
     unsigned = told_of(tmp_path, "unsigned", lambda row: {k: v for k, v in row.items() if k != "author"})
     done = started(private, unsigned, tmp_path, "--without-evidence", "--yes")
     assert done.returncode == 0, done.stderr
+    assert "Whoever holds 60 public texts and sees the row of one" in done.stdout
+    assert (tmp_path / "out" / "evaluation" / "run.json").exists()
+    assert "There is no evidence that authors are hidden: no attack could name one." in done.stdout
     assert "a word that one person wrote in several texts can" in done.stdout
     said = "counted by texts because no author is known"
     assert said in json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())["reference_words"]

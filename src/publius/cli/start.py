@@ -53,6 +53,10 @@ if TYPE_CHECKING:
 
 _SHOWN_WORDS: Final = 200
 _SHOWN_ALIKE: Final = 10
+_NO_EVIDENCE: Final = (
+    "There is no evidence that authors are hidden: nothing was measured",
+    "There is no evidence that authors are hidden: no attack could name one",
+)
 
 
 @final
@@ -224,8 +228,9 @@ def _result(walk: Walk, judged: Judged | None, output: Path | None, commands: li
     def place(name: str, there: bool = True) -> str | None:
         return str(output / name) if output is not None and there else None
 
+    agreed = walk.choices.without_evidence and not walk.names_authors  # nothing was to be shown of authors
     return {
-        "verdict": None if judged is None else judged.verdict,
+        "verdict": None if judged is None or agreed else judged.verdict,
         "reason": None if judged is None else judged.sentence,
         "release": place("release"),
         "evaluation": place("evaluation", judged is not None),
@@ -323,6 +328,8 @@ def _public(choices: Choices, ask: Asking, own: Sequence[str]) -> tuple[Choices,
         older = PublicCorpus.read(choices, own)
     if older.silent is not None:
         choices = _without_evidence(choices, older.silent, ask)
+    elif older.unnamed is not None:
+        typer.echo(f"   There will be no evidence that authors are hidden: {older.unnamed}.")
     typer.echo(f"   {older.count:,} public texts can be used" + _of_kind(older))
     return choices, older
 
@@ -582,12 +589,13 @@ def _measured(flow: ReleaseWorkflow, ask: Asking, *, stated: bool) -> None:
 
     typer.echo("5. Attacks on the second half of the public texts, protected in the same way")
     able = power(flow.walk)
-    if able is None:
-        if flow.walk.choices.find:
-            raise UsageError("nothing can be looked for without texts whose authors are known: give a number")
+    if able is None and flow.walk.choices.find:
+        raise UsageError("nothing can be looked for without texts whose authors are known: give a number")
+    if not flow.walk.measurable:
         typer.echo("   Not possible: there is no evidence that authors are hidden.")
         return
-    typer.echo(f"   {able.sentence}")
+    if able is not None:
+        typer.echo(f"   {able.sentence}")
     if flow.walk.choices.find:
         with _bar(flow):
             found = flow.find()
@@ -678,9 +686,7 @@ def show_end(result: dict[str, Any]) -> None:
     if result["release"] is None:
         typer.echo(f"\n{result['verdict']}. Nothing was released and no folder was made.")
         return
-    typer.echo(
-        f"\n{result['verdict'] or 'There is no evidence that authors are hidden: nothing was measured'}."
-    )
+    typer.echo(f"\n{result['verdict'] or _NO_EVIDENCE[result['evaluation'] is not None]}.")
     if result["verdict"] == "FAIL":
         typer.echo(
             f"The release is in {result['release']}. It should not leave: read {result['signoff']} in a browser."

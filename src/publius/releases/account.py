@@ -122,14 +122,20 @@ def _right(found: Mapping[str, Any]) -> str:
         return "How often a label is right was not measured on public texts."
     rare = [each for each in labels["topics"] if each["right"] < 0.5]
     lost = f"; hardly any of these are right: {', '.join(each['topic'] for each in rare[:5])}" if rare else ""
+    both = paired(found, "topic")
+    clear = (
+        ""
+        if both is None
+        else f", and a program that reads the unprotected texts for {_percent(both['clean']['value'])}"
+    )
     chance = ""
     if labels["low"] is not None:
         chance = (
             f" (from {_percent_down(labels['low'])} to {_percent_up(labels['high'])} allowing for chance)"
         )
     return (
-        f"A label is right for about {_percent(labels['right'])} of public texts of the kind{chance}; always saying "
-        f"the most frequent topic is right for {_percent(labels['majority'])}{lost}."
+        f"A label is right for about {_percent(labels['right'])} of {labels['texts']:,} public texts of the "
+        f"kind{chance}; always saying the most frequent topic is right for {_percent(labels['majority'])}{clear}{lost}."
     )
 
 
@@ -220,7 +226,8 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
     texts = measured.get("texts") or CANDIDATES
     return [
         Risk(
-            "Singling out: whoever holds the exact texts names the author of a row",
+            "Singling out: whoever holds the exact texts names the author of a row" if author is not None
+            else "Singling out: whoever holds the exact texts names the text of a row",
             none if originals is None else _interval(originals["released"]),
             none if originals is None or measured.get("floor") is None
             else f"{_percent(measured['floor'])} knowing the topic only",

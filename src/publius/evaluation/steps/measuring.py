@@ -11,11 +11,12 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.errors import PolicyError
+from publius.errors import PolicyError, UsageError
+from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
 from publius.evaluation.runner import EvaluationRequest, Results
-from publius.evaluation.statistics import CONFIDENCE, authors_needed, least_shown
+from publius.evaluation.statistics import CONFIDENCE, Interval, authors_needed, least_shown
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
 from publius.evaluation.summary import SummaryLine
@@ -74,7 +75,7 @@ class Power:
 
 def power(walk: Walk) -> Power | None:
     """The power of the walk's public texts; None where nothing can be measured."""
-    if walk.older is None or not walk.measurable:
+    if walk.older is None or not walk.names_authors:
         return None
     sizes = np.array(walk.older.judged, np.float64)
     limits, level = walk.limits, 1 - (1 - CONFIDENCE) / walk.tries
@@ -87,15 +88,70 @@ def power(walk: Walk) -> Power | None:
 
 @final
 @dataclass(frozen=True, slots=True)
+class TopicFound:
+    """How often a program finds the topic of a text: of a protected one, of the same in clear, and of any by guessing.
+
+    ``guessed`` is the share of whoever always says the topic that is most frequent in the texts to learn from.
+    """
+
+    released: float
+    clear: float | None
+    guessed: float
+    texts: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What was found beside authors.
+
+    Attributes:
+        topic: None where nothing was asked for topics.
+        unnamed: why no attack can name an author; None where one can.
+        originals: how often the holder of the originals finds the text of a row, where each text stands for its own.
+        texts: how many were attacked.
+
+    """
+
+    topic: TopicFound | None
+    unnamed: str | None = None
+    originals: Interval | None = None
+    texts: int = 0
+
+    @property
+    def topics(self) -> str:
+        """A sentence with every figure beside it that it has to be read with."""
+        if (found := self.topic) is None:
+            return ""
+        clear = "" if found.clear is None else f", in clear text for {_percent(found.clear)}"
+        return (
+            f" The topic was found for {_percent(found.released)} of the {found.texts:,} texts attacked{clear}; always "
+            f"saying the most frequent one is right for {_percent(found.guessed)}."
+        )
+
+    @property
+    def single(self) -> str:
+        """What the holder of the originals finds, in a sentence."""
+        if (found := self.originals) is None:
+            return ""
+        return (
+            f"Whoever holds {self.texts:,} public texts and sees the row of one, protected in the same way, names the "
+            f"right one for {_percent(found.value)} of them, at most {_up(found.high)} allowing for chance; by "
+            f"guessing it is {_percent(1 / self.texts)}."
+        )
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Judged:
     """The verdict on attacks at one setting.
 
-    ``authors`` is what the verdict rests on; ``topics`` the share of topics found in the protected texts, None without
-    topics; ``tries`` the number of settings that the level is divided by.
+    ``authors`` is what the verdict rests on, None where no attack can name an author; ``found`` what else was found;
+    ``tries`` the number of settings that the level is divided by.
     """
 
-    authors: Authors
-    topics: float | None
+    authors: Authors | None
+    found: Beside
     tries: int = 1
     unlike: str | None = None
     """Why public texts are no evidence for the texts to be released; None where they may be."""
@@ -103,6 +159,8 @@ class Judged:
     @property
     def verdict(self) -> Answer:
         """PASS, FAIL or NO EVIDENCE."""
+        if self.authors is None:
+            return NO_EVIDENCE
         if self.authors.answer == PASS and self.unlike is not None:
             return NO_EVIDENCE
         return self.authors.answer
@@ -115,7 +173,13 @@ class Judged:
     @property
     def sentence(self) -> str:
         """The verdict with what it rests on, for people."""
-        authors, gain = self.authors, self.authors.worst
+        authors = self.authors
+        if authors is None:
+            return (
+                f"{self.verdict} that authors are hidden: {self.found.unnamed}. {self.found.single}{self.found.topics} "
+                "Only the proof stands."
+            )
+        gain = authors.worst
         clear = max(authors.unprotected, key=lambda each: each.named, default=None)
         bare = "" if clear is None else f"; without protection {_percent(clear.named)}"
         why = "" if authors.empty is None else f" That shows nothing: {authors.empty}."
@@ -131,11 +195,11 @@ class Judged:
         return (
             f"{self.verdict}: attacks on {authors.texts:,} protected public texts of {authors.authors:,} authors "
             f"named the author of {_percent(gain.named)}, {self._judged(gain)}. Whoever knows only the topic names "
-            f"{_percent(authors.anyway)}{bare}.{self._kept}{why}{stands}{tried}"
+            f"{_percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}"
         )
 
     def _judged(self, gain: Gain) -> str:
-        authors, judged = self.authors, gain.judged
+        authors, judged = self._authors, gain.judged
         low, high = max(0.0, judged.low), max(0.0, judged.high)
         chance = f"between {_down(low)} and {_up(high)} allowing for chance; allowed are {_up(authors.limit)}"
         if authors.absolute:
@@ -143,15 +207,18 @@ class Judged:
         return f"{_percent(max(0.0, judged.value))} beyond those whom the topic names, {chance}"
 
     @property
-    def _kept(self) -> str:
-        return "" if self.topics is None else f" The topic was found for {_percent(self.topics)}."
+    def _authors(self) -> Authors:
+        if self.authors is None:
+            raise UsageError("no attack can name an author of these public texts")
+        return self.authors
 
     @property
     def brief(self) -> str:
         """The same on a line with others."""
-        gain = self.authors.worst
-        kept = "" if self.topics is None else f", topic found for {_percent(self.topics)}"
-        beyond = "" if self.authors.absolute else " beyond the topic"
+        gain = self._authors.worst
+        topic = self.found.topic
+        kept = "" if topic is None else f", topic found for {_percent(topic.released)}"
+        beyond = "" if self._authors.absolute else " beyond the topic"
         high = _up(max(0.0, gain.judged.high))
         return f"{self.verdict}, authors named {_percent(gain.named)}, at most {high}{beyond}{kept}"
 
@@ -219,7 +286,7 @@ def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
 
 def _check(walk: Walk) -> None:
     if not walk.measurable:
-        raise PolicyError("no public text says who wrote it, so no attack can be measured")
+        raise PolicyError("there are no public texts, so no attack can be measured")
 
 
 def _measured(
@@ -232,7 +299,7 @@ def _measured(
     evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
     cells = request.cells()
     evaluation.run(cells, workers=min(processors(), len(cells) // 2), progress=progress)
-    bound = max(strengths) if walk.kept.bounded else None
+    bound = max(strengths) if walk.kept.bounded and walk.names_authors else None
     write_limits(replace(walk.limits, bound_at_most=bound), output)
     results = evaluation.results()
     lines, _ = concluded(results, output)
@@ -250,15 +317,28 @@ def _tried(
     for line in lines:
         if not line.clean:
             at = walk.at(next(each for each in strengths if abs(each - _asked(line, walk)) < 1e-6))
-            authors = authors_of(line, clean, results.facts, limit, absolute=absolute, tries=tries)
-            topics = line.best("topic")
-            found.append(
-                Tried(
-                    at.trying(tries),
-                    Judged(authors, None if topics is None else topics.accuracy.value, tries),
-                )
+            unnamed = None if walk.older is None else walk.older.unnamed
+            authors = (
+                authors_of(line, clean, results.facts, limit, absolute=absolute, tries=tries)
+                if unnamed is None
+                else None
             )
+            originals = line.of(ORIGINALS, "author")
+            single = None if unnamed is None or originals is None else originals.accuracy
+            beside = Beside(_topic(line, clean, results), unnamed, single, results.facts["unknown_texts"])
+            found.append(Tried(at.trying(tries), Judged(authors, beside, tries)))
     return found
+
+
+def _topic(line: SummaryLine, clean: SummaryLine, results: Results) -> TopicFound | None:
+    """Of the program that finds most in protected texts, and of the one that finds most in clear ones."""
+    best, clear = line.best("topic"), clean.best("topic")
+    if best is None:
+        return None
+    guessed = float(results.facts["chance"]["topic"])
+    return TopicFound(
+        best.accuracy.value, None if clear is None else clear.accuracy.value, guessed, best.total
+    )
 
 
 def _asked(line: SummaryLine, walk: Walk) -> float:

@@ -100,14 +100,19 @@ class PublicCorpus:
 
     @property
     def silent(self) -> str | None:
-        """Why no attack can say whether authors are hidden; None where one can."""
+        """Why nobody can say who wrote a text, so that a curator has to agree to that; None where it is known."""
         if self.authors is None:
             return "the public texts have no column of authors"
         if len({row["author"] for row in (*self.learned, *self.attacked)}) < 2:
             return f"all the public texts have one author in the column {self.authors!r}"
-        if len(self.judged) < 2:
-            return "no two authors of the public texts have two of them, so none can be told by another one"
         return None
+
+    @property
+    def unnamed(self) -> str | None:
+        """Why no attack can name an author; None where one can. Topics can be attacked all the same."""
+        if self.silent is None and len(self.judged) < 2:
+            return "no two authors of the public texts have two of them, so none can be told by another one"
+        return self.silent
 
     @property
     def judged(self) -> tuple[int, ...]:
@@ -138,6 +143,9 @@ class PublicCorpus:
             folder.mkdir(0o700)
         known = [{**row, "role": "known"} for row in self.learned]
         asked = [{**row, "role": "unknown"} for row in self.attacked]
+        if self.unnamed is not None:  # each text stands for its own; the others can teach topics
+            known = [_without_author(row, "topic") for row in self.learned if "topic" in row]
+            asked = [_without_author(row, "unknown") for row in self.attacked]
         for name, rows in (("learned", self.learned), ("attacked", (*known, *asked))):
             with write_file(folder / f"{name}.jsonl", 0o600) as stream:
                 for row in rows:
@@ -260,12 +268,18 @@ def _letters(text: str) -> str:
     return str(_NO_LETTER.sub("", unicodedata.normalize("NFKD", plain)))
 
 
+def _without_author(row: Row, role: str) -> Row:
+    return {**{name: value for name, value in row.items() if name != "author"}, "role": role}
+
+
 def _halves(rows: list[Row]) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
-    """Every second text of each author and topic."""
+    """Every second text of each author and topic; of each topic where hardly anybody has a second text."""
+    counts = Counter(row.get("author", "") for row in rows)
+    several = sum(count > 1 for count in counts.values()) > 1
     halves: tuple[list[Row], list[Row]] = ([], [])
     seen: Counter[tuple[str, str]] = Counter()
     for row in rows:
-        group = (row.get("author", ""), row.get("topic", ""))
+        group = (row.get("author", "") if several else "", row.get("topic", ""))
         halves[seen[group] % 2].append(row)
         seen[group] += 1
     return tuple(halves[0]), tuple(halves[1])

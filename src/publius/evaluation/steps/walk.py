@@ -396,14 +396,24 @@ class Walk:
 
     @property
     def measurable(self) -> bool:
+        """Whether something can be attacked: what names authors, or at least topics and the texts themselves."""
+        return self.older is not None and len(self.older.attacked) > 1
+
+    @property
+    def names_authors(self) -> bool:
         """Whether the public texts can say that authors are hidden."""
-        return self.older is not None and self.older.silent is None
+        return self.older is not None and self.older.unnamed is None
 
     @property
     def limits(self) -> Limits:
-        """What is to hold of the authors: 5 points beyond what the topic tells, or a share that was asked for."""
+        """What is to hold of the authors: 5 points beyond what the topic tells, or a share that was asked for.
+
+        Nothing where no attack can name an author.
+        """
         from publius.evaluation.verdict import ADDS, Limits
 
+        if not self.names_authors:
+            return Limits(tries=self.tries)
         asked = self.choices.author_at_most
         return Limits(author_at_most=asked, adds_at_most=ADDS if asked is None else None, tries=self.tries)
 
@@ -445,12 +455,11 @@ class Walk:
 
     def attack(self, attacked: str, strengths: Sequence[float], output: str) -> list[str]:
         """The command that attacks texts which are protected as here, at each of the bounds or epsilons."""
-        limits = self.limits
-        limit = (
-            ["--adds-at-most", f"{limits.adds_at_most:g}"]
-            if limits.author_at_most is None
-            else ["--author-at-most", f"{limits.author_at_most:g}"]
-        )
+        limits, limit = self.limits, []
+        if limits.author_at_most is not None:
+            limit = ["--author-at-most", f"{limits.author_at_most:g}"]
+        elif limits.adds_at_most is not None:
+            limit = ["--adds-at-most", f"{limits.adds_at_most:g}"]
         limit += [] if self.tries == 1 else ["--tries", str(self.tries)]
         return [
             "evaluate",

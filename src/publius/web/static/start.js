@@ -350,7 +350,7 @@ export class StartView {
       same ? null : el("p", { class: "caution" }, `This was made to keep the ${facts.preserve} at ${unit} ${number(facts.strength)}. You have chosen otherwise since: release again for that.`),
       el("div", { class: `verdict ${verdict === "PASS" ? "pass" : verdict === "FAIL" ? "fail" : "none"}` },
         el("strong", {}, verdict ?? "Not measured"),
-        el("p", {}, reason ? `${judged(result)}${verdict === "NO EVIDENCE" ? " That shows nothing: only the proof stands." : ""}` : "There is no evidence that authors are hidden: nothing was measured.")),
+        el("p", {}, reason ? `${judged(result)}${verdict === "NO EVIDENCE" ? " That shows nothing: only the proof stands." : ""}` : `There is no evidence that authors are hidden: ${result.measured ? "no attack could name one; what else was measured stands below" : "nothing was measured"}.`)),
       result.measured ? measuredTable(result) : null,
       el("details", { class: "more" }, el("summary", {}, "The promise in full"), el("p", { class: "prose" }, manifest.promise)),
       el("dl", { class: "facts" }, pairs([

@@ -140,7 +140,7 @@ def instead(state: State, asked: requests.Start) -> answers.Running:
     """Begin to look for what could be had instead, after a FAIL; the texts to be released are not read."""
     place = state.workplace
     walk = walk_of(place, asked)
-    if silent := _silent(walk):
+    if silent := _silent(walk) if walk.older is None else walk.older.unnamed:
         raise PolicyError(f"{silent}, so nothing can be looked for")
     from publius.evaluation.steps.measuring import instead as what_instead
 
@@ -237,7 +237,7 @@ def _older(older: PublicCorpus) -> answers.Older:
         topic_field=older.topics,
         authors=len({row["author"] for row in (*older.learned, *older.attacked) if "author" in row}),
         topics=len(older.topic_names),
-        floor=None if older.silent else older.floor,
+        floor=None if older.unnamed else older.floor,
         packaged=older.packaged,
     )
 
