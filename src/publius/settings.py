@@ -474,7 +474,17 @@ class WorkerSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(WorkerSettings):
+class MetadataSettings(Settings):
+    """Whether a release's folder also says what it is to the tools of those who receive it."""
+
+    metadata: bool = option(
+        False,
+        help="Also put a dataset card (README.md), croissant.json and datapackage.json into the folder.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings(WorkerSettings, MetadataSettings):
     """How a corpus is worked through; none of it changes what is released."""
 
     format: Format | None = option(
@@ -845,7 +855,7 @@ class ReadersSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartSettings(Settings):
+class StartSettings(MetadataSettings):
     """The answers of ``publius start``, under the names that ``publius.toml`` has for them."""
 
     public: str | None = option(

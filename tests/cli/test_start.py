@@ -206,12 +206,17 @@ def test_texts_of_one_author_each_are_attacked_as_they_can_be(private, tmp_path,
     done = publius("start", private, "--public", each, "--preserve", preserve, "--yes", "--output",
                    tmp_path / "out")  # fmt: skip
     assert done.returncode == 3, done.stderr
-    assert "NO EVIDENCE that authors are hidden: no two authors of the public texts have two of them" in done.stdout
+    assert (
+        "NO EVIDENCE that authors are hidden: no two authors of the public texts have two of them"
+        in done.stdout
+    )
     assert "of the 60 texts attacked, in clear text for " in done.stdout
     assert "always saying the most frequent one is right for 50 %." in done.stdout
     assert "Whoever holds 60 public texts and sees the row of one" in done.stdout
     assert "by guessing it is 1.7 %." in done.stdout
-    assert (tmp_path / "out").exists() == (preserve == "topic")  # words have no bound that stands all the same
+    assert (tmp_path / "out").exists() == (
+        preserve == "topic"
+    )  # words have no bound that stands all the same
     if preserve == "topic":
         page = (tmp_path / "out" / "signoff.html").read_text(encoding="utf-8")
         assert "Nobody tried to find out who wrote the texts" in page

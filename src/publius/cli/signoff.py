@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from publius.cli.console import print_json
-from publius.cli.options import Json
+from publius.cli.options import Json, options
 from publius.errors import UsageError
+from publius.settings import MetadataSettings
 
 Release = Annotated[Path, typer.Argument(help="Folder of a release.")]
 
@@ -20,8 +21,10 @@ def register(app: typer.Typer) -> None:
     app.command("verify")(verify)
 
 
+@options()
 def signoff(
     release: Release,
+    described: MetadataSettings,
     output: Annotated[
         Path | None,
         typer.Option(help="The page, FILE.html; outside the release's folder. Optional with --json."),
@@ -63,6 +66,7 @@ def signoff(
     from publius.releases.own_texts import OwnTexts
     from publius.releases.signoff import (
         Budget,
+        describe,
         evidence,
         read_manifest_of,
         read_texts,
@@ -87,6 +91,8 @@ def signoff(
     budget = None if ledger is None else Budget.of(Ledger(ledger), manifest)
     about = About(purpose, recipient, originals, review)
     texts_own = None if own is None else OwnTexts.read(own)
+    if described.metadata:
+        describe(release)
     if receivers:
         write_receivers(release, measured, written, about)
     if output is not None:

@@ -21,6 +21,7 @@ from publius.documents.row_readers import import_parquet
 from publius.errors import DataError, PolicyError, PubliusError
 from publius.files import os_errors, read_lines, shown
 from publius.releases.digests import file_digests
+from publius.releases.metadata import METADATA, metadata_of
 from publius.releases.plan import BAG, DECLARED_VALUE
 from publius.releases.read_me import READ_ME
 from publius.releases.writers import LABEL, PROTOTYPE, spreadsheet_safe
@@ -34,6 +35,9 @@ SUMMARY: Final = "summary"
 
 RECEIVERS: Final = ("receivers.html", "receivers.json")
 """The page for those who receive a release, made after it: a sign-off binds it, the manifest does not."""
+
+BESIDE: Final = (*RECEIVERS, *METADATA)
+"""All that may lie in the folder and is not bound by the manifest."""
 
 COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
 ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
@@ -57,24 +61,25 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
     if manifest.get("kind") == SUMMARY:
         return _check_summary(release, manifest)
     digests = file_digests(release)
-    names = sorted(digests.keys() - {MANIFEST, READ_ME, *RECEIVERS})
+    names = sorted(digests.keys() - {MANIFEST, READ_ME, *BESIDE})
     _check_bags(release, _format_of(release, set(names)), names, manifest)
     stated = manifest.get(FILES)
     if stated is not None:
-        found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *RECEIVERS)}
+        found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *BESIDE)}
         if stated != found:
             names = sorted(name for name in {*stated, *found} if stated.get(name) != found.get(name))
             raise DataError(
                 f"{MANIFEST} in {shown(release)} was written for other files than lie there "
                 f"({_listed(names)}): {_NOT_ONE}"
             )
+    _check_metadata(release, manifest, digests)
     return digests
 
 
 def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     """The same of a summary, which names all of its files; its tables have the cells of the strata that it states."""
     digests = file_digests(folder)
-    found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *RECEIVERS)}
+    found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *BESIDE)}
     if foreign := sorted(found.keys() - OF_SUMMARIES):
         raise DataError(
             f"{shown(folder)} holds what is no part of a summary and would leave with it: take out {_listed(foreign)}"
@@ -93,7 +98,28 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
             f"the tables in {shown(folder)} have other strata or cells than {MANIFEST} states: manifest and tables are "
             "not of one summary. Make it anew"
         )
+    _check_metadata(folder, manifest, digests)
     return digests
+
+
+def _check_metadata(folder: Path, manifest: Mapping[str, Any], digests: Collection[str]) -> None:
+    """`DataError` for metadata that say something else than the release does: they are made again and compared."""
+    lying = [name for name in METADATA if name in digests]
+    if not lying:
+        return
+    try:
+        wanted = metadata_of(folder, manifest, RECEIVERS)
+        with os_errors("read", folder):
+            changed = [name for name in lying if (folder / name).read_bytes() != wanted[name]]
+    except (ValueError, LookupError, TypeError, AttributeError, csv.Error) as error:
+        if isinstance(error, PubliusError):
+            raise
+        raise DataError(f"{shown(folder)} is damaged, or of another version: make the release anew") from None
+    if changed:
+        raise DataError(
+            f"{_listed(changed)} in {shown(folder)} describes another release, or was changed: make it anew with "
+            "publius signoff --metadata, or take it out"
+        )
 
 
 def _has_its_cells(folder: Path, manifest: Mapping[str, Any]) -> bool:

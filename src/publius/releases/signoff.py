@@ -22,9 +22,10 @@ from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases import account
 from publius.releases.account import About
-from publius.releases.contents import FILES, MANIFEST, RECEIVERS, SUMMARY, check_contents
+from publius.releases.contents import BESIDE, FILES, MANIFEST, RECEIVERS, SUMMARY, check_contents
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.label_shares import LabelShares
+from publius.releases.metadata import METADATA, write_metadata
 from publius.releases.near import check_not_empty, emptiness_of
 from publius.releases.of_manifest import check_statements
 from publius.releases.own_texts import TOO_MANY, OwnTexts
@@ -277,6 +278,15 @@ def write_receivers(
             file.write(content)
 
 
+def describe(release: Path) -> None:
+    """Put metadata for data tools into the folder of a finished release; raises as `sign_off` does."""
+    for name in METADATA:
+        with os_errors("remove", release):
+            (release / name).unlink(missing_ok=True)
+    manifest, _ = _signable(release)
+    write_metadata(release, manifest, RECEIVERS)
+
+
 def _judged(
     measured: Measured | None, manifest: Mapping[str, Any], release: Path, own: OwnTexts | None
 ) -> Measured | None:
@@ -395,9 +405,7 @@ def verify(
     bound_files = record.get("release")
     named = bound_files if isinstance(bound_files, dict) else {}
     lying = {
-        name: digest
-        for name, digest in file_digests(release).items()
-        if name in named or name not in RECEIVERS
+        name: digest for name, digest in file_digests(release).items() if name in named or name not in BESIDE
     }
     _compare("the release", bound_files, lying)
     manifest = read_manifest_of(release)

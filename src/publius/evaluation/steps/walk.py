@@ -368,7 +368,7 @@ class Walk:
         from publius.releases.engines import protect_corpus
         from publius.releases.preflight import check_loss
 
-        run = RunSettings(skip_bad=True, workers=workers)
+        run = RunSettings(skip_bad=True, workers=workers, metadata=self.choices.metadata)
         losing = partial(check_loss, accepted=self.choices.accept_loss)
         return protect_corpus(
             self.corpus, plan, folder / RELEASE, run, progress=progress, losing=losing, ledger=ledger
@@ -513,5 +513,5 @@ class Walk:
             ids += ["--documents-per-author", str(choices.documents_per_author)]
         return [
             "obfuscate", str(self.file), *self.kept.options(self), "--text-field", str(found.text_field), *ids,
-            *form, *self._asked_for(), "--skip-bad", "--output", release,
+            *form, *self._asked_for(), "--skip-bad", *(["--metadata"] if choices.metadata else []), "--output", release,
         ]  # fmt: skip

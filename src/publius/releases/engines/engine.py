@@ -22,6 +22,7 @@ from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import ResumedWork
+from publius.releases.metadata import write_metadata
 from publius.releases.plan import AS_READ, SHUFFLED, Plan
 from publius.releases.read_me import READ_ME, label_counts, read_me
 from publius.releases.release import Tally
@@ -60,6 +61,7 @@ class Job:
     progress: Advance
     notice: Callable[[str], None]
     losing: Callable[[int, int], None]
+    metadata: bool = False
 
     def prepare(self) -> None:
         """Let the mechanism prepare what workers share, if there are documents enough to repay it.
@@ -123,11 +125,18 @@ def bad_document_error(bad: BadDocument, encoding: Encoding) -> DocumentError:
 
 
 def finish_folder(
-    folder: Path, plan: Plan, documents: int, missing: int = 0, numbers: str | None = None
+    folder: Path,
+    plan: Plan,
+    documents: int,
+    missing: int = 0,
+    numbers: str | None = None,
+    *,
+    metadata: bool = False,
 ) -> dict[str, Any]:
     """Write the manifest beside the bags, with the digest of each file; `DocumentError` when there are none.
 
-    ``numbers`` says how documents without ids of their own are numbered.
+    ``numbers`` says how documents without ids of their own are numbered; with ``metadata`` the folder says what it is
+    to data tools, too.
     """
     if not documents:
         raise DocumentError(f"no document could be released: {missing} could not be read")
@@ -142,6 +151,8 @@ def finish_folder(
     manifest = {**facts, FILES: file_digests(folder)}
     with write_file(folder / "manifest.json", 0o600) as file:
         file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+    if metadata:
+        write_metadata(folder, manifest)
     return manifest
 
 

@@ -154,7 +154,7 @@ def _job(
         )
     job = Job(
         corpus, plan, run.format or engine.formats[0], run.batch_size or default_batch_size(plan), run.skip_bad,
-        Charges(ledger, plan), progress, notice, losing,
+        Charges(ledger, plan), progress, notice, losing, run.metadata,
     )  # fmt: skip
     WRITERS[job.format].check(Layout.of(plan))  # names that clash, order without room: before any work
     return job
@@ -192,7 +192,12 @@ def _at_once(engine: AbstractEngine, job: Job, output: Path) -> RunSummary:
         outcome = engine.release(job, job.plan.run_key(), folder, None)
         _lose(job, outcome)
         manifest = finish_folder(
-            folder, job.plan, outcome.tally.documents, len(outcome.bad), _numbers(engine, job)
+            folder,
+            job.plan,
+            outcome.tally.documents,
+            len(outcome.bad),
+            _numbers(engine, job),
+            metadata=job.metadata,
         )
         _pay(job, outcome, None)
         paid.enter_context(_charged(job, "nothing was released, and a new run is debited anew"))
@@ -216,7 +221,12 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
         outcome = engine.release(job, work.key, stage, work.path)
         _lose(job, outcome)
         manifest = finish_folder(
-            stage, job.plan, outcome.tally.documents, len(outcome.bad), _numbers(engine, job)
+            stage,
+            job.plan,
+            outcome.tally.documents,
+            len(outcome.bad),
+            _numbers(engine, job),
+            metadata=job.metadata,
         )
     _pay(job, outcome, work.key.derive("ledger").hex())
     with _charged(job, "mend that and repeat the same call: it is not debited a second time"):
