@@ -103,9 +103,8 @@ def told(mechanism: Prototype, documents: Sequence[Any], topics: Sequence[str]) 
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         gaps.append(np.abs(logs[pairs[:, 0]] - logs[pairs[:, 1]]).max(axis=1))
     same = np.concatenate(gaps)
-    label = float(
-        np.mean([law[i][np.array(mechanism.prototypes.labels) == names[i]].sum() for i in range(len(law))])
-    )
+    labels = np.array([each.label for each in mechanism.outcomes])
+    label = float(np.mean([law[i][labels == names[i]].sum() for i in range(len(law))]))
     return {
         "any_two": round(float((logs.max(axis=0) - logs.min(axis=0)).max()), 4),
         "same_topic_median": round(float(np.median(same)), 4),

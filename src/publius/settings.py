@@ -484,6 +484,18 @@ class MetadataSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AboutSettings(MetadataSettings):
+    """What only people know of a release, for its pages."""
+
+    purpose: str | None = option(None, help="What the release is for: stands on both pages.")
+    recipient: str | None = option(
+        None, help="Who gets it, and what they may hold beside it: stands on both pages."
+    )
+    originals: str | None = option(None, help="Where the originals stay: stands on both pages.")
+    review: str | None = option(None, help="When to look again, such as a date: stands on both pages.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunSettings(WorkerSettings, MetadataSettings):
     """How a corpus is worked through; none of it changes what is released."""
 
@@ -855,7 +867,7 @@ class ReadersSettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartSettings(MetadataSettings):
+class StartSettings(AboutSettings):
     """The answers of ``publius start``, under the names that ``publius.toml`` has for them."""
 
     public: str | None = option(
@@ -913,12 +925,6 @@ class StartSettings(MetadataSettings):
         at_least=1,
     )  # fmt: skip
     keep: tuple[str, ...] = option((), help="Public field to keep, such as year; repeatable.")
-    purpose: str | None = option(None, help="What the release is for: stands on both pages.")
-    recipient: str | None = option(
-        None, help="Who gets it, and what they may hold beside it: stands on both pages."
-    )
-    originals: str | None = option(None, help="Where the originals stay: stands on both pages.")
-    review: str | None = option(None, help="When to look again, such as a date: stands on both pages.")
     delimiter: str | None = option(
         None,
         help="What separates the columns of the file: one character, or tab. Default: detected and reported.",

@@ -97,11 +97,14 @@ def test_metadata_that_say_something_else_are_no_part_of_the_release(tmp_path, n
 def test_a_release_by_the_command_line_has_them(tmp_path):
     source = tmp_path / "t.csv"
     source.write_text("id,product\n1,loans\n2,cards\n")
-    code, _, err = command(
+    code, out, err = command(
         "obfuscate", source, "--preserve", "field:product", "--values", "loans,cards", "--bound", "7", "--metadata",
         "--output", tmp_path / "out",
     )  # fmt: skip
     assert code == 0, err
+    assert "values          one a document, of the 2 that were declared" in out
+    assert "None" not in out
+    assert "unknown words" not in out  # nothing is looked up
     assert set(METADATA) <= {path.name for path in (tmp_path / "out").iterdir()}
     (bags,) = [each for each in package(tmp_path / "out")["resources"] if each["path"] == "bags.jsonl"]
     assert [(each["name"], each["type"]) for each in bags["schema"]["fields"]] == [

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from publius.vectors.embeddings import Embeddings
 
 _BAD_SHOWN = 20
+_COUNTS = "These counts of unknown words{} and words left out describe your documents. They are for you, not released."
 
 
 def register(app: typer.Typer) -> None:
@@ -262,18 +263,30 @@ def _of_words(summary: RunSummary) -> list[str]:
 
 def _of_documents(summary: RunSummary) -> list[str]:
     from publius.privacy.promise import rounded_up
+    from publius.releases.plan import DECLARED_VALUE
 
-    tally, manifest = summary.tally, summary.manifest
+    manifest = summary.manifest
     per_unit = (
         "nothing is stated" if manifest["epsilon"] is None else f"{rounded_up(manifest['epsilon'], 6)} nats"
     )
     return [
-        f"  words           {manifest['size']:,} public words a document, whatever its length",
-        f"  unknown words   {tally.unknown_share:.1%} of the words read ({manifest['unknown']})",
-        f"  kept            the {manifest['preserve']}, by {manifest['mechanism']} on the reference "
-        f"{manifest['reference']} ({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
+        *(
+            [f"  values          one a document, of the {manifest['vocabulary_size']:,} that were declared"]
+            if manifest["kind"] == DECLARED_VALUE
+            else _of_reference(summary)
+        ),
         f"  promise         {rounded_up(manifest['bound'], 6)} nats between any two documents "
         f"({manifest['strength']}); per unit of distance {per_unit}",
+    ]
+
+
+def _of_reference(summary: RunSummary) -> list[str]:
+    manifest = summary.manifest
+    kept = f"the {manifest['preserve']}, by {manifest['mechanism']} on the reference {manifest['reference']}"
+    return [
+        f"  words           {manifest['size']:,} public words a document, whatever its length",
+        f"  unknown words   {summary.tally.unknown_share:.1%} of the words read ({manifest['unknown']})",
+        f"  kept            {kept} ({manifest['vocabulary_size']:,} words, {manifest['dimension']} dimensions)",
     ]
 
 
@@ -288,6 +301,8 @@ def _left_out(looked: Preflight | None) -> list[str]:
 
 
 def _summary(summary: RunSummary, output: str, looked: Preflight | None) -> str:
+    from publius.releases.plan import DECLARED_VALUE
+
     tally, manifest = summary.tally, summary.manifest
     of_kind, padding = {"word": (_of_words, ", padding"), "document": (_of_documents, "")}[manifest["level"]]
     lines = [
@@ -296,9 +311,7 @@ def _summary(summary: RunSummary, output: str, looked: Preflight | None) -> str:
         + (f" ({len(summary.bad):,} left out)" if summary.bad else ""),
         *of_kind(summary),
         *_left_out(looked),
-        "These counts of unknown words"
-        + padding
-        + " and words left out describe your documents. They are shown to you and not released.",
+        *([] if manifest["kind"] == DECLARED_VALUE else [_COUNTS.format(padding)]),
         "",
         *(f"left out: {bad.error()}" for bad in summary.bad[:_BAD_SHOWN]),
         *([f"... and {len(summary.bad) - _BAD_SHOWN:,} more"] if len(summary.bad) > _BAD_SHOWN else []),

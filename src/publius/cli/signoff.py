@@ -10,7 +10,7 @@ import typer
 from publius.cli.console import print_json
 from publius.cli.options import Json, options
 from publius.errors import UsageError
-from publius.settings import MetadataSettings
+from publius.settings import AboutSettings
 
 Release = Annotated[Path, typer.Argument(help="Folder of a release.")]
 
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 @options()
 def signoff(
     release: Release,
-    described: MetadataSettings,
+    said: AboutSettings,
     output: Annotated[
         Path | None,
         typer.Option(help="The page, FILE.html; outside the release's folder. Optional with --json."),
@@ -42,12 +42,6 @@ def signoff(
             help="What publius inspect --release found in the texts: stands on the curator's page only."
         ),
     ] = None,
-    purpose: Annotated[str | None, typer.Option(help="What the release is for.")] = None,
-    recipient: Annotated[
-        str | None, typer.Option(help="Who gets it, and what they may hold beside it.")
-    ] = None,
-    originals: Annotated[str | None, typer.Option(help="Where the originals stay.")] = None,
-    review: Annotated[str | None, typer.Option(help="When to look again, such as a date.")] = None,
     receivers: Annotated[
         bool,
         typer.Option(
@@ -89,9 +83,9 @@ def signoff(
         measured = measured_for(manifest, evaluation)
     written = None if texts is None else read_texts(texts, release)
     budget = None if ledger is None else Budget.of(Ledger(ledger), manifest)
-    about = About(purpose, recipient, originals, review)
+    about = About(said.purpose, said.recipient, said.originals, said.review)
     texts_own = None if own is None else OwnTexts.read(own)
-    if described.metadata:
+    if said.metadata:
         describe(release)
     if receivers:
         write_receivers(release, measured, written, about)
