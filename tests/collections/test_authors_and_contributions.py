@@ -11,6 +11,7 @@ from publius.collections.authors import author_key, near_duplicates
 from publius.collections.contributions import Contributions
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import RunKey
+from publius.text.author_names import name_key
 
 # Authors ------------------------------------------------------------------------------------------------------------
 
@@ -186,3 +187,10 @@ def test_who_is_left_out_is_as_one_who_wrote_nothing(rows, per_author, gone):
     assert (
         found.cells.tolist() == chosen([row for row in rows if row[0] not in gone], per_author).cells.tolist()
     )
+
+
+def test_a_plain_name_is_compared_as_every_other():
+    """Names in ASCII take a shorter way to the same key."""
+    for code in range(1, 128):
+        for name in (f"Ada{chr(code)}B", f" {chr(code)}Ada ", chr(code)):
+            assert author_key(name) == (name_key(name) or None), code

@@ -25,6 +25,10 @@ def author_key(value: object) -> str | None:
     Numbers are written in decimal; 17.0 is 17, as spreadsheets give whole numbers. A list of one name is that name.
     `DataError` for several authors or anything else: the caller adds the place of the row. No id is in the message.
     """
+    if type(value) is str and value.isascii() and value.isprintable():
+        return (
+            value.casefold().strip() or None
+        )  # such text is its own NFKC; most names are, and every row has one
     if isinstance(value, list | tuple):
         named = [key for key in map(author_key, value) if key is not None]
         if len(named) > 1:

@@ -52,6 +52,8 @@ class Field:
 
     def place(self, value: object) -> int:
         """The place of a document's value among the declared ones; their number for any other, or for none."""
+        if type(value) is str and not self.monthly and (found := self._places.get(value)) is not None:
+            return found  # written as it is compared, as nearly all are
         text = compared(value)
         if self.monthly:
             dated = _DATE.fullmatch(text)
@@ -106,7 +108,7 @@ class Strata:
         """The stratum of a document with these fields; a field that it lacks is "other"."""
         place = 0
         for field in self.fields:
-            place = place * len(field.labels) + field.place(row.get(field.name))
+            place = place * (len(field.values) + 1) + field.place(row.get(field.name))
         return place
 
     def labels(self, place: int) -> tuple[str, ...]:
@@ -120,8 +122,9 @@ class Strata:
     def is_other(self, place: int) -> bool:
         """Whether a stratum is "other" in some field."""
         for field in reversed(self.fields):
-            place, own = divmod(place, len(field.labels))
-            if own == len(field.values):
+            declared = len(field.values)
+            place, own = divmod(place, declared + 1)
+            if own == declared:
                 return True
         return False
 
