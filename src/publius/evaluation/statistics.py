@@ -85,7 +85,8 @@ def grouped_mean(
 ) -> Interval:
     """The mean of ``values``, one a text, with an interval for texts of other authors of the kind.
 
-    ``groups`` are the authors, ``ends`` the least and the largest value that a text can have. Texts of one author
+    ``groups`` are the authors, ``ends`` what an author who was not seen can have at the least and at most, if none
+    who was seen has less or more. Texts of one author
     depend on each other, so authors are what is sampled: each gets a new weight at random (exponential, Rubin's
     bootstrap of 1981), and among them is one more author, who was not seen, with the value of the end (Gaffke 2005).
     He has as many texts as the author of a text drawn at random has in the mean, so a kind of author may be missing
@@ -100,7 +101,8 @@ def grouped_mean(
             f"no interval for {count} values of {len(places)} authors at confidence {confidence}"
         )
     sizes, tail = np.bincount(places).astype(np.float64), (1 - confidence) / 2
-    means, (least, largest) = np.bincount(places, table) / sizes, ends
+    means = np.bincount(places, table) / sizes
+    least, largest = min(ends[0], float(means.min())), max(ends[1], float(means.max()))
     mean = float(table.mean())
     low, high = -_limit(-means, sizes, tail, -least), _limit(means, sizes, tail, largest)
     return Interval(mean, min(mean, low), max(mean, high))

@@ -412,10 +412,11 @@ def _interval(
 
     An adversary has habits: without any regard to a text he may always name the same author of its topic. How often
     that is right depends on nothing that a release shows, and varies from author to author far more than what it does
-    show. So what is resampled is how often he is right beyond those habits; what they give him is added as it is.
+    show. So what is resampled is how often he is right beyond those habits; what they give him is added as it is. Of an
+    author who was not seen every text may be named, or none beyond them.
     """
     named, habit = _judged_shares(finding, absolute=absolute)
-    found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level, (-float(habit.max()), 1.0))
+    found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level, (0.0, 1.0))
     rest = float(habit.mean()) - (0.0 if absolute else float(np.mean(facts["anyway"])))
     return Interval(found.value + rest, found.low + rest, found.high + rest)
 
