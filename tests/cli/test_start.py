@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from complaints import one_thing_each
 from publius.cli import start as start_command
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
@@ -337,18 +338,8 @@ def test_interrupted_and_continued(private, older, tmp_path, number):
 
 
 def test_a_bound_that_was_only_proposed_is_not_released_after_a_fail(private, tmp_path):
-    """Each author writes of one thing only and nothing says what: whatever keeps the meaning names the author."""
     pytest.importorskip("sklearn")
-    rng = seeded_rng(6)
-    pools = [TOPICS["card"], TOPICS["loan"], "river mountain valley forest meadow storm".split(),
-             "violin singer guitar music dancer concert".split()]  # fmt: skip
-    told = store(
-        tmp_path / "told.csv",
-        (
-            {"author": f"a{number % 4}", "complaint": " ".join(rng.choice(pools[number % 4], 40).tolist())}
-            for number in range(120)
-        ),
-    )
+    told = store(tmp_path / "told.csv", one_thing_each(120))
     arguments = [
         "start",
         private,

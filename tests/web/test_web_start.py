@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from complaint_files import TOPICS, as_given, complaints, table
+from complaint_files import as_given, complaints, table
+from complaints import one_thing_each
 from publius.evaluation.steps.questions import ON_PAGE
-from publius.noise.randomness import seeded_rng
 from publius.releases.signoff import verify
 from publius.web import start_answers
 from publius.web.guards.limits import ServerLimits
@@ -133,19 +133,9 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
         assert json.loads(archive.read("release/manifest.json")) == result["manifest"]
 
 
-def told(count):
-    """Each author writes of one thing only and nothing says what: whatever keeps the meaning names the author."""
-    pools = [*TOPICS.values(), "river mountain valley forest meadow storm".split()]
-    rng = seeded_rng(6)
-    return [
-        {"author": f"a{number % 4}", "complaint": " ".join(rng.choice(pools[number % 4], 40).tolist())}
-        for number in range(count)
-    ]
-
-
 def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp_path):
     pytest.importorskip("sklearn")
-    give(client, "older", table(told(120)), "told.csv")
+    give(client, "older", table(one_thing_each(120)), "told.csv")
     choice = {"preserve": "meaning", "bound": 7.0, "authors_at_least": 1}
     learned(client, **choice)
     ask(client, "release", **choice)
