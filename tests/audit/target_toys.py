@@ -132,3 +132,35 @@ class _OneLie:
 
 
 states_half, one_lie = _StatesHalf(), _OneLie()
+
+
+def mostly_refuses(word, seed):
+    """Two words are refused nearly always, and come back otherwise."""
+    rng = random.Random(seed)
+    if word in WORDS[:2]:
+        return rng.choice(WORDS)
+    if word not in WORDS or rng.random() < 0.9:
+        raise ValueError
+    return word
+
+
+def _flat(words, refuses=(), states=None, own=0.0):
+    class Flat:
+        def __call__(self, word, seed):
+            rng = random.Random(seed)
+            if word in refuses or word not in words:
+                raise ValueError
+            return word if rng.random() < own else rng.choice(words)
+
+        def probabilities(self, word):
+            if word not in (words if states is None else states):
+                raise KeyError
+            return dict.fromkeys(words, 1 / len(words))
+
+    return Flat()
+
+
+states_half_and_refuses = _flat(WORDS, refuses=WORDS[2:], states=WORDS[:2])
+states_and_refuses = _flat(WORDS, refuses=WORDS[2:])
+leaks_a_little = _flat(MANY, own=0.03)
+flat_among_many = _flat(MANY)

@@ -16,7 +16,7 @@ from publius.audit.target import target_named
 from publius.cli import app
 from publius.errors import DataError, UsageError
 
-KEYS = ["verdict", "confidence", "lower_bound", "claimed", "draws", "case"]
+KEYS = ["verdict", "confidence", "lower_bound", "claimed", "draws", "case", "refused"]
 DRAWS = 12_000
 
 
@@ -181,6 +181,29 @@ def test_what_is_stated_for_some_inputs_or_is_not_what_one_draws_is_not_exact(tm
     ):
         code, found, _ = audited(tmp_path, name, vocabulary=words, **claim)
         assert (code, found["verdict"]) == (1, "refuted"), name
+
+
+@pytest.mark.parametrize(
+    ("name", "claim", "verdict", "refused"),
+    [("mostly_refuses", {}, "refuted", 0), ("states_half_and_refuses", {}, "not-refuted", 2),
+     ("states_and_refuses", {}, "not-refuted", 2)],
+)  # fmt: skip
+def test_what_refuses_its_own_words_is_not_exact(tmp_path, name, claim, verdict, refused):
+    """Two of four words are always refused, or nearly always and returned else; what is said counts them."""
+    claim = {"epsilon": None, "bound": 0.1, "vectors": None, **claim}
+    _, found, _ = audited(tmp_path, name, **claim)
+    assert (found["verdict"], found["refused"]) == (verdict, refused)
+
+
+def test_what_each_word_hides_all_show_together(tmp_path):
+    """A law over two hundred words is stated; each word comes back a little more often than that."""
+    claim = {"epsilon": None, "bound": 0.0, "vectors": None, "vocabulary": toys.MANY}
+    code, found, _ = audited(tmp_path, "leaks_a_little", **claim)
+    assert (code, found["verdict"]) == (1, "refuted")
+    assert json.loads(Path(found["case"]).read_text())["kind"] == "pooled"
+    assert ran(["audit", "--replay", found["case"], "--json"])[1]["verdict"] == "refuted"
+    code, found, _ = audited(tmp_path, "flat_among_many", **claim)
+    assert (code, found["verdict"]) == (0, "exact")
 
 
 def test_a_target_in_the_working_folder(tmp_path, monkeypatch):

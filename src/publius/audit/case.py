@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, final
@@ -13,8 +13,8 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.audit import seal
-from publius.audit.claim import AUTHOR, SIZES, Input
-from publius.audit.looks import Look, Output, holds, seen
+from publius.audit.claim import AUTHOR, SIZES, Input, content
+from publius.audit.looks import Look, Output, holds, plain, seen
 from publius.audit.target import COMMAND, Row, Target, target_named
 from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
 from publius.errors import DataError, UsageError
@@ -26,6 +26,7 @@ EVENTS: Final = ALPHA / 2
 """For the events that are judged, together; `OTHER` for each of the five other tests."""
 OTHER: Final = ALPHA / 10
 ROUNDING: Final = 1e-9
+_EIGHTHS: Final = 8
 SMALLEST: Final = 5e-324
 REPEATED: Final = 64
 PROCESSES: Final = 5
@@ -40,7 +41,7 @@ class Case:
         kind: "ratio" (judged by draws), "exact" (by what it states), "unknown" (a word of no vocabulary comes back),
             "state" (a new process repeats its noise), "forked" (two forked processes draw the same), "memory" (it
             repeats in a process what it once drew), "carry" (an output tells of the input before), "stated" (its draws
-            are not what it states).
+            are not what it states), "pooled" (those of all inputs together are not).
         target: as it was named.
         unit: of the claim.
         inputs: the two, the event being the more probable from the first; of "carry" a third, whose output is seen.
@@ -84,7 +85,8 @@ class Case:
             seen(look, "")  # a look that there is
             case = cls(**{**values, "inputs": inputs, "event": event, "look": look})
             if (
-                case.kind not in _REPLAYS or unit not in SIZES or len(inputs) != 2 + (case.kind == "carry")
+                case.kind not in _REPLAYS or unit not in SIZES
+                or (len(inputs) < 2 if case.kind == "pooled" else len(inputs) != 2 + (case.kind == "carry"))
                 or not all(isinstance(each, str) for each in (case.target, case.why, case.seal))
                 or case.draws < 1 or not 0 <= case.delta < 1
             ):  # fmt: skip
@@ -131,7 +133,8 @@ class Finding:
         claimed: nats, of the same inputs.
         draws: that were made.
         case: what refutes it.
-        refused: inputs that gave no output.
+        refused: inputs of the claim's own words that gave no output in any draw.
+        unknown: inputs with a word of no vocabulary that gave none.
 
     """
 
@@ -142,6 +145,7 @@ class Finding:
     draws: int
     case: Case | None = None
     refused: int = 0
+    unknown: int = 0
 
 
 def replay(case: Case, name: str | None = None) -> Finding:
@@ -201,6 +205,38 @@ def log_p_stated(row: Row, outputs: list[Output]) -> float:
         len(names)
     )
     return min(log_p_pearson(drawn, wanted), float(often)) + math.log(2)
+
+
+def log_p_pooled(drawn: Mapping[Input, tuple[Row, list[Output]]], unit: str) -> float:
+    """Ln of the p-value of the draws of all inputs together, which see what is too rare in those of each.
+
+    Counted are outputs that are their own input, and outputs in each eighth of what is stated, from the likeliest
+    on. The tail of a sum of independent events of different probabilities is below the binomial tail of their mean,
+    on either side of it (Hoeffding 1956).
+    """
+    from scipy.stats import binom
+
+    counts, wanted, trials = np.zeros(_EIGHTHS + 1), np.zeros(_EIGHTHS + 1), 0
+    for given, (row, outputs) in drawn.items():
+        own = plain(content(given, unit), unit)
+        ordered = sorted(row, key=lambda output: (-row[output], str(output)))
+        before = np.cumsum([0.0, *(row[output] for output in ordered)])[:-1]
+        place = dict(
+            zip(ordered, np.minimum(_EIGHTHS - 1, (before * _EIGHTHS).astype(int)).tolist(), strict=True)
+        )
+        for output, p in row.items():
+            wanted[place[output]] += p * len(outputs)
+        wanted[-1] += row.get(own, 0.0) * len(outputs)
+        for output in outputs:
+            if output not in place:
+                return -math.inf
+            counts[place[output]] += 1
+            counts[-1] += output == own
+        trials += len(outputs)
+    mean = np.clip(wanted / max(1, trials), 0.0, 1.0)
+    above = np.where(counts >= wanted + 1, binom.logsf(counts - 1, trials, mean), 0.0)
+    below = np.where(counts <= wanted - 1, binom.logcdf(counts, trials, mean), 0.0)
+    return min(0.0, float(np.minimum(above, below).min()) + math.log(2 * (_EIGHTHS + 1)))
 
 
 def repeats(case: Case, target: Target) -> bool:
@@ -279,12 +315,23 @@ def _stated(case: Case, target: Target) -> _Again:
     return log_p_stated(row, outputs) < math.log(OTHER), 0.0, len(outputs)
 
 
+def _pooled(case: Case, target: Target) -> _Again:
+    rng, drawn = seeded_rng(case.seed), {}
+    for given in case.inputs:
+        row = target.stated(given)
+        if row is None:
+            raise DataError("the target states no probabilities for an input of the case")
+        drawn[given] = row, _taken(target, given, case, rng)
+    return log_p_pooled(drawn, case.unit) < math.log(OTHER), 0.0, case.draws * len(drawn)
+
+
 _REPLAYS: Final[dict[str, Callable[[Case, Target], _Again]]] = {
     "ratio": _ratio,
     "exact": _exact,
     "unknown": _unknown,
     "carry": _carry,
     "stated": _stated,
+    "pooled": _pooled,
     "state": lambda case, target: (repeats(case, target), 0.0, 2 * case.draws),
     "forked": lambda case, target: (forks_repeat(case, target), 0.0, 2 * case.draws),
     "memory": lambda case, target: (remembers(case, target), 0.0, PROCESSES * REPEATED),

@@ -27,6 +27,7 @@ from publius.audit.case import (
     Finding,
     counted,
     forks_repeat,
+    log_p_pooled,
     log_p_stated,
     lower_bound,
     remembers,
@@ -66,21 +67,26 @@ class _Trial:
         self.rng = seeded_rng(seed)
         self.drawn = 0
         self.refused = set[Input]()
+        self.unknown = {given for given, _, _ in unknown_inputs(claim)}
 
     def verdict(self) -> Finding:
         unknown = self._unknown() if self.target.inputs is None else None
         if unknown is not None:
-            return self._refuted(unknown)
+            return replace(self._refuted(unknown), unknown=len(self.refused & self.unknown))
         found = self._exactly()
         exact = found is not None
         if found is None:
             found = self._by_draws()
         fault = None
         if found.case is None:
-            fault = (self._statement() if exact else None) or self._state() or self._carry()
+            fault = self._statement() if exact else None
+            if exact and fault is None and self.refused & {*self.rows}:
+                found = self._by_draws()  # what is stated of them is no law of theirs
+            fault = fault or (self._state() or self._carry() if found.case is None else None)
         if fault is not None:
-            return self._refuted(fault)
-        return replace(found, draws=self.drawn, refused=len(self.refused))
+            found = self._refuted(fault)
+        unknown = len(self.refused & self.unknown)
+        return replace(found, draws=self.drawn, refused=len(self.refused) - unknown, unknown=unknown)
 
     def _refuted(self, case: Case) -> Finding:
         return Finding("refuted", case.confidence, case.lower_bound, case.claimed, self.drawn, case)
@@ -171,7 +177,7 @@ class _Trial:
     # Exactly
 
     def _exactly(self) -> Finding | None:
-        """All pairs of inputs by what the target states; None where there are too many, or it answers unstated ones."""
+        """All pairs of inputs by what the target states; None where they are too many or it does not state all."""
         inputs = self.claim.every_input() if self.target.inputs is None else [*self.target.inputs]
         if inputs is None or len(inputs) < 2:
             return None
@@ -179,7 +185,7 @@ class _Trial:
             return None
         rows = {each: self.target.stated(each) for each in inputs}
         known = [each for each, row in rows.items() if row]
-        if len(known) < 2 or any(self._draw(each, _UNKNOWN_DRAWS) for each in rows if each not in known):
+        if len(known) < 2:
             return None
         self.rows: dict[Input, Row] = {each: rows[each] or {} for each in known}
         outputs = list(dict.fromkeys(output for row in self.rows.values() for output in row))
@@ -200,17 +206,25 @@ class _Trial:
                 self._case("exact", (known[x], known[y]), 1, "all pairs"), event=event, confidence=1.0
             )
             return self._refuted(replace(case, claimed=float(claims[x, y]), lower_bound=float(bounds[x, y])))
+        if len(known) < len(inputs):
+            return None
         tight = np.divide(bounds, claims, out=np.zeros_like(claims), where=(claims > 0) & np.isfinite(claims))
         x, y = np.unravel_index(int(tight.argmax()), tight.shape)
         return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0)
 
     def _statement(self) -> Case | None:
-        """An input whose draws are not what the target states of it: every one is tried."""
+        """An input whose draws are not what the target states of it: every one is tried, and all together."""
+        drawn: dict[Input, tuple[Row, list[Output]]] = {}
         for given, row in self.rows.items():
             outputs = self._draw(given, max(_FEWEST_CHECKED, self.budget // (2 * len(self.rows))))
             case = self._case("stated", (given, given), len(outputs), "its draws by what it states")
-            if outputs and log_p_stated(row, outputs) < math.log(OTHER / len(self.rows)):
+            if outputs and log_p_stated(row, outputs) < math.log(OTHER / (2 * len(self.rows))):
                 return case
+            if outputs:
+                drawn[given] = row, outputs
+        if len(drawn) > 1 and log_p_pooled(drawn, self.claim.unit) < math.log(OTHER / 2):
+            fewest = min(len(outputs) for _, outputs in drawn.values())
+            return self._case("pooled", (*drawn,), fewest, "all inputs together")
         return None
 
     # By draws

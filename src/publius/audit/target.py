@@ -30,7 +30,6 @@ RECORDED: Final = "recorded:"
 Row = dict[Output, float]
 
 _SEEDS: Final = 2**32
-_TRIES: Final = 3
 _BATCH: Final = 100
 _SECONDS: Final = 300.0
 _LIMIT: Final = 1 << 30
@@ -135,9 +134,7 @@ class _Callable(Target):
         found: list[Output] = []
         for seed in seeds:
             found.append(self._output(given, seed))
-            if len(found) == min(_TRIES, count) and set(found) == {REFUSED}:
-                return None
-        return found
+        return None if set(found) == {REFUSED} else found
 
     def _output(self, given: Input, seed: int | None) -> Output:
         argument = content(given, self.unit)
@@ -292,14 +289,10 @@ class _Command(Target):
             outputs = self._ask({"input": content(given, self.unit), "count": wanted, "seed": seed}).get(
                 "outputs"
             )
-            if (
-                not isinstance(outputs, list)
-                or len(outputs) != wanted
-                or all(each is None for each in outputs)
-            ):
+            if not isinstance(outputs, list) or len(outputs) != wanted:
                 return None
             found += [REFUSED if each is None else plain(each, self.unit) for each in outputs]
-        return found
+        return None if set(found) == {REFUSED} else found
 
     def stated(self, given: Input) -> Row | None:
         found = self._ask({"input": content(given, self.unit), "probabilities": True}).get("probabilities")

@@ -21,6 +21,7 @@ _KINDS: Final = {
     "memory": "what was drawn once is repeated",
     "carry": "an output tells of the input before",
     "stated": "the draws are not what is stated",
+    "pooled": "the draws of all inputs together are not what is stated",
 }
 _LOOKS: Final = {
     "output": "the output",
@@ -52,6 +53,8 @@ def counterexample(case: Case) -> tuple[str, str]:
             return inputs, f"{shown_event(case)} is possible for the first and impossible for the second"
         times = f"at least {_times(case.lower_bound)} as probable for the first ({case.lower_bound:.3g} nats)"
         return inputs, f"{shown_event(case)} is {times}"
+    if case.kind == "pooled":
+        return f"{len(case.inputs):,} inputs, {case.draws:,} times each", fault(case)
     inputs = f"the input {first}"
     if case.kind in ("state", "forked"):
         inputs += f", {case.draws} times in each of two processes"
@@ -110,9 +113,10 @@ def tested(found: Finding) -> str:
     """The tests that were made, and how far they reach."""
     if found.verdict == "refuted":
         return f"refuted: {fault(found.case)}" if found.case else "refuted"
+    refused = f", {found.refused:,} inputs refused" if found.refused else ""
     if found.verdict == "exact":
         return "exact, by its stated probabilities"
-    return f"not refuted, {found.draws:,} draws, {100 * found.confidence:.4g} %"
+    return f"not refuted, {found.draws:,} draws, {100 * found.confidence:.4g} %{refused}"
 
 
 def junit(found: Finding, target: str, claim: Claim | None) -> str:

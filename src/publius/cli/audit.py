@@ -134,16 +134,25 @@ def _judge(
     if badge is not None and stated is not None:
         _write(badge, verdicts.badge(found, stated))
     if found.refused:
-        typer.echo(f"inputs that the target refused: {found.refused:,}, which is no fault", err=True)
+        typer.echo(
+            f"inputs of the claim's own words that the target refused: {found.refused:,}; nothing is said of them, and "
+            "whoever sees a refusal knows that it was one of these",
+            err=True,
+        )
+    if found.unknown:
+        typer.echo(
+            f"inputs with unknown words that the target refused: {found.unknown:,}, as it may", err=True
+        )
     stored = None if found.case is None else str(place)
     keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
     if json:
-        print_json({**{key: getattr(found, key) for key in keys}, "case": stored})
+        print_json({**{key: getattr(found, key) for key in keys}, "case": stored, "refused": found.refused})
     else:
         if found.case is None:
             claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g} nats"
             said = f"at least {found.lower_bound:.6g} nats, claimed {claimed}"
-            typer.echo(f"{found.verdict}: {said}; {_rests_on(found)}")
+            agrees = ", if what it states is true; these draws agree" if found.verdict == "exact" else ""
+            typer.echo(f"{found.verdict}: {said}{agrees}; {_rests_on(found)}")
             if case is None and found.claimed and found.verdict == "not-refuted":
                 share = found.lower_bound / found.claimed
                 typer.echo(
