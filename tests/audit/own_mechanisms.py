@@ -105,10 +105,12 @@ class Field:
 laplace, exponential, tight, truncated = (
     Word(name) for name in ("laplace", "exponential", "tight", "truncated-exponential")
 )
+repaired, projected = Word("repaired-tight"), Word("projected-exponential")
 vickrey, mahalanobis = Word("vickrey"), Word("mahalanobis")
 lifted, labels, field = Bags(exponential), Labels(), Field()
 CLAIMS = {
-    **dict.fromkeys(("laplace", "exponential", "tight", "truncated", "vickrey", "mahalanobis"), CLAIM),
+    **dict.fromkeys(("laplace", "exponential", "tight", "truncated", "repaired", "projected"), CLAIM),
+    **dict.fromkeys(("vickrey", "mahalanobis"), CLAIM),
     "lifted": {"unit": "bag", "size": 2, **CLAIM},
     "labels": {
         "unit": "document",
@@ -118,4 +120,4 @@ CLAIMS = {
     },
     "field": {"vocabulary": VALUES, "bound": FIELD_BOUND},
 }  # fmt: skip
-EXACT = ("laplace", "exponential", "tight", "truncated", "lifted", "labels", "field")
+EXACT = ("laplace", "exponential", "tight", "truncated", "repaired", "projected", "lifted", "labels", "field")
