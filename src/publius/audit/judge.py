@@ -85,8 +85,8 @@ class _Trial:
             fault = fault or (self._state() or self._carry() if found.case is None else None)
         if fault is not None:
             found = self._refuted(fault)
-        unknown = len(self.refused & self.unknown)
-        return replace(found, draws=self.drawn, refused=len(self.refused) - unknown, unknown=unknown)
+        strange = len(self.refused & self.unknown)
+        return replace(found, draws=self.drawn, refused=len(self.refused) - strange, unknown=strange)
 
     def _refuted(self, case: Case) -> Finding:
         return Finding("refuted", case.confidence, case.lower_bound, case.claimed, self.drawn, case)
