@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from publius.mechanisms.mechanism import Mechanism, OrderedText
     from publius.mechanisms.position import Position
     from publius.mechanisms.prototype import Prototype
-    from publius.mechanisms.randomized_response import RandomizedResponse
     from publius.mechanisms.registry import make_document_mechanism, make_mechanism
     from publius.mechanisms.shuffled import Shuffled
     from publius.mechanisms.vector_bags import randomize_bag
@@ -60,7 +59,6 @@ _HOMES = {
     "PolicyError": "errors",
     "Position": "mechanisms.position",
     "Prototype": "mechanisms.prototype",
-    "RandomizedResponse": "mechanisms.randomized_response",
     "PubliusError": "errors",
     "Reference": "vectors.learning.reference",
     "Release": "releases.release",
@@ -98,7 +96,6 @@ __all__ = [
     "Position",
     "Prototype",
     "PubliusError",
-    "RandomizedResponse",
     "Reference",
     "Release",
     "Shuffled",

@@ -28,6 +28,7 @@ STANDS_FOR = {
     r"publius (certify|words|compare) --(gamma|prototypes)": "none: they belong to mechanisms on documents",
     r"publius reconstruct .*": "publius write --writer ngram",
     r"publius (embeddings|reference) fit --least-documents": "--authors-at-least: by authors, not documents",
+    r"publius\.sklearn\.DocumentPrivatizer.*": "publius.sklearn.BagPrivatizer(mechanism=publius.Prototype(...))",
     r"publius bench .*": "python -m benchmarks, in a checkout",
 }
 """What stands for the names of 0.2 that are gone; docs/versions.md says how to move."""

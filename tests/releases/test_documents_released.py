@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import publius
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.registry import make_document_mechanism
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
@@ -228,7 +228,7 @@ def test_the_estimator_releases_a_field_of_declared_values(output):
     pytest.importorskip("sklearn")
     from publius.sklearn import BagPrivatizer
 
-    mechanism = publius.RandomizedResponse("product", ["loans", "cards", "cash"], bound=30.0)
+    mechanism = RandomizedResponse("product", ["loans", "cards", "cash"], bound=30.0)
     made = BagPrivatizer(mechanism=mechanism, output=output).fit(["cards"])
     assert made.get_feature_names_out().tolist() == ["loans", "cards", "cash"]
     assert made.transform(["cards", "cash", "cards"]).toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]

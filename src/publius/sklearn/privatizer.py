@@ -63,7 +63,8 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     Attributes:
         embeddings: an `Embeddings`, or what `Embeddings.load` takes; None for the packaged vectors.
         mechanism: name of a mechanism on words, or any mechanism that is made already: `publius.Prototype` for a topic
-            or meaning, `publius.RandomizedResponse` for a field of declared values, a kernel, or one of yours.
+            or meaning, `RandomizedResponse` (in `publius.mechanisms.randomized_response`) for a field of declared
+            values, a kernel, or one of yours.
         epsilon: per unit of word distance, for a mechanism by name; None for 10.
         length: N, the public number of words of every bag where words are replaced; None for 400.
         output: "bag", or "label" where documents become labels.
