@@ -38,9 +38,9 @@ def boosting(x, y, other):
     return model.fit(x[:, often], y).predict(other[:, often])
 
 
-def chance(permutations):
-    """What less than one run in 100,000 exceeds by chance: the deviation is known from so few shuffled lengths only."""
-    return t.isf(1e-5, permutations - 1) * np.sqrt((permutations + 1) / (permutations - 1))
+def chance(permutations, alarm=1e-5):
+    """What a share ``alarm`` of runs exceeds by chance: the deviation is known from so few shuffled lengths only."""
+    return t.isf(alarm, permutations - 1) * np.sqrt((permutations + 1) / (permutations - 1))
 
 
 PREDICTORS = [(ridge, 60), (boosting, 20)]
