@@ -31,7 +31,14 @@ def test_no_author(nobody):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "reason"), [(["a", "b"], "2 authors"), ({"a": 1}, "not dict"), (True, "not bool")]
+    ("wrong", "reason"),
+    [
+        (["a", "b"], "2 authors"),
+        ({"a": 1}, "not dict"),
+        (True, "not bool"),
+        ("Ann \ud800", "text of Unicode"),
+        ("x" * 1025, "at most 1,024 characters"),
+    ],
 )
 def test_several_authors_or_none_that_can_be_compared_are_refused(wrong, reason):
     with pytest.raises(DataError, match=reason):

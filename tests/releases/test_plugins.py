@@ -74,8 +74,10 @@ def test_a_ledger_is_debited_before_the_draw(mechanism, ledger):
     with pytest.raises(BudgetError):
         texts.release(TEXTS[:2], ["c", "a"])
     assert ledger.document("c").spent == 0
-    with pytest.raises(UsageError, match="ids"):
-        texts.release(TEXTS[:1])
+    for some in (None, [], ["x", "y"]):
+        with pytest.raises(UsageError, match="ids"):
+            texts.release(TEXTS[:1], some)
+    assert ledger.document("x").spent == 0
 
 
 def test_what_is_no_text_is_refused_without_its_content(mechanism):

@@ -299,7 +299,7 @@ def test_a_writer_from_outside(write, plugin, release):
 @pytest.mark.parametrize(
     ("writer", "body", "code", "message"),
     [("Other", "...", 77, "is no writer"), ("Unfinished", "...", 77, "does not define write"),
-     ("NoNote", "...", 77, "no note"), ("Missing", "...", 2, "can be imported"),
+     ("NoNote", "...", 77, "no note"), ("Missing", "...", 2, "was found, and has no Missing"),
      ("Mine", "raise ValueError(released.bag.words())", 77, "failed: ValueError at mywriter.py"),
      ("Mine", "return 'a text'", 77, "something else"), ("Mine", "return Written(None, {})", 77, "something else"),
      ("Mine", "import os; os._exit(3)", 74, "ended before")],

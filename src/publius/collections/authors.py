@@ -17,6 +17,10 @@ _LONGEST_WITH_A_SLIP: Final = 64
 """Each name is compared without each of its letters, which takes the square of its length."""
 
 
+LONGEST_NAME: Final = 1_024
+"""As ledgers have it."""
+
+
 def author_key(value: object) -> str | None:
     """The form in which authors' ids are compared: NFKC, casefold and trimmed, without characters that show nothing.
 
@@ -25,10 +29,9 @@ def author_key(value: object) -> str | None:
     Numbers are written in decimal; 17.0 is 17, as spreadsheets give whole numbers. A list of one name is that name.
     `DataError` for several authors or anything else: the caller adds the place of the row. No id is in the message.
     """
-    if type(value) is str and value.isascii() and value.isprintable():
-        return (
-            value.casefold().strip() or None
-        )  # such text is its own NFKC; most names are, and every row has one
+    if type(value) is str and value.isascii() and value.isprintable() and len(value) <= LONGEST_NAME:
+        # Such text is its own NFKC; most names are, and every row has one.
+        return value.casefold().strip() or None
     if isinstance(value, list | tuple):
         named = [key for key in map(author_key, value) if key is not None]
         if len(named) > 1:
@@ -43,7 +46,10 @@ def author_key(value: object) -> str | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
-    return name_key(str(value)) or None
+    key = name_key(str(value))
+    if len(key) > LONGEST_NAME or any("\ud800" <= character <= "\udfff" for character in key):
+        raise DataError(f"an author's id must be a text of Unicode, of at most {LONGEST_NAME:,} characters")
+    return key or None
 
 
 def check_documents_per_author(authors: Iterable[object], most: int) -> None:

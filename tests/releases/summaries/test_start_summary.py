@@ -8,7 +8,10 @@ from typer.testing import CliRunner
 
 from publius.cli import app, start_summary
 from publius.documents.inspection import inspect
-from publius.evaluation.steps.summarizing import seen
+from publius.errors import DataError, UsageError
+from publius.evaluation.steps import summarizing
+from publius.evaluation.steps.summarizing import SummaryWorkflow, seen
+from publius.files.progress import unheard
 from publius.privacy.ledger import Ledger
 from publius.releases.signoff import read_manifest_of
 from publius.settings import StartSettings
@@ -79,6 +82,27 @@ def test_a_list_that_nobody_was_shown_is_not_public(wards, reference, tmp_path):
     typed = run(*common, "--accept-noise", answers="zeta,alpha\n4\ny\n")
     assert typed.exit_code == 0, typed.output
     assert read_manifest_of(tmp_path / "out" / "summary")["strata"]["ward"] == ["zeta", "alpha", "other"]
+
+
+def test_the_output_is_claimed_until_all_of_it_has_its_place(file, reference, tmp_path, monkeypatch):
+    """A second run with the same output and ledger is refused before it pays; a late failure says what was paid."""
+    ledger = Ledger.create(tmp_path / "ledger", budget=10, unit="bound")
+    choices = StartSettings(
+        author_field="customer", text_field="text", reference=str(reference.folder), epsilon=4
+    )
+    flow = SummaryWorkflow(file, inspect(file, text_field="text"), choices, [])
+    told = {"accept_noise": True, "progress": unheard, "notice": lambda text: None}
+
+    def signing(folder):
+        with pytest.raises(UsageError, match="another process is at work"):
+            flow.release(tmp_path / "out", ledger, **told)
+        raise DataError("the page cannot be made")
+
+    monkeypatch.setattr(summarizing, "sign_off", signing)
+    with pytest.raises(DataError, match="The ledger is debited: nothing was released"):
+        flow.release(tmp_path / "out", ledger, **told)
+    assert (ledger.subject("author 7").spent, ledger.subject("author 7").releases) == (4, 1)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["ledger", "letters.csv"]
 
 
 def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, tmp_path):

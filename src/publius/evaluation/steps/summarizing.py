@@ -25,8 +25,9 @@ from publius.evaluation.steps.walk import SIGNOFF, reading
 from publius.files import new_folder, write_file
 from publius.files.progress import Advance
 from publius.privacy.ledger import Ledger
+from publius.releases.engines.run_folder import claimed
 from publius.releases.signoff import sign_off
-from publius.releases.summaries.run import Finished, check_says_something, expected, summarize
+from publius.releases.summaries.run import Finished, charged, check_says_something, expected, summarize
 from publius.releases.summaries.summary import Summary
 from publius.settings import AUTHORS_AT_LEAST, SummarySettings
 
@@ -149,11 +150,12 @@ class SummaryWorkflow:
     ) -> Finished:
         """The summary and the page to sign in the new folder ``output``, whole or not at all."""
         corpus = _corpus(self._file, self._found, self._choices, self._columns)
-        with new_folder(output) as folder:
+        with claimed(output), charged(ledger) as paid, new_folder(output) as folder:
             finished = summarize(
                 corpus, self.summary, folder / FOLDER, ledger=ledger, accept_noise=accept_noise, progress=progress,
                 notice=notice,
             )  # fmt: skip
+            paid.append(True)
             with write_file(folder / SIGNOFF, 0o600) as page:
                 page.write(sign_off(folder / FOLDER))
         return finished

@@ -52,7 +52,7 @@ class Texts:
     def release(self, texts: Iterable[str], ids: Sequence[str] | None = None) -> list[Release]:
         """A release of each text; a ledger charges them to their ``ids``, all or none, before any draw.
 
-        `DocumentError` for the first text that is none, `UsageError` where a ledger has no ids to charge,
+        `DocumentError` for the first text that is none, `UsageError` where a ledger has no id to charge for each,
         `BudgetError` when a budget is spent.
         """
         documents = [
@@ -61,6 +61,8 @@ class Texts:
         if self.ledger is not None:
             if ids is None or not all(isinstance(each, str) for each in ids):
                 raise UsageError("a ledger charges documents by their ids: give them")
+            if len(ids) != len(documents):
+                raise UsageError(f"{len(documents)} texts need as many ids to be charged to, not {len(ids)}")
             charged = [accepted(given_document(id, "-", place)) for place, id in enumerate(ids, start=1)]
             self.ledger.spend(self.plan.charges(self.ledger, [each.charged for each in charged]))
         results, _ = protect(documents, self.plan, RunKey.fresh())

@@ -118,7 +118,7 @@ def summarize(
         ledger.price(summary)  # refuses a ledger that counts something else
     for left in remove_leftovers(output):
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
-    with claimed(output), _charged(ledger) as paid, new_folder(output) as folder:
+    with claimed(output), charged(ledger) as paid, new_folder(output) as folder:
         authors = _Authors(ledger is not None, _public_authors(summary, notice))
         key = RunKey.fresh()
         if isinstance(chosen, AbstractClusterEngine):
@@ -204,7 +204,7 @@ def _public_authors(summary: Summary, notice: Callable[[str], None]) -> frozense
 
 
 @contextmanager
-def _charged(ledger: Ledger | None) -> Iterator[list[bool]]:
+def charged(ledger: Ledger | None) -> Iterator[list[bool]]:
     """After a debit: what fails now says that it was made."""
     paid: list[bool] = []
     try:
