@@ -8,7 +8,7 @@ import pytest
 
 from fences import Fence
 from publius.errors import DataError, PolicyError
-from publius.releases import signoff
+from publius.releases import contents, of_manifest, signoff
 from publius.releases.digests import file_digests
 from released import command, toy_release
 
@@ -73,6 +73,42 @@ def _contradictions(folder: Path) -> None:
             raise AssertionError(f"a manifest with {name} = {value} was signed")
 
 
+def _around_the_numbers(folder: Path) -> None:
+    """What only follows from manifest and rows is computed, not believed."""
+    release = toy_release(folder / "release")
+    path = release / "manifest.json"
+    manifest, read_me = json.loads(path.read_text()), (release / "READ-ME.txt").read_text()
+    signoff.sign_off(release)
+    lie = "Nothing can be learned."
+    for changes, text, said in (
+        ({}, "PRIVATE TEXT of somebody", "READ-ME.txt"),
+        (
+            {"publius_version": "99.0.0", "promise": lie},
+            read_me.replace(manifest["promise"], lie),
+            "that version",
+        ),
+    ):
+        (release / "READ-ME.txt").write_text(text)
+        path.unlink()
+        path.write_text(json.dumps({**manifest, **changes, "files": file_digests(release)}))
+        with pytest.raises(DataError, match=said):
+            signoff.sign_off(release)
+
+
+def _believed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(contents, "_check_read_me", lambda *_: None)
+
+
+def _any_version(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(of_manifest, "_check_version", lambda _: None)
+    patch.setattr(contents, "_check_read_me", lambda folder, *_: _private(folder))
+
+
+def _private(folder: Path) -> None:
+    if "PRIVATE" in (folder / "READ-ME.txt").read_text():
+        raise DataError("READ-ME.txt")
+
+
 def _digests_only(release: Path, manifest: dict[str, object]) -> dict[str, str]:
     return file_digests(release)
 
@@ -86,4 +122,6 @@ FENCES = (
         9, "a manifest whose statements contradict each other is not signed", _contradictions,
         lambda patch: patch.setattr(signoff, "check_statements", lambda manifest: None),
     ),
+    Fence(9, "what lies beside the rows says what follows from them", _around_the_numbers, _believed),
+    Fence(9, "a version that is not known promises nothing here", _around_the_numbers, _any_version),
 )  # fmt: skip

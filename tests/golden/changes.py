@@ -103,6 +103,10 @@ def _a_probability(was: Any, now: Any, _: Any) -> bool:
     return was is ABSENT and isinstance(now, float) and 0 < now <= 1
 
 
+def _several_of_each(was: Any, now: Any, _: Any) -> bool:
+    return was is ABSENT and min(now.values()) > 1
+
+
 def _for_receivers(was: Any, now: Any, _: Any) -> bool:
     return was is ABSENT and "What must not be concluded" in now
 
@@ -367,6 +371,8 @@ CHANGES: tuple[Change, ...] = (
         "of one outcome: a label that several outcomes share is printed more often",
         ROWS,
     ),
+    Change("seeded/*meaning*", "manifest/outcomes_of_label", _several_of_each, ROWS),
+    Change("seeded/*meaning*", "json/outcomes_of_label", "as in the manifest", ROWS),
     Change("seeded/*", "files/bags.jsonl", _led_by_the_label, ROWS),
     Change("seeded/*", "files/bags.csv", _led_by_the_label, ROWS),
     Change("seeded/*", "files/documents.jsonl", _led_by_the_label, ROWS),

@@ -1,5 +1,6 @@
 """The page that someone signs: what it says, and what it is bound to."""
 
+import contextlib
 import json
 import re
 import shutil
@@ -11,9 +12,14 @@ import pytest
 
 import publius
 from publius.errors import DataError, PolicyError, UsageError
+from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.randomized_response import RandomizedResponse
+from publius.privacy.guarantee import strength_of
 from publius.releases import signoff
 from publius.releases.digests import digest_of, file_digests, opened
 from publius.releases.engines import protect_corpus
+from publius.releases.of_manifest import check_statements, promised
+from publius.releases.plan import AS_READ, EXACT, SHUFFLED
 from publius.releases.signoff import (
     Budget,
     Finding,
@@ -24,8 +30,10 @@ from publius.releases.signoff import (
     sign_off,
     verify,
 )
+from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
+from references import fitted
 from released import command, toy_release
 
 pytest.importorskip("jinja2")
@@ -206,6 +214,105 @@ def test_nobody_signs_for_an_experiment_or_for_nothing(release, tmp_path):
         sign_off(tmp_path)
 
 
+def test_a_read_me_that_does_not_follow_from_manifest_and_rows_is_refused(release):
+    (release / "READ-ME.txt").write_text("PRIVATE TEXT")
+    _bind_again(release)
+    with pytest.raises(DataError, match=r"READ-ME\.txt .* is not what follows"):
+        sign_off(release)
+
+
+@pytest.mark.parametrize("version", ["0.3.999", "9.0.0", "0.2", "", "0.2.0 PRIVATE"])
+def test_a_manifest_of_a_version_that_is_not_known_is_refused(release, version):
+    _bind_again(release, publius_version=version)
+    with pytest.raises(DataError, match="sign with that version"):
+        sign_off(release)
+
+
+def test_the_page_of_an_earlier_release_promises_what_its_numbers_do(release, tmp_path):
+    """Whatever sentence stands in a manifest of an earlier version: it is not quoted as the promise."""
+    genuine = read_manifest_of(release)["promise"]
+    (release / "READ-ME.txt").unlink()
+    _bind_again(release, publius_version="0.2.0", promise="Nothing can be learned. Perfect.")
+    page = page_of(release, tmp_path)
+    assert verify(release, page)["promise"] == genuine
+    assert "in other words, which are not quoted here" in " ".join(page.read_text().split())
+    assert "Perfect" not in page.read_text()
+
+
+def test_the_page_says_what_was_not_compared(release, tmp_path):
+    """The toy vectors are stored nowhere."""
+    assert "rest on the public word vectors" in page_of(release, tmp_path).read_text()
+
+
+def _changed(manifest):
+    """Every manifest that lacks a part of this one, or has something else of another type in its place."""
+    for name, value in manifest.items():
+        yield {key: each for key, each in manifest.items() if key != name}
+        for other in (None, 1, "x", [], {}, [[]], {"x": None}):
+            yield {**manifest, name: other}
+        if isinstance(value, dict):
+            yield from ({**manifest, name: inner} for inner in _changed(value))
+
+
+@pytest.mark.parametrize("kind", ["words", "field", "topic"])
+def test_a_damaged_manifest_is_no_internal_error(kind, made):
+    """Statements are data: whatever stands there is signed or refused, by name."""
+    for manifest in _changed(made(kind)):
+        with contextlib.suppress(DataError, PolicyError):
+            check_statements(json.loads(json.dumps(manifest)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("crowd", {"epsilon": 0.01}, "crowd"), ("probability_kept", 0.5, "probability kept"),
+        ("bound", 1.0, "probability kept"), ("probability_kept_is", EXACT, "probability kept is"),
+        ("mechanism_parameters", {"prototypes": 9}, "probability kept"), ("numbers", AS_READ, "crowd"),
+        ("ordered", True, "ordered"), ("level", "word", "level"),
+    ],
+)  # fmt: skip
+def test_what_the_manifest_itself_gives_is_computed_where_the_reference_is_not_stored(
+    name, value, said, made
+):
+    """The promise is made to fit what is changed, as a liar would."""
+    manifest = made("topic")
+    check_statements(manifest)
+    before = manifest[name]
+    manifest[name] = {**before, **value} if isinstance(before, dict) else value
+    manifest["strength"] = strength_of(manifest["bound"])
+    manifest["promise"] = promised(manifest)
+    with pytest.raises(DataError, match=f"{said}.* cannot be"):
+        check_statements(manifest)
+
+
+@pytest.fixture
+def made(embeddings):
+    """Manifests of releases of 40 documents, by kind; nothing that they were made on is stored."""
+
+    def manifest(kind):
+        if kind == "words":
+            encoding = Encoding(3, "unk", StopWords.load("none"), embeddings.tokenizer)
+            plan = publius.Plan(publius.Laplace(embeddings, epsilon=2.0), encoding)
+        elif kind == "field":
+            plan = publius.Plan.of(ReleaseSettings(), RandomizedResponse("product", ["a", "b", "c"], bound=3))
+        else:
+            plan = publius.Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0))
+        facts = {**plan.manifest(40), "numbers": SHUFFLED, "files": {}}
+        if crowd := plan.crowd(40):
+            facts["crowd"] = crowd.as_json
+        return {**facts, "promise": promised(facts)}
+
+    return manifest
+
+
+def _bind_again(release, **changed):
+    """Let the manifest state something else, and the digests of what lies there."""
+    path = release / "manifest.json"
+    manifest = json.loads(path.read_text()) | changed
+    path.unlink()
+    path.write_text(json.dumps({**manifest, "files": file_digests(release)}))
+
+
 def test_a_link_in_a_release_is_refused(release):
     (release / "more").symlink_to(release / "bags.jsonl")
     with pytest.raises(DataError, match="no plain file"):
@@ -234,6 +341,9 @@ def test_a_bound_has_its_word_on_the_scale(release, tmp_path, monkeypatch):
     monkeypatch.setattr(signoff, "check_statements", lambda manifest: None)  # this one contradicts itself
     manifest = json.loads((release / "manifest.json").read_text())
     manifest |= {"level": "document", "bound": 7.0, "epsilon": None, "preserve": "topic", "reference": "r"}
+    manifest["bound_delta"] = 0.0
+    del manifest["files"]
+    (release / "READ-ME.txt").unlink()
     (release / "manifest.json").write_text(json.dumps(manifest))
     text = page_of(release, tmp_path).read_text()
     assert "moderate – here" in text

@@ -109,20 +109,6 @@ class Lifted(Mechanism):
         return self._kernel.parameters
 
     @property
-    def row_in_words(self) -> str:
-        """See `Mechanism.row_in_words`."""
-        if self.ordered is None:
-            return (
-                f"Each row is a bag of {self.length} words without order. Each word of a document was replaced at "
-                "random by a word of a public vocabulary: one that stands there may or may not have been in the "
-                "document."
-            )
-        return (
-            f"Each row is a text of {self.length} words in order, each replaced at random by a word of a public "
-            "vocabulary. This is the weaker kind of release: the order of a text is not hidden."
-        )
-
-    @property
     def near_exponent(self) -> float:
         """See `Mechanism.near_exponent`: nurse in one document and doctor in the other."""
         return near_exponent(self.vocabulary, self._kernel.metric, self._kernel.guarantee.per_unit)

@@ -280,11 +280,6 @@ class Mechanism(ABC):
         """Nats between two documents that differ in one word and are near; None where that is not computed."""
         return None
 
-    @property
-    @abstractmethod
-    def row_in_words(self) -> str:
-        """Explain a row of a release to those who receive it."""
-
     def word_pairs(self, words: Sequence[str] = WORDS) -> list[Pair]:
         """For each of the first ``words`` that the vocabulary has, its nearest neighbor, and what replacing it costs.
 

@@ -129,11 +129,6 @@ class RandomizedResponse(Mechanism):
         return Guarantee(None, "none", "certified", size=1, bound=self._bound, preserve=self.preserve)
 
     @property
-    def row_in_words(self) -> str:
-        """See `Mechanism.row_in_words`."""
-        return f"The labels are values of the field {self.field!r} that were declared beforehand."
-
-    @property
     def probability_kept(self) -> float:
         """See `Mechanism.probability_kept`."""
         return fidelity(self._bound, self.values.size)

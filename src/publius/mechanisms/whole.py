@@ -121,16 +121,6 @@ class WholeDocument(Mechanism):
         return self._reference
 
     @property
-    def row_in_words(self) -> str:
-        """See `Mechanism.row_in_words`."""
-        drawn_for = "a noisy place among public texts" if self.probability_kept is None else "its label"
-        return (
-            f"The words of a row ('bag': {self.length} words with their counts) are NOT words of the document. They "
-            f"are public words, typical of {drawn_for} and drawn at random. They say nothing beyond the "
-            f"{self.preserve} that is kept."
-        )
-
-    @property
     def parameters(self) -> dict[str, Any]:
         """See `Mechanism.parameters`."""
         return {}

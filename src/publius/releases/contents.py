@@ -22,9 +22,12 @@ from publius.errors import DataError, PolicyError, PubliusError
 from publius.files import os_errors, read_lines, shown
 from publius.releases.digests import file_digests
 from publius.releases.metadata import METADATA, metadata_of
-from publius.releases.plan import BAG, DECLARED_VALUE
-from publius.releases.read_me import READ_ME
+from publius.releases.plan import BAG, DECLARED_VALUE, publius_version
+from publius.releases.read_me import READ_ME, label_counts, read_me
+from publius.releases.summaries.read_me import PASSAGES, read_mes
 from publius.releases.writers import LABEL, PROTOTYPE, spreadsheet_safe
+from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
 
 MANIFEST: Final = "manifest.json"
 FILES: Final = "files"
@@ -33,6 +36,9 @@ FILES: Final = "files"
 SUMMARY: Final = "summary"
 """What the manifest of a summary calls itself."""
 
+NOISE: Final = "discrete Laplace"
+"""Of every count of a summary."""
+
 RECEIVERS: Final = ("receivers.html", "receivers.json")
 """The page for those who receive a release, made after it: a sign-off binds it, the manifest does not."""
 
@@ -40,7 +46,7 @@ BESIDE: Final = (*RECEIVERS, *METADATA)
 """All that may lie in the folder and is not bound by the manifest."""
 
 COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
-ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
+ROWS, REPORT = "synthetic.jsonl", "report.html"
 OF_SUMMARIES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, REPORT, READ_ME))
 """The files that a summary may hold beside its manifest."""
 
@@ -48,6 +54,20 @@ _SHOWN: Final = 5
 _PARTS: Final = re.compile(r"bags\.parquet(/part-[0-9]{5,}\.parquet)?")
 _APOSTROPHE: Final = re.compile(r"^'(?=[=+\-@\t\r])")
 _NOT_ONE: Final = "manifest and bags are not of one release. Make the release anew"
+
+
+def public_words(manifest: Mapping[str, Any]) -> Reference | Embeddings | None:
+    """The public words that a release was made on, where the very same are stored here; None elsewhere."""
+    try:
+        if manifest.get("reference") is not None:
+            found: Reference | Embeddings = Reference.load(manifest["reference"])
+        elif manifest.get("embeddings") is not None:
+            found = Embeddings.load(manifest["embeddings"])
+        else:
+            return None
+    except (PubliusError, OSError):
+        return None
+    return found if found.sha256 == manifest["vocabulary_sha256"] else None
 
 
 def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -73,7 +93,25 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
                 f"({_listed(names)}): {_NOT_ONE}"
             )
     _check_metadata(release, manifest, digests)
+    if READ_ME in digests:
+        _check_read_me(release, manifest, [read_me(manifest, label_counts(release))])
     return digests
+
+
+def _check_read_me(folder: Path, manifest: Mapping[str, Any], wanted: Collection[str]) -> None:
+    """`DataError` unless it says what a manifest and what lies beside it say."""
+    with os_errors("read", folder):
+        found = (folder / READ_ME).read_bytes()
+    if found not in [text.encode() for text in wanted]:
+        own = manifest.get("publius_version") == publius_version()
+        raise DataError(
+            f"{READ_ME} in {shown(folder)} is not what follows from {MANIFEST} and the rows: "
+            + (
+                "make it anew"
+                if own
+                else f"use Publius {manifest.get('publius_version')!r:.20}, which wrote it"
+            )
+        )
 
 
 def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -88,6 +126,10 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
         raise DataError(
             f"{MANIFEST} in {shown(folder)} was written for other files than lie there: {_NOT_ONE}"
         )
+    if READ_ME in found:
+        public = public_words(manifest)
+        wanted = read_mes(manifest, public if isinstance(public, Reference) else None)
+        _check_read_me(folder, manifest, wanted)
     try:
         with os_errors("read", folder):
             fits = _has_its_cells(folder, manifest)

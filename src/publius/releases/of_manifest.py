@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.mechanisms.mechanism import Mechanism
+from publius.mechanisms.prototype import fidelity
 from publius.mechanisms.registry import remade
 from publius.privacy.crowd import Crowd, CrowdGuarantee
-from publius.privacy.guarantee import Guarantee
+from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
-from publius.releases.contents import SUMMARY
+from publius.releases.contents import NOISE, SUMMARY, public_words
 from publius.releases.near import LARGEST_DELTA, check_not_empty, emptiness
-from publius.releases.plan import AS_READ, DECLARED_VALUE, SHUFFLED, Plan, published, publius_version
+from publius.releases.plan import (
+    AS_READ,
+    BAG,
+    DECLARED_VALUE,
+    EXACT,
+    MANIFEST_VERSION,
+    OF_ONE,
+    ORDERED_TEXT,
+    SHUFFLED,
+    UPPER,
+    Plan,
+    labels_shared,
+    published,
+    publius_version,
+)
+from publius.releases.read_me import outcomes_stated
+from publius.releases.summaries.read_me import SOURCE
 from publius.settings import ReleaseSettings
 
 _SAME: Final = (
@@ -27,6 +45,10 @@ _SAME: Final = (
 _SLACK: Final = 1e-9
 """Relative difference of an epsilon computed twice."""
 
+_VERSION: Final = re.compile(r"([0-9]{1,6})\.([0-9]{1,6})\.([0-9]{1,6})")
+_FRACTION: Final = re.compile(r"[0-9]{1,60}(/[1-9][0-9]{0,59})?")
+_EARLIER: Final = re.compile(r"an earlier summary \(epsilon [0-9.e+-]{1,20}\)")
+_OF_TABLE: Final = {"cells", "epsilon", "noise", "scale"}
 _TAIL_SLACK: Final = 1e-8
 """Relative difference of a tail probability that another version or library computed."""
 
@@ -43,6 +65,26 @@ def _probability(value: object) -> bool:
     return _number(value) and 0 <= value <= 1  # type: ignore[operator]
 
 
+def _text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _text_or_none(value: object) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, list) and all(map(_text, value))
+
+
+def _each(possible: Callable[[Any], bool]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, dict) and all(map(possible, value.values()))
+
+
+def _fraction(value: object) -> bool:
+    return isinstance(value, str) and _FRACTION.fullmatch(value) is not None
+
+
 _POSSIBLE: Final[Mapping[str, Callable[[Any], bool]]] = {
     "documents": _count(1),
     "missing": _count(0),
@@ -53,23 +95,51 @@ _POSSIBLE: Final[Mapping[str, Callable[[Any], bool]]] = {
     "bound_delta": _probability,
     "delta": _probability,
     "probability_kept": _probability,
-    "promise": lambda value: isinstance(value, str),
-    "labels": lambda value: isinstance(value, list) and all(isinstance(each, str) for each in value),
-    "randomness": lambda value: isinstance(value, str),
+    "labels": _texts,
     "numbers": lambda value: value in (AS_READ, SHUFFLED),
-}
+    "kind": lambda value: value in (BAG, ORDERED_TEXT, DECLARED_VALUE, SUMMARY),
+    "manifest_version": lambda value: value == MANIFEST_VERSION and isinstance(value, int),
+    "size_from": lambda value: value in ("given", "the shortest of the documents"),
+    "ordered": lambda value: isinstance(value, bool),
+    "evidence": lambda value: value in ("proven", "certified", STATED, "none"),
+    "probability_kept_is": lambda value: value in (OF_ONE, UPPER, EXACT),
+    "outcomes_of_label": _each(_count(2)),
+    "mechanism_parameters": lambda value: isinstance(value, dict),
+    "crowd": _each(_number),
+    "epsilon_exactly": _fraction,
+    "files": _each(_text),
+    "passages": lambda value: value == SOURCE,
+    "compared_with": lambda value: value is None or (_text(value) and _EARLIER.fullmatch(value) is not None),
+    "shares": _each(_number),
+    "strata": _each(_texts),
+    "tables": _each(lambda table: isinstance(table, dict) and table.keys() == _OF_TABLE),
+    **dict.fromkeys(
+        (
+            "publius_version", "promise", "randomness", "metric", "mechanism", "vocabulary_sha256", "tokenizer",
+            "unknown", "stop_words", "subjects_sha256",
+        ),
+        _text,
+    ),
+    **dict.fromkeys(
+        ("reference", "embeddings", "preserve", "reference_words", "empty", "level"),
+        _text_or_none,
+    ),
+}  # fmt: skip
 """What a manifest can state under each name, where it states anything."""
 
 
 def check_statements(manifest: Mapping[str, Any]) -> None:
     """Whether the statements of a manifest agree with each other, as far as they can be computed again.
 
-    `DataError` that names what does not agree; `PolicyError` for the marks of an experiment, and for a delta that
-    makes the promise empty.
+    `DataError` that names what does not agree, and for a manifest of a version that is not known here; `PolicyError`
+    for the marks of an experiment, and for a delta that makes the promise empty.
     """
+    if not {"publius_version", "kind", "delta"} <= manifest.keys():
+        raise DataError(f"the manifest is damaged, or of another version: {_ANEW}")
     for name, possible in _POSSIBLE.items():
         if name in manifest and not possible(manifest[name]):
             raise DataError(f"the manifest states something impossible as its {_called(name)}: {_ANEW}")
+    _check_version(str(manifest["publius_version"]))
     if "warning" in manifest or manifest.get("randomness", "").startswith("seeded"):
         raise PolicyError(
             "the manifest has the marks of an experiment, which promises nothing. Nobody can sign for it"
@@ -91,6 +161,49 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
 _ANEW: Final = "make the release anew"
 
 
+def _check_version(version: str) -> None:
+    """Refuse a manifest of a version that may state what is not known here."""
+    own = publius_version()
+    its, known = (_VERSION.match(each) for each in (version, own))
+    earlier = (
+        its is not None and known is not None and [*map(int, its.groups())] < [*map(int, known.groups())]
+    )
+    if version != own and not (earlier and _VERSION.fullmatch(version)):
+        raise DataError(
+            f"the manifest was written by Publius {version!r:.20}, and {own} cannot tell what that version states: "
+            "sign with that version"
+        )
+
+
+def promised(manifest: Mapping[str, Any]) -> str:
+    """The promise that a manifest's numbers make, in the words of this version; never those that stand there.
+
+    An earlier version may have said it in other words. Raises `DataError` where the manifest lacks something.
+    """
+    try:
+        if manifest["kind"] == SUMMARY:
+            return author_promise(Fraction(manifest["epsilon_exactly"]), manifest["documents_per_author"])
+        guarantee = Guarantee.of_manifest(manifest)
+        said = promise(guarantee, private=True, labels=manifest["labels"], empty=manifest.get("empty"))
+        crowd = manifest.get("crowd")
+        return said if crowd is None else f"{said} {crowd_promise(CrowdGuarantee(**crowd))}"
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, UsageError):
+        raise DataError(f"the manifest is damaged, or of another version: {_ANEW}") from None
+
+
+def not_checked(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """What could not be compared, because the public thing that a release was made on is not stored here."""
+    if manifest["kind"] == DECLARED_VALUE or public_words(manifest) is not None:
+        return
+    name = manifest.get("reference")
+    thing = f"public reference {name!r}" if name else f"public word vectors {manifest.get('embeddings')!r}"
+    numbers = "" if manifest.get("bound") is None else " the exponent per unit of distance,"
+    yield (
+        f"The statements that rest on the {thing}, which are not stored where this page was made:{numbers} the words "
+        "and the labels of the rows. Whoever has it can sign again."
+    )
+
+
 def _called(name: str) -> str:
     return name.replace("_", " ")
 
@@ -106,14 +219,25 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield "epsilon_total"
     if guarantee.bound is not None and manifest.get("strength", guarantee.strength) != guarantee.strength:
         yield "strength"
+    if manifest.get("level", guarantee.level) != guarantee.level:
+        yield "level"
+    if manifest["ordered"] is not (manifest["kind"] == ORDERED_TEXT):
+        yield "ordered"
     crowd = None if "crowd" not in manifest else CrowdGuarantee(**manifest["crowd"])
-    if manifest.get("publius_version") == publius_version():  # others may have said the same in other words
-        said = promise(guarantee, private=True, labels=manifest["labels"], empty=manifest.get("empty"))
-        if manifest["promise"] != (said if crowd is None else f"{said} {crowd_promise(crowd)}"):
-            yield "promise"
-    mechanism = _mechanism(manifest)
-    if crowd is not None and not _holds(crowd, manifest, mechanism):
+    own = manifest["publius_version"] == publius_version()  # others may have said the same in other words
+    if own and manifest["promise"] != promised(manifest):
+        yield "promise"
+    if own:
+        needed = ("manifest_version", "missing", "size_from", "level", "epsilon_total", "files")
+        yield from (name for name in needed if name not in manifest)
+    outcomes = 0 if guarantee.bound is None else outcomes_stated(manifest)
+    if own or "probability_kept" in manifest:
+        yield from _wrong_of_labels(manifest, outcomes)
+    if crowd is not None and not _holds(crowd, manifest, outcomes):
         yield "crowd"
+    mechanism = _mechanism(manifest)
+    if mechanism is None and own and manifest.get("reference") and public_words(manifest) is not None:
+        yield "mechanism_parameters"  # the very reference is here, and gives another release
     if mechanism is not None:
         constants = mechanism.constants
         for name in ("bound", "epsilon_total", "strength"):
@@ -122,15 +246,34 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
         tails = [facts["bound_delta"] for facts in (constants, manifest) if "bound_delta" in facts]
         if len(tails) == 2 and not math.isclose(*tails, rel_tol=_TAIL_SLACK):
             yield "bound_delta"
-        kept, told = mechanism.probability_kept, manifest.get("probability_kept")
-        if kept is not None and told is not None and not math.isclose(published(kept), told, abs_tol=1e-9):
-            yield "probability_kept"
+        if own and manifest.get("outcomes_of_label", {}) != labels_shared(mechanism):
+            yield "outcomes_of_label"
         if manifest["vocabulary_sha256"] != mechanism.vocabulary.sha256:
             yield "mechanism_parameters"
 
 
+def _wrong_of_labels(manifest: Mapping[str, Any], outcomes: int) -> Iterator[str]:
+    """What is stated of labels follows from the bound and the number of outcomes M alone."""
+    parameters, shared = manifest["mechanism_parameters"], manifest.get("outcomes_of_label", {})
+    if not outcomes:
+        yield from (name for name in ("probability_kept", "outcomes_of_label") if name in manifest)
+        return
+    kept = published(fidelity(float(manifest["bound"]), outcomes))
+    if not math.isclose(kept, manifest["probability_kept"], abs_tol=1e-9):
+        yield "probability_kept"
+    is_what = OF_ONE if shared else UPPER if parameters.get("gamma", 0) > 0 else EXACT
+    if manifest["probability_kept_is"] != is_what:
+        yield "probability_kept_is"
+    if sum(shared.values()) > outcomes:
+        yield "outcomes_of_label"
+
+
 def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
     """The same of a summary: all of its promise follows from epsilon, c, the shares and the strata."""
+    for name, table in manifest["tables"].items():
+        if table["noise"] != NOISE or not (_fraction(table["epsilon"]) and _fraction(table["scale"])):
+            yield f"table of {name}"
+            return
     epsilon, c = Fraction(manifest["epsilon_exactly"]), manifest["documents_per_author"]
     if not _count(1)(c) or epsilon <= 0:
         yield "documents_per_author" if epsilon > 0 else "epsilon_exactly"
@@ -160,9 +303,7 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
         table["cells"] for table in manifest["tables"].values()
     ):
         yield "tables"
-    if manifest.get("publius_version") == publius_version() and manifest["promise"] != author_promise(
-        epsilon, c
-    ):
+    if manifest["publius_version"] == publius_version() and manifest["promise"] != promised(manifest):
         yield "promise"
 
 
@@ -179,13 +320,12 @@ def _mechanism(manifest: Mapping[str, Any]) -> Mechanism | None:
     return found if isinstance(found, Mechanism) else None
 
 
-def _holds(crowd: CrowdGuarantee, manifest: Mapping[str, Any], mechanism: Mechanism | None) -> bool:
+def _holds(crowd: CrowdGuarantee, manifest: Mapping[str, Any], outcomes: int) -> bool:
     """Whether a crowd of so many rows promises each author what is stated."""
     if crowd.documents != manifest["documents"] or manifest["labels"] or not 0 < crowd.delta <= LARGEST_DELTA:
         return False
-    outcomes = None if mechanism is None else mechanism.crowd_outcomes
-    if outcomes is None:  # nobody can compute it here
-        return 0 < crowd.epsilon <= crowd.documents_per_author * float(manifest["bound"]) * (1 + _SLACK)
+    if not outcomes or manifest.get("numbers") != SHUFFLED:  # rows that can be told apart are no crowd
+        return False
     found = Crowd(float(manifest["bound"]), outcomes, crowd.documents)
     least = found.guarantee(crowd.delta, documents_per_author=crowd.documents_per_author).epsilon
     return crowd.epsilon >= least * (1 - _SLACK)

@@ -39,6 +39,12 @@ AS_READ: Final = "in the order of the input"
 """The same where a cluster writes parts that nobody sees whole."""
 
 
+OF_ONE: Final = "of one outcome: a label that several outcomes share is printed more often"
+UPPER: Final = "an upper limit"
+EXACT: Final = "exact, but for rounding up"
+"""What the probability with which a document's own label is printed is."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Experiment:
@@ -273,19 +279,16 @@ class Plan:
     @property
     def shared_labels(self) -> dict[str, int]:
         """How many outcomes have a label, for labels of more than one."""
-        counts = Counter(each.label for each in self.mechanism.outcomes)
-        return {label: count for label, count in counts.items() if count > 1}
+        return labels_shared(self.mechanism)
 
     def _label_facts(self) -> dict[str, Any]:
         """What stands beside the label of every row, and whether it is attained or an upper limit."""
-        kept = self.mechanism.probability_kept
+        kept, shared = self.mechanism.probability_kept, self.shared_labels
         if kept is None:
             return {}
-        if self.shared_labels:
-            of_one = "of one outcome: a label that several outcomes share is printed more often"
-            return {"probability_kept": published(kept), "probability_kept_is": of_one}
-        limit = "an upper limit" if self.mechanism.kept_is_a_limit else "exact, but for rounding up"
-        return {"probability_kept": published(kept), "probability_kept_is": limit}
+        is_what = OF_ONE if shared else UPPER if self.mechanism.kept_is_a_limit else EXACT
+        facts = {"probability_kept": published(kept), "probability_kept_is": is_what}
+        return {**facts, "outcomes_of_label": shared} if shared else facts
 
     @property
     def _randomness(self) -> str:
@@ -296,6 +299,12 @@ class Plan:
     def run_is_seeded(self) -> bool:
         """Whether the noise can be made again from a seed."""
         return self.experiment is not None and self.experiment.seed is not None
+
+
+def labels_shared(mechanism: Mechanism) -> dict[str, int]:
+    """How many outcomes have a label, for labels of more than one."""
+    counts = Counter(each.label for each in mechanism.outcomes)
+    return {label: count for label, count in counts.items() if count > 1}
 
 
 def published(probability: float) -> float:

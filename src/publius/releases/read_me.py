@@ -16,6 +16,8 @@ from typing import Any, Final
 from publius.files import read_lines
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
 from publius.privacy.promise import ceiling, floor
+from publius.releases.plan import BAG, DECLARED_VALUE
+from publius.settings import FIELD
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 READ_ME: Final = "READ-ME.txt"
@@ -24,16 +26,11 @@ _LABELS: Final = 200
 """Labels that are listed at most, the most frequent first."""
 
 
-def read_me(
-    manifest: Mapping[str, Any], row: str, counts: Mapping[str, int], shared: Mapping[str, int] | None = None
-) -> str:
-    """The text for a release with this manifest, whose rows have each label so often.
-
-    ``row`` says what a row is (`Mechanism.row_in_words`); ``shared`` of how many outcomes a label is, where of several.
-    """
-    parts = [*_title(manifest), *_what_it_is(manifest, row), *_what_it_is_not(manifest), *_promise(manifest)]
+def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
+    """The text for a release with this manifest, whose rows have each label so often."""
+    parts = [*_title(manifest), *_what_it_is(manifest), *_what_it_is_not(manifest), *_promise(manifest)]
     text = "\n\n".join(fill(part, _WIDTH) for part in parts)
-    return text + "\n" + "".join(f"{line}\n" for line in _labels(manifest, counts, shared or {}))
+    return text + "\n" + "".join(f"{line}\n" for line in _labels(manifest, counts))
 
 
 def label_counts(folder: Path) -> Counter[str]:
@@ -93,7 +90,7 @@ def _title(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield f"What this folder is: a release of {manifest['documents']:,} documents, made with Publius."
 
 
-def _what_it_is(manifest: Mapping[str, Any], row: str) -> Iterator[str]:
+def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
     kept = manifest.get("probability_kept")
     if kept is not None:
         own = "A document's own label is printed with a probability of"
@@ -109,7 +106,30 @@ def _what_it_is(manifest: Mapping[str, Any], row: str) -> Iterator[str]:
             "public texts than 99 of 100 of these are from their own topic. It is printed by chance for others, as "
             "every label is."
         )
-    yield row
+    yield _row_in_words(manifest)
+
+
+def _row_in_words(manifest: Mapping[str, Any]) -> str:
+    size = manifest["size"]
+    if manifest["kind"] == DECLARED_VALUE:
+        field = str(manifest["preserve"]).removeprefix(FIELD)
+        return f"The labels are values of the field {field!r} that were declared beforehand."
+    if manifest.get("bound") is not None:
+        drawn_for = "its label" if "probability_kept" in manifest else "a noisy place among public texts"
+        return (
+            f"The words of a row ('bag': {size} words with their counts) are NOT words of the document. They are "
+            f"public words, typical of {drawn_for} and drawn at random. They say nothing beyond the "
+            f"{manifest['preserve']} that is kept."
+        )
+    if manifest["kind"] == BAG:
+        return (
+            f"Each row is a bag of {size} words without order. Each word of a document was replaced at random by a "
+            "word of a public vocabulary: one that stands there may or may not have been in the document."
+        )
+    return (
+        f"Each row is a text of {size} words in order, each replaced at random by a word of a public vocabulary. This "
+        "is the weaker kind of release: the order of a text is not hidden."
+    )
 
 
 def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -128,10 +148,9 @@ def _promise(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "manifest.json states all of this for machines, with the digest of every file in this folder."
 
 
-def _labels(
-    manifest: Mapping[str, Any], counts: Mapping[str, int], shared: Mapping[str, int]
-) -> Iterator[str]:
-    kept, outcomes = manifest.get("probability_kept"), _outcomes(manifest)
+def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
+    kept, outcomes = manifest.get("probability_kept"), outcomes_stated(manifest)
+    shared: Mapping[str, int] = manifest.get("outcomes_of_label", {})
     if kept is None or not counts or outcomes < len(counts):
         return
     ordered = sorted(counts, key=lambda label: (-counts[label], label))
@@ -173,12 +192,14 @@ def unfit_share(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> float
     rows = sum(counts.values())
     if not rows or not (manifest.get("mechanism_parameters") or {}).get("none_of_these"):
         return None
-    found = unbiased_shares([counts.get(NONE_OF_THESE, 0)], manifest["bound"], _outcomes(manifest), rows)
+    found = unbiased_shares(
+        [counts.get(NONE_OF_THESE, 0)], manifest["bound"], outcomes_stated(manifest), rows
+    )
     return found[0].share
 
 
-def _outcomes(manifest: Mapping[str, Any]) -> int:
-    """M, every outcome that a row may have."""
+def outcomes_stated(manifest: Mapping[str, Any]) -> int:
+    """M, every outcome that a row may have, as the manifest states it; 0 where rows have no label."""
     parameters = manifest["mechanism_parameters"]
     if "prototypes" in parameters:
         return int(parameters["prototypes"]) + bool(parameters.get("none_of_these"))

@@ -27,7 +27,7 @@ from publius.releases.digests import digest_of, file_digest, file_digests, opene
 from publius.releases.label_shares import LabelShares
 from publius.releases.metadata import METADATA, write_metadata
 from publius.releases.near import check_not_empty, emptiness_of
-from publius.releases.of_manifest import check_statements
+from publius.releases.of_manifest import check_statements, not_checked, promised
 from publius.releases.own_texts import TOO_MANY, OwnTexts
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import label_counts, unfit_share
@@ -41,11 +41,12 @@ SCHEMA: Final = "publius/evidence/1"
 NOTHING_SAID: Final = About()
 _NEEDED: Final = (
     "private", "promise", "kind", "documents", "size", "epsilon", "evidence", "mechanism", "vocabulary_sha256",
-    "labels",
+    "labels", "publius_version", "delta", "metric", "ordered", "mechanism_parameters",
 )  # fmt: skip
 
 _NEEDED_OF_SUMMARIES: Final = (
     "private", "promise", "epsilon", "delta", "unit", "documents_per_author", "shares", "strata", "cells", "tables",
+    "publius_version", "reference", "vocabulary_sha256", "compared_with", "epsilon_exactly", "files",
 )  # fmt: skip
 NOT_TRIED: Final = (
     "Adversaries other than those above: people who read the bags, programs of another kind, knowledge from elsewhere.",
@@ -221,17 +222,17 @@ def sign_off(
         "release": files,
         "evaluation": None if measured is None else measured.digests,
         "reference": _references(manifest),
-        "promise": manifest["promise"],
+        "promise": found["promise"],
         **({"texts": asdict(texts)} if texts else {}),
     }
     content = {
-        "lead": _lead(manifest),
+        "lead": _lead(manifest), "other_words": found["promise"] != manifest["promise"],
         "manifest": manifest, "files": files, "whole": digest_of(files), "measured": measured, "budget": budget,
         "texts": texts,
         "record": json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True),
         "references": record["reference"], "released": list(_released(manifest, release)),
         "constants": list(_constants(manifest)), "scale": _scale(manifest), "links": list(_links(manifest, release)),
-        "groups": _groups(measured), "not_tried": (*NOT_TRIED, *(measured.not_tried if measured else ())),
+        "groups": _groups(measured), "not_tried": found["not_tried"],
         "evaluation_whole": digest_of(measured.digests) if measured else None, "version": publius_version(),
         "zeros": "0" * 64,
         "found": found, "for_receivers": for_receivers, "about": about.record(), "open": account.OPEN,
@@ -341,7 +342,7 @@ def evidence(
         "released": dict(_released(manifest, release)),
         "sample_row": _sample_row(release),
         "unit": manifest.get("unit", "document"),
-        "promise": manifest["promise"],
+        "promise": promised(manifest),
         "constants": {
             name: {"value": value, "meaning": meaning} for name, value, meaning in _constants(manifest)
         },
@@ -358,7 +359,7 @@ def evidence(
         "verdict": None if measured is None else measured.verdict,
         "budget": None if budget is None else asdict(budget),
         "texts": None if texts is None else asdict(texts),
-        "not_tried": [*NOT_TRIED, *(measured.not_tried if measured else ())],
+        "not_tried": [*NOT_TRIED, *not_checked(manifest), *(measured.not_tried if measured else ())],
         "references": _references(manifest),
         "files": files,
         "sha256": digest_of(files),
@@ -410,7 +411,8 @@ def verify(
     _compare("the release", bound_files, lying)
     manifest = read_manifest_of(release)
     check_contents(release, manifest)
-    if record.get("promise") != manifest["promise"] or html.escape(manifest["promise"]) not in _plain(text):
+    said = record.get("promise")  # pages of before 0.3 quote the manifest, which may be of an earlier version
+    if said not in (promised(manifest), manifest["promise"]) or html.escape(said) not in _plain(text):
         raise DataError(
             f"{shown(page)} states another promise than the release makes: make the sign-off anew"
         )

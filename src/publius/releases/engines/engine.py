@@ -145,9 +145,7 @@ def finish_folder(
     if numbers == SHUFFLED and (crowd := plan.crowd(documents)):
         facts |= {"crowd": crowd.as_json, "promise": f"{facts['promise']} {crowd_promise(crowd)}"}
     with write_file(folder / READ_ME, 0o600) as file:
-        file.write(
-            read_me(facts, plan.mechanism.row_in_words, label_counts(folder), plan.shared_labels).encode()
-        )
+        file.write(read_me(facts, label_counts(folder)).encode())
     manifest = {**facts, FILES: file_digests(folder)}
     with write_file(folder / "manifest.json", 0o600) as file:
         file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")

@@ -20,7 +20,7 @@ from publius.releases.contents import (
     COUNTS,
     FILES,
     MANIFEST,
-    PASSAGES,
+    NOISE,
     REPORT,
     ROWS,
     SUBJECTS,
@@ -31,7 +31,8 @@ from publius.releases.contents import (
 from publius.releases.digests import file_digests
 from publius.releases.plan import MANIFEST_VERSION, publius_version
 from publius.releases.read_me import READ_ME
-from publius.releases.summaries.said import SOURCE, Passages, Ranked, Said
+from publius.releases.summaries.read_me import PASSAGES, SOURCE
+from publius.releases.summaries.said import Passages, Ranked, Said
 from publius.releases.summaries.summary import Summary
 from publius.releases.writers import spreadsheet_safe
 
@@ -67,7 +68,7 @@ def manifest_of(summary: Summary, compared_with: str | None = None) -> dict[str,
             name: {
                 "cells": cells,
                 "epsilon": str(summary.epsilon_of(name)),  # type: ignore[arg-type]
-                "noise": "discrete Laplace",
+                "noise": NOISE,
                 "scale": str(summary.noise(name).scale),  # type: ignore[arg-type]
             }
             for name, cells in summary.cells.items()

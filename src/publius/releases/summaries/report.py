@@ -1,23 +1,21 @@
-"""Reports of a summary: a page with pictures, offline, and a plain text for those who receive it."""
+"""The report of a summary: a page with pictures, offline."""
 
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from publius.errors import extra
-from publius.releases.contents import PASSAGES as PASSAGES_FILE
 from publius.releases.drawing import pyplot
 from publius.releases.summaries import pictures
-from publius.releases.summaries.said import BAG_WORDS, SOURCE, Ranked, Said
+from publius.releases.summaries.read_me import SOURCE, independent
+from publius.releases.summaries.said import Ranked, Said
 
 _SHOWN: Final = 15
 _MONTH: Final = re.compile(r"\d{4}-\d{2}")
-_WIDTH: Final = 100
 
 
 def check_libraries() -> None:
@@ -66,16 +64,8 @@ def _compared(said: Said) -> str | None:
         return None
     if said.earlier is not None:
         return said.earlier.name
-    return f"the public texts of the reference {said.told.by.spaces.reference.name}{_independent(said)}"
-
-
-def _independent(said: Said) -> str:
-    """What has to be said where public texts are counted, and not their authors."""
     reference = said.told.by.spaces.reference
-    authors = (reference.source.get("public_words") or {}).get("authors")
-    if said.earlier is not None or reference.counted is None or reference.counted.documents == authors:
-        return ""
-    return " (each taken to be another author's: several of one author can make a subject look new)"
+    return f"the public texts of the reference {reference.name}{independent(reference)}"
 
 
 def _strata(said: Said) -> Iterator[dict[str, Any]]:
@@ -155,101 +145,3 @@ def _percent(value: float) -> str:
 
 def _times(value: float) -> str:
     return "no limit" if not np.isfinite(value) else f"{value:.2g}" if value < 100 else f"{value:,.0f}"
-
-
-def read_me(said: Said, manifest: Mapping[str, Any]) -> str:
-    """Plain words for those who receive the folder: what was counted, how sure it is, what may be said of it."""
-    summary = said.told.by
-    documents = "document" if summary.documents_per_author == 1 else "documents"
-    counted = f"contributed documents, at most {summary.documents_per_author} {documents} an author"
-    parts = [
-        "WHAT THIS IS",
-        f"What a collection of documents says, counted so that no author can be found in it. Counted are {counted}: "
-        "never all complaints, letters or posts. An author who wrote fifty counts no more than one who wrote "
-        "one."
-        if summary.documents_per_author == 1
-        else f"What a collection of documents says, counted so that no "
-        f"author can be found in it. Counted are {counted}: never all complaints, letters or posts.",
-        "WHAT IS PROMISED TO EACH AUTHOR",
-        manifest["promise"],
-        "HOW TO READ THE NUMBERS",
-        "Every count has noise added on purpose. 'contributed' is the best guess; the true number lies between 'low' "
-        "and 'high', in all rows of a file together, with a probability of at least 95 %. A difference smaller than "
-        "these limits is nothing. Counts were cleaned so that the rows of a stratum add up to its total.",
-        *_files(said),
-        "QUESTIONS",
-        f"{_how_many(said)}\n"
-        f"May I say that a sentence was written by somebody? No. {_whose_sentences(said)}\n"
-        "Is Ms X in the data? Nobody can tell from this folder, and you must not say so either way: it would look "
-        "nearly the same without anything that she wrote.\n"
-        "Is this subject new? Only where the column 'new' says true. It compares shares with public texts or an "
-        f"earlier summary{_independent(said)}, and allows for the noise and for chance on both sides, for all rows "
-        "together. A row at the top without 'true' may be chance. Without something to compare with, nothing is called "
-        "new.",
-        "WHAT LIMITS IT",
-        "Themes are those of public texts. They can be only as fine as the public texts are like the private ones: "
-        "what the public texts do not know is counted with whatever is nearest, or as 'none of these'. With "
-        "thousands of authors that costs more than the noise does.",
-    ]
-    lines = ["\n".join(textwrap.fill(line, _WIDTH) for line in part.split("\n")) for part in parts]
-    return "\n\n".join(lines) + "\n"
-
-
-def _how_many(said: Said) -> str:
-    """Which row answers, what a sum of rows is worth, and why it is no number of all who ever wrote about it."""
-    places = [
-        *(["of a stratum, read the table of the report"] if said.totals is not None else []),
-        *(["of a theme, its row in themes.csv"] if said.told.themes is not None else []),
-        *(["of a subject, its row in subjects.csv"] if said.subjects is not None else []),
-    ]
-    sums = (
-        " Of several themes of a stratum, add 'contributed', 'low' and 'high' of their rows in counts.csv: the sums "
-        "hold, too."
-        if said.told.themes is not None
-        else ""
-    )
-    c = said.told.by.documents_per_author
-    chosen = "one" if c == 1 else f"at most {c}"
-    return (
-        f"How many authors wrote about something? {'; '.join(places).capitalize()}.{sums} Give the limits with the "
-        f"number, and say 'contributed documents': an author who wrote more counts with {chosen} of them, chosen at "
-        "random, so more authors may have written about it at some time."
-    )
-
-
-def _whose_sentences(said: Said) -> str:
-    if said.passages is None:
-        return "No sentence of anybody is here. Words are public words of public texts, drawn at random for a theme."
-    return (
-        f"Every sentence in {PASSAGES_FILE} and in the report is {SOURCE}: it shows how one may write about a theme, "
-        "and nothing says that anybody here wrote so. All other words are public words, drawn at random for a theme."
-    )
-
-
-def _files(said: Said) -> Iterator[str]:
-    yield "THE FILES"
-    found = ["report.html: everything below with pictures; open it in a browser."]
-    if said.counts is not None:
-        found.append("counts.csv: contributed documents of each stratum and theme, with limits.")
-    if said.subjects is not None:
-        found.append(
-            "subjects.csv: what the documents are about, in groups of words that are alike; share here, share in what "
-            "it is compared with, ratio with limits. The first row stands out most."
-        )
-    if said.told.themes is not None:
-        found += [
-            "themes.csv: the same of the themes of public texts.",
-            "words.csv: ten public words that are typical of each stratum.",
-            f"synthetic.jsonl: one row for each counted document, made up: its stratum, its theme and a bag of about "
-            f"{BAG_WORDS} public words of that theme, dealt out at random. Rows can be counted, searched and trained "
-            "on; none is anybody's document. To train: multinomial naive Bayes on the bags, with a smoothing of "
-            "1 or less. When you label real documents with it, count a document as 20 words at most (divide its "
-            "counts where it has more): long documents make it too sure.",
-        ]
-    if said.passages is not None:
-        found.append(
-            f"{PASSAGES_FILE}: sentences that are typical of a stratum or of a theme, each {SOURCE}. For reading, not "
-            "for counting."
-        )
-    found.append("manifest.json: what was promised and drawn, exactly, and the digest of every file.")
-    yield "\n".join(found)

@@ -19,6 +19,7 @@ from publius.collections.strata import stratum_name
 from publius.collections.tables import NoisyTable, estimated_totals, reconciled
 from publius.noise.discrete_laplace import LaplaceSum
 from publius.noise.randomness import Generator
+from publius.releases.summaries.read_me import BAG_WORDS
 from publius.releases.summaries.summary import Told
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.public_themes import counted
@@ -26,13 +27,9 @@ from publius.vectors.learning.public_themes import counted
 LEVEL: Final = 0.95
 _OF_SIZE: Final = 0.99
 """How sure the size of a collection is, of the 95 % that all of a comparison has together."""
-BAG_WORDS: Final = 150
-"""About so many words has a bag."""
 TYPICAL_WORDS: Final = 10
 PASSAGES: Final = 3
 """Of each theme and each stratum."""
-SOURCE: Final = "from the public texts, written by nobody in this collection"
-"""What stands beside every quoted passage."""
 _RARE_SHARE: Final = 0.001
 _DEALT_AT_ONCE: Final = 4096
 
