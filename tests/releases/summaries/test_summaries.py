@@ -20,8 +20,8 @@ from publius.releases.digests import file_digests
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import finish, manifest_of
-from publius.releases.summaries.run import summarize
 from publius.releases.summaries.read_me import BAG_WORDS, SOURCE
+from publius.releases.summaries.run import summarize
 from publius.releases.summaries.said import Said
 from publius.releases.summaries.summary import Summary, Told, exact_number
 from publius.vectors.learning.reference import remember_texts
