@@ -221,6 +221,14 @@ def test_a_read_me_that_does_not_follow_from_manifest_and_rows_is_refused(releas
         sign_off(release)
 
 
+def test_a_name_as_the_id_of_a_numbered_row_is_refused(release):
+    _bind_again(release, numbers=SHUFFLED)
+    (release / "READ-ME.txt").unlink()
+    _bind_again(release)
+    with pytest.raises(DataError, match="numbered from 1"):
+        sign_off(release)
+
+
 @pytest.mark.parametrize("version", ["0.3.999", "9.0.0", "0.2", "", "0.2.0 PRIVATE"])
 def test_a_manifest_of_a_version_that_is_not_known_is_refused(release, version):
     _bind_again(release, publius_version=version)

@@ -22,9 +22,11 @@ from publius.errors import DataError, PolicyError, PubliusError
 from publius.files import os_errors, read_lines, shown
 from publius.releases.digests import file_digests
 from publius.releases.metadata import METADATA, metadata_of
-from publius.releases.plan import BAG, DECLARED_VALUE, publius_version
+from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import READ_ME, label_counts, read_me
-from publius.releases.summaries.read_me import PASSAGES, read_mes
+from publius.releases.summaries.checked import wrong_files
+from publius.releases.summaries.names import COUNTS, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.read_me import read_mes
 from publius.releases.writers import LABEL, PROTOTYPE, spreadsheet_safe
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -45,8 +47,6 @@ RECEIVERS: Final = ("receivers.html", "receivers.json")
 BESIDE: Final = (*RECEIVERS, *METADATA)
 """All that may lie in the folder and is not bound by the manifest."""
 
-COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
-ROWS, REPORT = "synthetic.jsonl", "report.html"
 OF_SUMMARIES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, REPORT, READ_ME))
 """The files that a summary may hold beside its manifest."""
 
@@ -126,18 +126,26 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
         raise DataError(
             f"{MANIFEST} in {shown(folder)} was written for other files than lie there: {_NOT_ONE}"
         )
+    public = public_words(manifest)
     if READ_ME in found:
-        public = public_words(manifest)
         wanted = read_mes(manifest, public if isinstance(public, Reference) else None)
         _check_read_me(folder, manifest, wanted)
     try:
         with os_errors("read", folder):
             fits = _has_its_cells(folder, manifest)
+            wrong = sorted(
+                {*wrong_files(folder, manifest, public if isinstance(public, Reference) else None)}
+            )
     except (LookupError, TypeError, ValueError, AttributeError, csv.Error):
         raise DataError(f"{shown(folder)} is damaged, or of another version: make the summary anew") from None
     if not fits:
         raise DataError(
             f"the tables in {shown(folder)} have other strata or cells than {MANIFEST} states: manifest and tables are "
+            "not of one summary. Make it anew"
+        )
+    if wrong:
+        raise DataError(
+            f"{_listed(wrong)} in {shown(folder)} cannot be what {MANIFEST} and the tables beside it state: they are "
             "not of one summary. Make it anew"
         )
     _check_metadata(folder, manifest, digests)
@@ -190,6 +198,10 @@ def _rows_of(path: Path) -> int:
         return max(0, sum(1 for _ in csv.reader(file)) - 1)
 
 
+_Bag = tuple[int, Collection[str], str, Collection[str]]
+"""How many words a row has, its fields, its id and its words, where they stand beside it."""
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class _Format:
@@ -199,7 +211,7 @@ class _Format:
     needed: frozenset[str]
     words: tuple[str, ...]
     ordered: tuple[str, ...]
-    read: Callable[[Path, Sequence[str]], Iterator[tuple[int, Collection[str]]]]
+    read: Callable[[Path, Sequence[str]], Iterator[_Bag]]
 
     def fields(self, manifest: Mapping[str, Any]) -> set[str]:
         """The fields that each bag of a release has, but for those of a prototype."""
@@ -233,13 +245,15 @@ def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: 
         allowed = fields | {*LABEL, *(PROTOTYPE if manifest["kind"] == BAG else ())}
     elif "prototypes" in manifest["mechanism_parameters"]:
         allowed = fields | {"prototype", "label"}  # as before 0.3
+    public = public_words(manifest) if manifest["kind"] == BAG else None
+    numbered = manifest.get("numbers") == SHUFFLED
     bag, count = "", 0
     bags = format.read(release, names)
     while True:
         bag = f"bag {count + 1:,} in {shown(release)}"
         try:
             with os_errors("read", release):
-                has, found = next(bags)
+                has, found, id, words = next(bags)
         except StopIteration:
             break
         except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -256,45 +270,59 @@ def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: 
         if has != size and size is not None:
             raise DataError(f"{bag} has {has:,} words, and the manifest states {size:,}: {_NOT_ONE}")
         count += 1
+        if numbered and id != str(count):
+            raise DataError(
+                f"{bag} has an id, and the manifest states that rows are numbered from 1: {_NOT_ONE}"
+            )
+        if public is not None and not all(map(public.__contains__, words)):
+            raise DataError(
+                f"{bag} has a word that is none of the public ones that the release was made of: {_NOT_ONE}"
+            )
     if count != manifest["documents"]:
         raise DataError(
             f"{shown(release)} holds {count:,} bags, and its manifest states {manifest['documents']:,}: {_NOT_ONE}"
         )
 
 
-def _json_lines(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+def _json_lines(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     for _, line in read_lines(release / "bags.jsonl"):
         record = json.loads(line)
         size = 0 if [*record][:1] == ["label"] and "bag" not in record else sum(record["bag"].values())
         if size != record.get("size", 0):
             raise ValueError
-        yield size, record.keys()
+        yield size, record.keys(), record["id"], record.get("bag", {})
 
 
-def _csv(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+def _csv(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     with (release / "bags.csv").open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         fields = [_APOSTROPHE.sub("", name) for name in next(rows)]
         at = fields.index("count") if "count" in fields else None
         id = fields.index("id")
-        for _, bag in groupby(rows, lambda row: row[id]):
-            yield sum(1 if at is None else int(row[at]) for row in bag), fields
+        word = fields.index("word") if "word" in fields else None
+        for number, lines in groupby(rows, lambda row: row[id]):
+            bag = list(lines)
+            words = () if word is None else [_APOSTROPHE.sub("", row[word]) for row in bag]
+            yield sum(1 if at is None else int(row[at]) for row in bag), fields, number, words
 
 
-def _parquet(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+def _parquet(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     parquet = import_parquet()[1]
     for name in names:
         with parquet.ParquetFile(release / name) as file:
             marks = file.schema_arrow.metadata or {}
             fields = {*file.schema_arrow.names, *(("warning",) if b"warning" in marks else ())}
-            for batch in file.iter_batches(columns=["size" if "size" in fields else "id"]):
-                yield from ((size if "size" in fields else 0, fields) for size in batch.column(0).to_pylist())
+            for batch in file.iter_batches(columns=[*({"size", "id", "words"} & fields)]):
+                for row in batch.to_pylist():
+                    yield row.get("size", 0), fields, row["id"], row.get("words", ())
 
 
-def _matrix(release: Path, names: Sequence[str]) -> Iterator[tuple[int, Collection[str]]]:
+def _matrix(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
+    words: Collection[str] = [line.decode() for _, line in read_lines(release / "vocabulary.txt")]
     for _, line in read_lines(release / "documents.jsonl"):
         record = json.loads(line)
-        yield record["size"], record.keys()
+        yield record["size"], record.keys(), record["id"], words
+        words = ()
 
 
 def _format(files: Collection[str], *rest: Any) -> _Format:

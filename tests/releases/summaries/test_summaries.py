@@ -15,8 +15,9 @@ from publius.collections.tables import NoisyTable
 from publius.errors import BudgetError, DataError, PolicyError, UsageError
 from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
-from publius.releases.contents import FILES
+from publius.releases.contents import FILES, check_contents
 from publius.releases.digests import file_digests
+from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import finish, manifest_of
@@ -505,6 +506,39 @@ def test_a_summary_that_states_what_is_not_so_is_not_signed(released, publius, t
     assert code in (65, 77)
     assert re.search(named, told)
     assert not (tmp_path / "page.html").exists()
+
+
+def _marked(text):
+    first, *rest = text.splitlines(keepends=True)
+    return json.dumps({**json.loads(first), "text": "PRIVATE"}) + "\n" + "".join(rest)
+
+
+def _exact(text):
+    head, first, *rest = text.splitlines(keepends=True)
+    return head + first.rsplit(",", 3)[0] + ",7,7,7\n" + "".join(rest)
+
+
+@pytest.mark.parametrize(
+    ("name", "edit"),
+    [
+        ("synthetic.jsonl", _marked),
+        ("synthetic.jsonl", lambda text: text.split("\n", 1)[1]), ("words.csv", lambda text: text + "zeta,PRIVATE\n"),
+        ("words.csv", lambda text: text.replace("stratum,", "ward,")), ("counts.csv", _exact),
+        ("themes.csv", lambda text: _long(text)), ("passages.jsonl", lambda text: '{"passage": "PRIVATE"}\n'),
+    ],
+)  # fmt: skip
+def test_a_file_that_the_manifest_and_the_tables_contradict_is_named(reference, file, tmp_path, name, edit):
+    """Its digest is right for it."""
+    summary, folder = Summary(reference, 8, by=BY), tmp_path / "out"
+    summarize(summary.corpus(file), summary, folder)
+    manifest = read_manifest_of(folder)
+    check_contents(folder, manifest)
+    path = folder / name
+    path.write_text(edit(path.read_text() if path.exists() else ""))
+    del manifest["files"]
+    (folder / "manifest.json").unlink()
+    with pytest.raises(DataError, match=f"{re.escape(name)}|damaged"):
+        check_contents(folder, finish(folder, manifest))
 
 
 def test_no_value_is_a_formula_for_a_spreadsheet(reference, file, tmp_path):

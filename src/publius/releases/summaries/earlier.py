@@ -16,9 +16,10 @@ from publius.collections.novelty import Sample
 from publius.errors import DataError, PolicyError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
-from publius.releases.contents import SUBJECTS, SUMMARY, THEMES, check_contents
+from publius.releases.contents import SUMMARY, check_contents
 from publius.releases.of_manifest import check_statements
 from publius.releases.signoff import read_manifest_of
+from publius.releases.summaries.names import SUBJECTS, THEMES
 from publius.releases.summaries.said import Earlier
 from publius.releases.summaries.summary import Summary
 

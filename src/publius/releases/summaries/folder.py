@@ -17,21 +17,17 @@ from publius.collections.strata import Strata
 from publius.files import write_file
 from publius.noise.randomness import Generator, system_rng
 from publius.releases.contents import (
-    COUNTS,
     FILES,
     MANIFEST,
     NOISE,
-    REPORT,
-    ROWS,
-    SUBJECTS,
     SUMMARY,
-    THEMES,
-    WORDS,
 )
 from publius.releases.digests import file_digests
 from publius.releases.plan import MANIFEST_VERSION, publius_version
 from publius.releases.read_me import READ_ME
-from publius.releases.summaries.read_me import PASSAGES, SOURCE
+from publius.releases.summaries.checked import OF_COUNTS, OF_WORDS, of_ranked
+from publius.releases.summaries.names import COUNTS, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.said import Passages, Ranked, Said
 from publius.releases.summaries.summary import Summary
 from publius.releases.writers import spreadsheet_safe
@@ -96,13 +92,13 @@ def fill_folder(folder: Path, said: Said, page: bytes, read_me: str) -> None:
     """Write every file of a summary but the manifest; see `finish`."""
     tables: list[tuple[str, Sequence[str], Iterable[Sequence[object]]]] = []
     if said.counts is not None:
-        tables.append((COUNTS, ("stratum", "theme", "contributed", "low", "high"), _counts(said)))
+        tables.append((COUNTS, OF_COUNTS, _counts(said)))
     if said.told.themes is not None:
         words = ((name, " ".join(found)) for name, found in zip(said.strata, said.typical_words, strict=True))
-        tables.append((WORDS, ("stratum", "words"), words))
+        tables.append((WORDS, OF_WORDS, words))
     for name, number, ranked in ((SUBJECTS, "subject", said.subjects), (THEMES, "theme", said.themes)):
         if ranked is not None:
-            tables.append((name, ("words", "new", *_MEASURED, number), _ranked(ranked)))
+            tables.append((name, of_ranked(number), _ranked(ranked)))
     for name, header, rows in tables:
         _write(folder / name, [_csv(header, rows)])
     if said.told.themes is not None:
@@ -147,11 +143,6 @@ def _counts(said: Said) -> Iterator[tuple[object, ...]]:
     for place, stratum in enumerate(said.strata):
         for theme, name in enumerate(labels):
             yield (stratum, name, *(column[place][theme] for column in columns))
-
-
-_MEASURED: Final = (
-    "contributed", "low", "high", "share", "share_before", "ratio", "ratio_low", "ratio_high", "excess", "noisy",
-)  # fmt: skip
 
 
 def _ranked(ranked: Ranked) -> Iterator[tuple[object, ...]]:

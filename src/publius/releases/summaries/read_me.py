@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from publius.releases.summaries.names import PASSAGES
 from publius.vectors.learning.reference import Reference
 
-PASSAGES: Final = "passages.jsonl"
 SOURCE: Final = "from the public texts, written by nobody in this collection"
 """What stands beside every quoted passage."""
 

@@ -19,12 +19,12 @@ from publius.collections.strata import stratum_name
 from publius.collections.tables import NoisyTable, estimated_totals, reconciled
 from publius.noise.discrete_laplace import LaplaceSum
 from publius.noise.randomness import Generator
+from publius.releases.summaries.names import LEVEL
 from publius.releases.summaries.read_me import BAG_WORDS
 from publius.releases.summaries.summary import Told
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.public_themes import counted
 
-LEVEL: Final = 0.95
 _OF_SIZE: Final = 0.99
 """How sure the size of a collection is, of the 95 % that all of a comparison has together."""
 TYPICAL_WORDS: Final = 10

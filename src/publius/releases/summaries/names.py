@@ -1,0 +1,9 @@
+"""Names of what a summary's folder holds."""
+
+from typing import Final
+
+COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
+ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
+
+LEVEL: Final = 0.95
+"""With which all limits of a table hold together."""
