@@ -18,7 +18,7 @@ from publius.collections.accuracy import accuracy as expected
 from publius.errors import UsageError
 from publius.files import private, private_folder
 from publius.noise.randomness import entropy
-from publius.releases.contents import COUNTS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.names import COUNTS, SUBJECTS, THEMES, WORDS
 from publius.releases.summaries.run import summarize
 from publius.releases.summaries.summary import Summary
 from publius.web import answers, requests
