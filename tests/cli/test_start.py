@@ -96,7 +96,7 @@ def walked(tmp_path_factory):
     return place, done
 
 
-@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\n\nrelease\n"])
+@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\nrelease\n\n"])
 def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, answers):
     pytest.importorskip("sklearn")
     if answers is None:
@@ -105,7 +105,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         result = json.loads(done.stdout)
         assert (result["verdict"], done.returncode) in {("PASS", 0), ("FAIL", 1), ("NO EVIDENCE", 3)}
         assert result["inspection"]["delimiter"] == ";"
-    else:  # what readers need, the public texts, what to keep, rare words to leave out, the bound, go on; after a FAIL
+    else:  # what readers need, the public texts, what to keep, rare words to leave out, the bound; after a FAIL; go on
         output = tmp_path / "out"
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
@@ -456,7 +456,7 @@ def test_rare_words_are_shown_and_asked_about_and_said_to_become_public(private,
         return {**row, "complaint": row["complaint"] + names}
 
     public = told_of(tmp_path, "named", named)
-    done = started(private, public, tmp_path, said="\n\nrelease\n")  # the last answer is for after a FAIL
+    done = started(private, public, tmp_path, said="\nrelease\n\n")  # the second is for after a FAIL
     assert done.returncode in (0, 1, 3), done.stderr
     assert "quarnwick 6" in done.stdout
     assert "The rare words that you do not leave out will be public." in done.stdout

@@ -113,8 +113,8 @@ def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(relea
         assert said in first
     assert first.count("<li>") >= 5
     assert "h2.annex { break-before: page" in first
-    for said in ("Three questions", "Served worse", "withdrawal and errors", "The numbers, made again", "2030-01-01",
-                 account.OPEN):  # fmt: skip
+    for said in ("Three questions", "Topics that labels tell worse", "withdrawal and errors",
+                 "The numbers, made again", "2030-01-01", account.OPEN):  # fmt: skip
         assert said in annex
 
 
@@ -165,7 +165,7 @@ def test_the_page_of_a_field_says_that_values_leave(tmp_path):
     plan = Plan.of(ReleaseSettings(), RandomizedResponse("topic", ["a", "b"], bound=2.0))
     protect_corpus(open_corpus(source, text_field="topic", number=True), plan, tmp_path / "release")
     found = evidence(tmp_path / "release")
-    assert found["released"]["documents"] == "40, each a declared value, printed at random"
+    assert found["released"]["documents"] == "40, each its declared value, or by chance another"
     assert "words of each" not in found["released"]
     assert "declared values" in found["references"]
     assert not any("by its ids" in each for each in found["links"])

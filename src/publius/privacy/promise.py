@@ -136,11 +136,11 @@ def crowd_promise(crowd: CrowdGuarantee) -> str:
     """The promise of the crowd in words: for a release whose rows have no ids and stand in a random order."""
     cap = "one" if crowd.documents_per_author == 1 else f"at most {crowd.documents_per_author:,}"
     return (
-        "Rows have no ids and stand in a random order, so somebody who does not know which row is whose may learn "
-        f"less. Take an author with {cap} of the {crowd.documents:,} documents: whatever he wrote, what is seen in "
-        f"this release is at most exp({rounded_up(crowd.epsilon, 4)}) times as probable, but for a probability of "
-        f"{rounded_up(crowd.delta, 2)}. This holds as long as nobody knows from elsewhere what was drawn for the "
-        "others; how many rows there are is public."
+        "Rows are numbered in a random order, which leads to no document, so somebody who does not know which row is "
+        f"whose may learn less. Take an author with {cap} of the {crowd.documents:,} documents: whatever he wrote, "
+        f"what is seen in this release is at most exp({rounded_up(crowd.epsilon, 4)}) times as probable, but for a "
+        f"probability of {rounded_up(crowd.delta, 2)}. This holds as long as nobody knows from elsewhere what was "
+        "drawn for the others; how many rows there are is public."
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
 
-from publius.privacy.guarantee import STRENGTHS, posterior_at_most
+from publius.privacy.guarantee import STRENGTHS, posterior_at_most, strength_of
 from publius.privacy.promise import ceiling, factor_text, floor, rounded_up
 from publius.releases.contents import SUMMARY
 from publius.releases.plan import DECLARED_VALUE
@@ -63,13 +63,11 @@ def _what(found: Mapping[str, Any]) -> str:
         return "The folder holds counts of what a collection is about, and no row belongs to anybody."
     documents = f"{found['documents']:,}"
     if found["kind"] == DECLARED_VALUE:
-        return (
-            f"The folder holds {documents} rows, one for each document: a declared value, printed at random."
-        )
+        return f"The folder holds {documents} rows, one for each document: its declared value, or by chance another."
     if found["probability_kept"] is not None:
         return (
-            f"The folder holds {documents} rows, one for each document: a label printed at random, and words typical "
-            "of that label, which are not words of the document."
+            f"The folder holds {documents} rows, one for each document: its label, or by chance another, and words "
+            "typical of that label, which are not words of the document."
         )
     return (
         f"The folder holds {documents} rows, one for each document: words of a public list, drawn at random near those "
@@ -109,8 +107,8 @@ def _attacked(found: Mapping[str, Any]) -> str:
     )
     return (
         f"Programs tried to name the author of {measured['texts']:,} public texts, protected in the same way: the best "
-        f"was right for {_percent(strongest['released']['value'])}{anyway}.{clear} These are means over all texts; "
-        "single authors may be named more often."
+        f"was right for {_percent(strongest['released']['value'])}{anyway}.{clear} These are means over all texts: "
+        "single authors may be named far more often, up to always."
     )
 
 
@@ -136,6 +134,17 @@ def _right(found: Mapping[str, Any]) -> str:
     return (
         f"A label is right for about {_percent(labels['right'])} of {labels['texts']:,} public texts of the "
         f"kind{chance}; always saying the most frequent topic is right for {_percent(labels['majority'])}{clear}{lost}."
+        + _own_labels(found)
+    )
+
+
+def _own_labels(found: Mapping[str, Any]) -> str:
+    """The same of the private texts, for the curator."""
+    labels = (found["own"] or {}).get("labels")
+    return (
+        ""
+        if labels is None
+        else f" On your own texts it is right for {_percent(labels['right'])}{_beside(labels)}."
     )
 
 
@@ -160,9 +169,11 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
             "that nobody here need have written."
         )
     if found["unit"] == "document" and found["bound"] is not None:
+        several = ((found["own"] or {}).get("authors") or {}).get("most", 5)
+        together = several * found["bound"]
         yield (
-            f"The promise is per document: for an author of five documents the bounds add up to "
-            f"{rounded_up(5 * found['bound'], 6)} nats."
+            f"The promise is per document: for an author of {several:,} documents the bounds add up to "
+            f"{rounded_up(together, 6)} nats ({strength_of(together)})."
         )
     if found["kept_fields"]:
         yield "Fields that were kept stand as they were, without any protection."
@@ -186,19 +197,20 @@ def unit(found: Mapping[str, Any]) -> str:
             "a whole: their bounds add up, and leaving out ids and order does not change that"
         )
     return (
-        f"{said}. Rows without ids and order also promise each author with at most "
-        f"{crowd['documents_per_author']:,} documents an epsilon of {rounded_up(crowd['epsilon'], 4)}, delta "
-        f"{rounded_up(crowd['delta'], 2)}"
+        f"{said}. As rows have neither ids nor order, an author with {_at_most(crowd['documents_per_author'])} is "
+        f"protected as a whole, too: epsilon {rounded_up(crowd['epsilon'], 4)}, but for a probability of "
+        f"{rounded_up(crowd['delta'], 2)}. An author with more is protected less"
     )
 
 
 def strength(found: Mapping[str, Any]) -> str:
     """The bound in words first."""
     if found["bound"] is not None:
+        bound, of_ten = rounded_up(found["bound"], 6), rounded_up(posterior_at_most(found["bound"], 10), 4)
         return (
-            f"{found['strength']}: any two documents within {rounded_up(found['bound'], 6)} nats (a factor of "
+            f"{found['strength']}, as bounds of one document go: any two within {bound} nats (a factor of "
             f"{factor_text(found['bound'])}). Who thinks only ten texts possible, and holds them, may be right with a "
-            f"probability of up to {rounded_up(posterior_at_most(found['bound'], 10), 4)}"
+            f"probability of up to {of_ten}"
         )
     epsilon = found["epsilon"]
     return f"epsilon {rounded_up(epsilon, 6)}" if epsilon is not None else "nothing is stated"
@@ -306,12 +318,14 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
     if own["without_text"]:
         yield f"{own['without_text']:,} of {own['documents']:,} rows have no text."
     if own["fit_none"] is not None:
-        yield f"{own['fit_none'] + own['hardly_known']:,} texts fit nothing public ({_percent(own['unfit'])})."
+        yield (
+            f"{own['fit_none'] + own['hardly_known']:,} texts fit nothing public ({_percent(own['unfit'])}); they are "
+            "released like the others, most probably as none of these."
+        )
     labels = own["labels"]
     if labels is not None:
         yield (
-            f"On the column of topics of these texts a label is right for {_percent(labels['right'])}; always saying "
-            f"the most frequent topic: {_percent(labels['majority'])}."
+            f"On the column of topics of these texts a label is right for {_percent(labels['right'])}{_beside(labels)}."
         )
         lost = [
             each for each in labels["topics"] if each["right"] < 0.5 or each["texts"] < 0.05 * labels["texts"]
@@ -333,6 +347,16 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
             f"Far more often than in the public texts: {', '.join(each['words'])} ({_percent(each['share'])} against "
             f"{_percent(each['before'])})."
         )
+
+
+def _beside(labels: Mapping[str, Any]) -> str:
+    """A share of right labels is worth what it is above always saying the most frequent topic."""
+    less = ", which is less than" if labels["right"] < labels["majority"] else ";"
+    return f"{less} always saying the most frequent topic: {_percent(labels['majority'])}"
+
+
+def _at_most(documents: int) -> str:
+    return "one document" if documents == 1 else f"at most {documents:,} documents"
 
 
 def commands(release: str, *, evaluation: bool) -> list[str]:

@@ -38,7 +38,7 @@ _MEDIA: Final = {
     ".json": "application/json", ".txt": "text/plain", ".html": "text/html", ".mtx": "text/plain",
 }  # fmt: skip
 _MEANING: Final = {
-    "label": "What the document is about, printed at random: see READ-ME.txt before any use.",
+    "label": "What the document is about, or by chance another label: see READ-ME.txt before any use.",
     "probability_kept": "The probability with which a document's own label is printed: the same in every row.",
     "prototype": "The number of the public outcome that was drawn.",
     "id": "The document's id, or a number.",

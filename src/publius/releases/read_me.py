@@ -96,15 +96,16 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
         own = "A document's own label is printed with a probability of"
         most = " at most" if str(manifest["probability_kept_is"]).startswith("an upper") else ""
         yield (
-            f"Each row stands for one document and says one thing of it: a label, printed at random. {own}{most} "
-            f"{kept:.4g}; otherwise another label is printed. That number is the same in every row and depends on no "
-            "document. How far a label can be believed depends on how frequent it is, and stands below."
+            "Each row stands for one document and says one thing of it: a label, the document's own or by chance "
+            f"another one. {own}{most} {kept:.4g}; otherwise another label is printed. That number is the same in "
+            "every row and depends on no document: it does not say how far a row can be believed. That depends on how "
+            "frequent its label is, and stands below."
         )
     if manifest["mechanism_parameters"].get("none_of_these"):
         yield (
-            f"The label {NONE_OF_THESE!r} stands for a document without text, and for one that is further from all "
-            "public texts than 99 of 100 of these are from their own topic. It is printed by chance for others, as "
-            "every label is."
+            f"The label {NONE_OF_THESE!r} stands for a document without text, and for one that is unlike all other "
+            "labels: further from them than 99 of 100 public texts are from their own. It is printed by "
+            "chance for others, as every label is."
         )
     yield _row_in_words(manifest)
 
@@ -117,7 +118,7 @@ def _row_in_words(manifest: Mapping[str, Any]) -> str:
     if manifest.get("bound") is not None:
         drawn_for = "its label" if "probability_kept" in manifest else "a noisy place among public texts"
         return (
-            f"The words of a row ('bag': {size} words with their counts) are NOT words of the document. They are "
+            f"The words of a row ('bag': {size} words, repeats counted) are NOT words of the document. They are "
             f"public words, typical of {drawn_for} and drawn at random. They say nothing beyond the "
             f"{manifest['preserve']} that is kept."
         )
@@ -135,7 +136,8 @@ def _row_in_words(manifest: Mapping[str, Any]) -> str:
 def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield (
         "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
-        "which many rows have was frequent in the documents. Count rows, and take the noise into account."
+        "which many rows have was frequent in the documents. Count rows, and give the limits with the counts, where "
+        "they stand below."
     )
     if manifest["labels"]:
         names = ", ".join(map(repr, manifest["labels"]))
@@ -145,7 +147,7 @@ def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _promise(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield f"What is promised to those whose documents these are: {manifest['promise']}"
     yield "People who are mentioned in the documents are protected only as parts of a document, not by themselves."
-    yield "manifest.json states all of this for machines, with the digest of every file in this folder."
+    yield "manifest.json states all of this for machines, with the digests of this text and of the rows."
 
 
 def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
@@ -162,9 +164,9 @@ def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[
     floor_of_one = 1 / (math.exp(manifest["bound"]) + outcomes - 1)
     yield ""
     yield "Labels. First, how many rows have it. Then its share of the documents, without the bias of the noise"
-    yield "(an interval that holds for all labels together, 95 %). Last, how many of these rows show the label that was"
-    yield "found in their document; how often that is what the document is about is another question, and stands in"
-    yield "receivers.html where it was measured on public texts."
+    yield "(limits that hold for all labels together, with a probability of 95 %). Last, how many of these rows the"
+    yield "noise left as they were found. It does not say how many are about that: this is another question, and stands"
+    yield "in receivers.html where it was measured on public texts."
     yield ""
     for label, share, together in list(zip(ordered, found, of_each, strict=True))[:_LABELS]:
         printed = min(1.0, kept + (together - 1) * floor_of_one)

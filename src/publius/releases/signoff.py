@@ -492,7 +492,7 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
         return
     unit = {
         BAG: "a bag of words without order",
-        DECLARED_VALUE: "a declared value, printed at random",
+        DECLARED_VALUE: "its declared value, or by chance another",
     }.get(manifest["kind"], "a text of words in order")
     yield "documents", f"{manifest['documents']:,}, each {unit}"
     size_from = manifest.get("size_from", "given")

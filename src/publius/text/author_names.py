@@ -10,6 +10,8 @@ import regex
 _APOSTROPHES: Final = "'\u2019\u02bc`"
 _INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]")
 _AROUND: Final = " \t.,;:'\"()[]"
+_EDGE: Final = regex.compile(r"(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})")
+_ZEROS: Final = regex.compile(r"(?<!\p{N})0+(?=\p{N})")
 _ADDRESS: Final = regex.compile(r"<[^<>]*+>")
 
 
@@ -50,21 +52,29 @@ def counted_name(name: str | None) -> str:
     """The name that an author is counted by where few must not look like many; empty for nobody.
 
     However a name is written, in another order, with an address behind it, with what cannot be seen, or with Cyrillic
-    or Greek letters that look like Latin ones: it is one person. What has a digit is an identifier, whose parts have
-    an order: it counts as it is written, but for case, width and what stands around it. Two names that are taken for
-    one only keep more words back.
+    or Greek letters that look like Latin ones: it is one person; so is an identifier, whatever stands between its
+    letters and digits, and with zeros before a number. Two names that are taken for one only keep more words back.
     """
-    written = name or ""
-    found = next((each for each in (_ADDRESS.sub(" ", written), written) if plain_name(each)), "")
+    plain = plain_name(_ZEROS.sub("", _EDGE.sub(" ", _spoken(name or "").casefold().translate(_LOOK_ALIKE))))
+    return "" if plain in _NOBODY else plain
+
+
+def _spoken(name: str) -> str:
+    """A name without the address behind it, where more than that is there."""
+    return next((each for each in (_ADDRESS.sub(" ", name), name) if plain_name(each)), "")
+
+
+def _label_key(name: str) -> str:
+    """As `counted_name`, but that two identifiers are one only where they are written alike: 1-12 is not 11-2."""
+    found = _spoken(name)
     if any(character.isdigit() for character in found):
         return name_key(found).strip(_AROUND)
-    plain = plain_name(found.casefold().translate(_LOOK_ALIKE))
-    return "" if plain in _NOBODY else plain
+    return counted_name(name) or without_invisible(name).casefold().strip()
 
 
 @final
 class Spellings:
-    """One label for each author of a corpus: the first spelling of the name, by what `counted_name` compares.
+    """One label for each author of a corpus: the first spelling of the name; see `counted_name`.
 
     An author under several spellings would be several, and an adversary who names the right person under another one
     would be counted as wrong. Names that stand for nobody stay labels of their own.
@@ -77,8 +87,7 @@ class Spellings:
 
     def label(self, name: str) -> str:
         """The first spelling of this author's name."""
-        key = counted_name(name) or without_invisible(name).casefold().strip()
-        first = self._first.setdefault(key, name)
+        first = self._first.setdefault(_label_key(name), name)
         if first != name:
             self._others.add(name)
         return first

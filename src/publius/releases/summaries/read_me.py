@@ -44,32 +44,36 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
     counted = f"contributed documents, at most {most} {documents} an author"
     parts = [
         "WHAT THIS IS",
-        f"What a collection of documents says, counted so that no author can be found in it. Counted are {counted}: "
+        f"What a collection of documents says, counted so that any one author changes little. Counted are {counted}: "
         "never all complaints, letters or posts. An author who wrote fifty counts no more than one who wrote "
         "one."
         if most == 1
-        else f"What a collection of documents says, counted so that no "
-        f"author can be found in it. Counted are {counted}: never all complaints, letters or posts.",
+        else f"What a collection of documents says, counted so that any "
+        f"one author changes little. Counted are {counted}: never all complaints, letters or posts.",
         "WHAT IS PROMISED TO EACH AUTHOR",
         manifest["promise"],
         "HOW TO READ THE NUMBERS",
         "Every count has noise added on purpose. 'contributed' is the best guess; the true number lies between 'low' "
-        "and 'high', in all rows of a file together, with a probability of at least 95 %. A difference smaller than "
-        "these limits is nothing. Counts were cleaned so that the rows of a stratum add up to its total.",
+        "and 'high', in all rows of a file together, with a probability of at least 95 %. Where the "
+        "limits of two rows overlap, do not say that one is larger. Counts in counts.csv were cleaned so that the rows "
+        "of a stratum add up to its total; 'share' and 'ratio' are from the counts before that, so they differ from "
+        "'contributed' divided by the total.",
         *_files(manifest),
         "QUESTIONS",
         f"{_how_many(manifest)}\n"
         f"May I say that a sentence was written by somebody? No. {_whose_sentences(manifest)}\n"
         "Is Ms X in the data? Nobody can tell from this folder, and you must not say so either way: it would look "
         "nearly the same without anything that she wrote.\n"
-        "Is this subject new? Only where the column 'new' says true. It compares shares with public texts or an "
+        "Is this subject new, that is, has its share grown? Only where the column 'new' says true. It compares "
+        "shares with public texts or an "
         f"earlier summary{'' if manifest['compared_with'] else note}, and allows for the noise and for chance on both "
-        "sides, for all rows together. A row at the top without 'true' may be chance. Without something to compare "
+        "sides, for all rows together. Rows are ordered by how much they stand out; one at the top without "
+        "'true' may be chance. Without something to compare "
         "with, nothing is called new.",
         "WHAT LIMITS IT",
         "Themes are those of public texts. They can be only as fine as the public texts are like the private ones: "
         "what the public texts do not know is counted with whatever is nearest, or as 'none of these'. With "
-        "thousands of authors that costs more than the noise does.",
+        "thousands of authors this error is larger than the noise.",
     ]
     lines = ["\n".join(textwrap.fill(line, _WIDTH) for line in part.split("\n")) for part in parts]
     return "\n\n".join(lines) + "\n"
