@@ -16,6 +16,7 @@ from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.privacy.guarantee import strength_of
 from publius.releases import signoff
+from publius.releases.contents import RECEIVERS
 from publius.releases.digests import digest_of, file_digests, opened
 from publius.releases.engines import protect_corpus
 from publius.releases.of_manifest import check_statements, promised
@@ -504,3 +505,16 @@ def test_the_evidence_is_printed_for_machines_without_a_page(tmp_path):
     assert facts["sample_row"] == json.loads(first)
     assert facts["files"].keys() == {path.name for path in release.iterdir()}
     assert command("signoff", str(release))[0] == 2
+
+
+def test_pages_for_receivers_that_lie_there_are_made_anew_before_they_are_signed(publius, tmp_path):
+    """Nobody looks into them, so that anything could stand there under a signature."""
+    release, planted = toy_release(tmp_path / "release"), "Ann Kowal complained"
+    for name in RECEIVERS:
+        (release / name).write_text(planted)
+    before = (release / RECEIVERS[0]).read_bytes()
+    assert publius("signoff", release, "--json")[0] == 0
+    assert (release / RECEIVERS[0]).read_bytes() == before  # nothing is signed, nothing is written
+    assert publius("signoff", release, "--output", tmp_path / "page.html")[0] == 0
+    assert not any(planted in (release / name).read_text() for name in RECEIVERS)
+    assert publius("verify", release, tmp_path / "page.html")[0] == 0

@@ -45,7 +45,9 @@ def signoff(
     receivers: Annotated[
         bool,
         typer.Option(
-            "--receivers", help="Also put receivers.html and receivers.json into the release's folder."
+            "--receivers",
+            help="Also put receivers.html and receivers.json into the release's folder; those that are there are made "
+            "anew in any case.",
         ),
     ] = False,
     json: Json = False,
@@ -57,6 +59,7 @@ def signoff(
     from publius.files import write_file
     from publius.privacy.ledger import Ledger
     from publius.releases.account import About
+    from publius.releases.contents import RECEIVERS
     from publius.releases.own_texts import OwnTexts
     from publius.releases.signoff import (
         Budget,
@@ -87,8 +90,10 @@ def signoff(
     texts_own = None if own is None else OwnTexts.read(own)
     if said.metadata:
         describe(release)
-    if receivers:
-        write_receivers(release, measured, written, about)
+    if receivers or (output is not None and any((release / name).exists() for name in RECEIVERS)):
+        write_receivers(
+            release, measured, written, about
+        )  # an earlier one too: what is signed follows from the folder
     if output is not None:
         page = sign_off(release, measured, budget, written, texts_own, about)
         with write_file(output) as file:
