@@ -395,11 +395,12 @@ def _gains(
     findings: Sequence[AdversaryResult], facts: Mapping[str, Any], level: float, *, absolute: bool
 ) -> list[Gain]:
     """The strongest first."""
-    divided = 1 - (1 - level) / max(1, len(findings))
+    tests = max(1, len(findings))
+    divided = 1 - (1 - level) / tests
     found = []
     for finding in findings:
         judged = _interval(finding, facts, level, absolute=absolute)
-        sure = judged if divided == level else _interval(finding, facts, divided, absolute=absolute)
+        sure = judged if tests == 1 else _interval(finding, facts, divided, absolute=absolute)
         shares, _ = _judged_shares(finding, absolute=absolute)
         found.append(Gain(finding.adversary, float(shares.mean()), judged, sure))
     return sorted(found, key=lambda gain: -gain.named)

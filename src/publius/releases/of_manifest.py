@@ -219,10 +219,11 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
             yield "epsilon_total"
     elif not math.isclose(total, guarantee.epsilon_total, rel_tol=_SLACK):
         yield "epsilon_total"
-    if guarantee.bound is not None and manifest.get("strength", guarantee.strength) != guarantee.strength:
-        yield "strength"
-    if manifest.get("level", guarantee.level) != guarantee.level:
-        yield "level"
+    computed = {
+        "level": guarantee.level,
+        **({} if guarantee.bound is None else {"strength": guarantee.strength}),
+    }
+    yield from (name for name, value in computed.items() if manifest.get(name, value) != value)
     if manifest["ordered"] is not (manifest["kind"] == ORDERED_TEXT):
         yield "ordered"
     crowd = None if "crowd" not in manifest else CrowdGuarantee(**manifest["crowd"])
@@ -312,7 +313,7 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _mechanism(manifest: Mapping[str, Any]) -> Mechanism | None:
     """What the release was drawn by, where everything that it takes stands in the manifest or is stored here."""
     if manifest["kind"] != DECLARED_VALUE:
-        if manifest.get("bound") is None or manifest.get("reference") is None or "preserve" not in manifest:
+        if any(manifest.get(name) is None for name in ("bound", "reference", "preserve")):
             return None
         try:
             return plan_of(manifest).mechanism
