@@ -57,7 +57,7 @@ def audit(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Check this installation against its guarantee, or with --target a mechanism against its claim.
+    """Check this installation, or anybody's mechanism.
 
     Of the installation: exits 70 if a check fails. Of a mechanism, publius audit --target python:MODULE:CALLABLE
     --claim CLAIM.toml: the verdict exact, not-refuted or refuted, and exit 1 if it is refuted, with two inputs that

@@ -48,7 +48,7 @@ COMMANDS: Final = {
     "check-mechanism": Command(
         EVALUATE, "check_mechanism", "Check the laws that a mechanism on words must keep."
     ),
-    "audit": Command(EVALUATE, "audit", "Check the implementation against its guarantee."),
+    "audit": Command(EVALUATE, "audit", "Check this installation, or anybody's mechanism."),
     "doctor": Command(EVALUATE, "doctor", "Check the installation and what a release stands on."),
     "reference": Command(PUBLIC, "reference", "Learn, list and remove public references.", is_group=True),
     "embeddings": Command(PUBLIC, "embeddings", "Import, learn and list public word vectors.", is_group=True),
