@@ -197,7 +197,7 @@ def unit(found: Mapping[str, Any]) -> str:
             "a whole: their bounds add up, and leaving out ids and order does not change that"
         )
     return (
-        f"{said}. As rows have neither ids nor order, an author with {_at_most(crowd['documents_per_author'])} is "
+        f"{said}. As rows are numbered at random, an author with {_at_most(crowd['documents_per_author'])} is "
         f"protected as a whole, too: epsilon {rounded_up(crowd['epsilon'], 4)}, but for a probability of "
         f"{rounded_up(crowd['delta'], 2)}. An author with more is protected less"
     )
