@@ -24,6 +24,10 @@ def test_it_holds(fence: Fence, tmp_path: Path) -> None:
     fence.check(folder)
 
 
+# A helper process of Python's own dies of a planted module, too, and its being started anew is a warning.
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:resource_tracker:UserWarning"
+)
 @pytest.mark.parametrize("fence", FENCES)
 def test_the_broken_version_is_caught(fence: Fence, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "work"
