@@ -31,7 +31,7 @@ def main(spark_python: str | None) -> list[dict[str, object]]:
 
 
 def _words_per_second(python: str, engine: str, workers: int) -> float:
-    command = [python, "-m", "publius", "bench", "scaling", "--documents", str(DOCUMENTS), "--words", str(WORDS),
+    command = [python, "-m", "benchmarks", "scaling", "--documents", str(DOCUMENTS), "--words", str(WORDS),
                "--dimension", str(DIMENSION), "--engine", engine, "--workers", str(workers), "--json"]  # fmt: skip
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     return json.loads(done.stdout)["words_per_second"][0]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import engines, memory, open_store, peer, table
+from benchmarks import engines, memory, open_store, peer, table, workers
 from benchmarks.machine import processor
 from benchmarks.mechanisms import bench_mechanisms
 from benchmarks.search import bench_end_to_end, bench_search, synthetic_embeddings
@@ -64,6 +64,10 @@ def run_engines(options: Options) -> Iterator[Result]:
     yield from engines.main(options.spark)
 
 
+def run_workers(options: Options) -> Iterator[Result]:
+    yield from workers.main()
+
+
 def small(options: Options) -> Iterator[Result]:
     yield memory.main()
     yield open_store.main()
@@ -81,6 +85,7 @@ PARTS: dict[str, Callable[[Options], Iterator[Result]]] = {
     "mechanisms": mechanisms,
     "transport": transport,
     "engines": run_engines,
+    "workers": run_workers,
     "memory": small,
     "peer": run_peer,
 }

