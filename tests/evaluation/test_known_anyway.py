@@ -11,7 +11,7 @@ from publius.evaluation.protectors import Originals
 from publius.evaluation.rows import Protection
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult, SummaryLine
-from publius.evaluation.verdict import authors_of
+from publius.evaluation.verdict import authors_of, knowing_topic
 from publius.noise.randomness import seeded_rng
 
 
@@ -100,16 +100,28 @@ def test_who_is_judged_beside_the_topic_knows_it_too():
         for knowing in (True, False)
     }  # fmt: skip
     everybody = AdversaryResult("svm", "author", Interval(1, 1, 1), 960, 960, {}, (1.0,) * 960, (0.5,) * 960)
-    facts = {"anyway": [0.5] * 960, "author_numbers": authors.tolist()}
+    facts = {"anyway": [0.5] * 960, "author_numbers": authors.tolist(), "topics": ["t0", "t1"]}
 
-    def answer(knowing):
+    def judged(knowing):
         lines = (
             SummaryLine(
                 name, None, None, 1, None, None, 0.0, {(each.adversary, "author"): each}, None, None, None
             )
             for name, each in (("prototype", shown[knowing]), ("clean", everybody))
         )
-        return authors_of(*lines, facts, 0.05).answer
+        return authors_of(*lines, facts, 0.05)
 
     assert told - 0.5 > 0.1
-    assert (answer(True), answer(False)) == ("FAIL", "PASS")
+    assert (judged(True).answer, judged(False).answer) == ("FAIL", "PASS")
+
+    worst, in_table = judged(True).worst, knowing_topic(shown[True], facts)
+    assert worst.adversary == "whoever knows the topic and holds the originals"
+    assert worst.named == pytest.approx(told)
+    assert (in_table.value, in_table.low, in_table.high) == pytest.approx(
+        (told, worst.judged.low + 0.5, worst.judged.high + 0.5), abs=1e-6
+    )  # what stands in the table is what the verdict says, with what the topic names
+    assert (
+        f"by whoever knows the topic and holds the originals; allowed 0.05 (named {told:.3f}"
+        in judged(True).text
+    )
+    assert knowing_topic(shown[True], {**facts, "topics": []}) is None

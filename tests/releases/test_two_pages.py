@@ -40,11 +40,11 @@ MEASURED = Measured(
     (
         Finding("author", "svm", Share(0.07, 0.05, 0.1), Share(0.27, 0.2, 0.3), 0.03),
         Finding("author", "adaptive", Share(0.08, 0.05, 0.1), None, 0.03),
-        Finding("author", "originals", Share(0.09, 0.05, 0.12), Share(1.0, 1.0, 1.0), 0.03),
+        Finding("author", "originals", Share(0.09, 0.05, 0.12), Share(1.0, 1.0, 1.0), 0.03, Share(0.157, 0.136, 0.213)),
     ),
     ("People.",), {"rows.jsonl": "cd" * 32}, 60, 0.093, "PASS: nobody beyond the limit",
     LabelShares(60, 0.75, 0.4, (TopicShare("court", 40, 0.9), TopicShare("music", 20, 0.45)), 0, 0.7, 0.8),
-    {"texts": 60, "named": 0.029, "chance": 1 / 60, "ceiling": 0.94},
+    {"texts": 60, "named": 0.029, "chance": 1 / 60, "ceiling": 0.94}, {"documents": 13, "named": 0.9996},
 )  # fmt: skip
 OWN = OwnTexts(
     64, 4, 9, 1, (Subject(("canary", "subject"), 0.14, 0.001),),
@@ -83,7 +83,7 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
     assert "canary, subject" in curator
     assert "61.6 %" in curator
     assert "rare-canary" in curator
-    assert "85 nats together" in curator  # 17 documents at 5 nats
+    assert "17 documents: 85 nats for all of them together (empty)" in curator.split("Signed</h2>")[0]
     write_receivers(release, MEASURED, about=ABOUT)
     left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))
     for private in ("canary", "61.6", "0.616", "85 nats", "curator's eyes"):
@@ -126,20 +126,51 @@ def test_a_comparison_has_one_attacker_on_both_sides(release):
         "One of them, svm, was right for 27.0 % of these texts without protection and for 7.0 % with it"
         in said[2]
     )
+    assert "whoever knows the topic only, for 9.3 %" in said[2]
+    assert "whoever knows the topic and holds the originals, for 15.7 %" in said[2]
+    assert "(13 documents in the test) names him up to 100.0 % of the time" in said[2]
     assert "music" in said[3]
     nothing = list(account.sentences(evidence(release)))
     assert "no evidence" in nothing[2]
+
+
+def test_every_adversary_has_one_name_and_every_number_one_place(release):
+    """The table has each adversary without and with the topic, and says what is named where nothing is read."""
+    page = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode()
+    table = page.partition("Authors named")[2].partition("</table>")[0]
+    (row,) = [line for line in table.split("<tr>") if "whoever holds the originals" in line]
+    assert [row.index(each) for each in ("9.0", "15.7", "13.6", "21.3", "100.0")] == sorted(
+        row.index(each) for each in ("9.0", "15.7", "13.6", "21.3", "100.0")
+    )
+    assert "whoever knows the topic only" in table
+    assert "always the most frequent author" in table
+    for vague in ("by chance<", "by guessing", "the holder of the originals names"):
+        assert vague not in page
+
+
+def test_people_who_are_mentioned_and_what_is_special_stand_above_the_signature(release):
+    above = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode().split("Signed</h2>")[0]
+    assert (
+        above.count("Whoever is mentioned in a text is protected with that text only, and not across texts.")
+        == 1
+    )
+    assert "Health, opinions, faith and the like are protected no more than anything else in a text" in above
+    receivers = sign_off(release, MEASURED, for_receivers=True).decode()
+    assert "an author of several documents</dt><dd>5 documents, for instance: 25 nats" in receivers
+    assert "17 documents" not in receivers
 
 
 def test_the_three_questions_have_success_chance_and_ceiling(release):
     found = evidence(release, MEASURED)
     singling, linking, topic, _ = account.risks(found)
     assert singling.measured.startswith("9.0 %")
-    assert singling.chance.startswith("9.3 %")
+    assert "15.7 % (13.6 % to 21.3 % allowing for chance), where he knows the topic, too" in singling.measured
+    assert singling.without == "9.3 %, knowing the topic only"
     assert "60 texts" in singling.ceiling
-    assert (linking.measured, linking.chance) == ("2.9 % of 60 texts", "1.7 %")
+    assert linking.measured == "2.9 % of 60 rows, by whoever holds the originals"
+    assert linking.without == "1.7 %, any row blindly"
     assert topic.measured == "75.0 % right"
-    assert topic.chance.startswith("40.0 %")
+    assert topic.without == "40.0 %, always the most frequent topic"
     assert account.risks(evidence(release))[0].measured == "not measured"
 
 

@@ -14,7 +14,7 @@ from publius.evaluation.linkage import TOGETHER
 from publius.evaluation.rows import ResultRow, as_json_lines
 from publius.evaluation.runner import Results
 from publius.evaluation.summary import PAPER, SummaryLine, as_csv, as_latex, as_records
-from publius.evaluation.verdict import Verdict
+from publius.evaluation.verdict import Verdict, knowing_topic
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 from publius.privacy.promise import ceiling, floor
@@ -85,6 +85,7 @@ def _content(results: Results, lines: Sequence[SummaryLine]) -> dict[str, Any]:
         "exact": {cell.mechanism for cell, found in results.details if found["exact"]},
         "slowest": _slowest(results),
         "protected": results.neighborhood is not None,
+        "knowing_topic": lambda finding: knowing_topic(finding, facts),
         "originals": any(line.of(ORIGINALS, "author") for line in lines),
         "originals_by_topic": [
             (line.name, found.extra["by_topic"])

@@ -15,7 +15,7 @@ from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult as FoundByOne
 from publius.evaluation.summary import SummaryLine, summarize
-from publius.evaluation.verdict import judge, read_limits
+from publius.evaluation.verdict import judge, knowing_topic, read_limits
 from publius.mechanisms.registry import class_named, parameters_of
 from publius.privacy.guarantee import total_exponent
 from publius.privacy.promise import rounded_up
@@ -42,7 +42,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     verdict = judge([each for each in (clean, line) if each is not None], limits, results.facts)
     return Measured(
         (*_about(results), *together_rows(line.of(ORIGINALS, "author"), line.bound)),
-        tuple(_findings(line, clean, results.facts["chance"])),
+        tuple(_findings(line, clean, results.facts)),
         NOT_TRIED,
         file_digests(folder),
         results.facts["unknown_texts"],
@@ -50,7 +50,16 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         None if verdict is None else verdict.text,
         labels=None if (found := _detail(results, line, "labels")) is None else LabelShares.of_record(found),
         linking=_detail(results, line, "linking"),
+        worst=_worst(line.of(ORIGINALS, "author")),
     )
+
+
+def _worst(finding: FoundByOne | None) -> dict[str, float] | None:
+    """The author whom the holder of the originals names most often from all rows together."""
+    found = (None if finding is None else finding.extra.get("together")) or {"worst": None}
+    if found["worst"] is None:
+        return None
+    return {"documents": found["documents"], "named": found["worst_high"]}
 
 
 def _detail(results: Results, line: SummaryLine, name: str) -> dict[str, Any] | None:
@@ -71,21 +80,22 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
     alone = found["worst_alone"]
     yield (
         "one bag of an author",
-        f"per document, the holder of the originals names the author of {percent(finding.accuracy.value)}, at most "
+        f"per document, whoever holds the originals names the author of {percent(finding.accuracy.value)}, at most "
         f"{percent_up(finding.accuracy.high)} allowing for chance; of the worst author's documents {percent_up(alone)}",
     )
     many = f"{found['authors']:,} authors, equally likely before"
     if found["worst"] is None:
-        named = f"in this one draw it names {percent_up(found['named'])} of {many}; the worst cannot be told from one"
+        named = f"in this one draw he names {percent_up(found['named'])} of {many}; the worst cannot be told from one"
     else:
         documents = _documents(found["documents"])
         named = (
-            f"of {many}, it names {percent_up(found['named'])}; the worst, with {documents}, "
+            f"of {many}, he names {percent_up(found['named'])}; the worst, with {documents}, "
             f"{percent_up(found['worst_high'])} of the time"
         )
     yield (
         "all bags of one author together",
-        f"an attack by one who knows which bags belong together, and the best rule finds as much or more: {named}",
+        f"by whoever holds the originals and knows which bags belong together; the best rule finds as much or more: "
+        f"{named}",
     )
     most = found["most"]
     total = (
@@ -200,12 +210,13 @@ def _about(results: Results) -> tuple[tuple[str, str], ...]:
     return tuple(rows)
 
 
-def _findings(line: SummaryLine, clean: SummaryLine | None, chance: Mapping[str, float]) -> list[Finding]:
-    found = []
+def _findings(line: SummaryLine, clean: SummaryLine | None, facts: Mapping[str, Any]) -> list[Finding]:
+    found, chance = [], facts["chance"]
     for (adversary, task), finding in line.findings.items():
         if task not in get_args(Task):  # what a release is good for is in the report
             continue
         before = None if clean is None else clean.findings.get((adversary, task))
+        told = knowing_topic(finding, facts)
         found.append(
             Finding(
                 str(task),
@@ -213,6 +224,7 @@ def _findings(line: SummaryLine, clean: SummaryLine | None, chance: Mapping[str,
                 _share(finding.accuracy),
                 None if before is None else _share(before.accuracy),
                 chance.get(str(task)),
+                None if told is None else _share(told),
             )
         )
     return found

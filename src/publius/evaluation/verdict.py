@@ -33,6 +33,7 @@ from publius.evaluation.statistics import CONFIDENCE, Interval, authors_needed, 
 from publius.evaluation.summary import AdversaryResult, SummaryLine
 from publius.files import read_bytes_limited, shown, write_file
 from publius.privacy.promise import ceiling, floor, rounded_up
+from publius.releases.account import who
 
 Answer = Literal["PASS", "FAIL", "NO EVIDENCE"]
 PASS: Final = "PASS"  # noqa: S105  # no password
@@ -129,7 +130,7 @@ class LimitCheck:
 @final
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """The gain of one adversary: the share of authors named, and what is judged of it.
+    """The gain of one adversary, called by what is known to it: the share of authors named, and what is judged of it.
 
     ``judged`` is its difference to what is known anyway, or the share itself where the limit is absolute. ``sure`` is
     the same with the interval that a finding against the release needs: there the level is divided by the number of
@@ -271,11 +272,11 @@ class Authors:
         beside = [
             f"named {gain.named:.3f}",
             f"topic alone {self.anyway:.3f}",
-            f"unprotected {clear.named:.3f}",
+            f"unprotected {clear.named:.3f} by {clear.adversary}",
         ]
         return (
             f"{what} {gain.judged.value:.3f}, {_between(shown_interval)} allowing for chance, by "
-            f"{_who(gain.adversary)}; allowed {self.limit:g} ({', '.join(beside)})"
+            f"{gain.adversary}; allowed {self.limit:g} ({', '.join(beside)})"
             f"{self._unseen}"
         )
 
@@ -300,10 +301,6 @@ class Authors:
 def _between(interval: Interval) -> str:
     """Its limits, each rounded to the safe side."""
     return f"from {floor(interval.low, 3):.3f} to {ceiling(interval.high, 3):.3f}"
-
-
-def _who(adversary: str) -> str:
-    return "the holder of the originals" if adversary == ORIGINALS else adversary
 
 
 def judge(lines: Sequence[SummaryLine], limits: Limits, facts: Mapping[str, Any]) -> Verdict | None:
@@ -402,7 +399,8 @@ def _gains(
         judged = _interval(finding, facts, level, absolute=absolute)
         sure = judged if tests == 1 else _interval(finding, facts, divided, absolute=absolute)
         shares, _ = _judged_shares(finding, absolute=absolute)
-        found.append(Gain(finding.adversary, float(shares.mean()), judged, sure))
+        told = not absolute and _topics_known(facts)
+        found.append(Gain(who(finding.adversary, topic=told), float(shares.mean()), judged, sure))
     return sorted(found, key=lambda gain: -gain.named)
 
 
@@ -420,6 +418,22 @@ def _interval(
     found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level, (0.0, 1.0))
     rest = float(habit.mean()) - (0.0 if absolute else float(np.mean(facts["anyway"])))
     return Interval(found.value + rest, found.low + rest, found.high + rest)
+
+
+def _topics_known(facts: Mapping[str, Any]) -> bool:
+    """Whether there are topics that an adversary can be told."""
+    return len(facts.get("topics") or ()) > 1
+
+
+def knowing_topic(finding: AdversaryResult, facts: Mapping[str, Any]) -> Interval | None:
+    """The share of authors named by an adversary who is told each text's topic; None where there are no topics.
+
+    The interval is that of the verdict at one try: where it is compared with what the topic names, the difference.
+    """
+    if finding.task != "author" or "anyway" not in facts or not _topics_known(facts):
+        return None
+    beyond, anyway = _interval(finding, facts, CONFIDENCE, absolute=False), float(np.mean(facts["anyway"]))
+    return Interval(beyond.value + anyway, max(0.0, beyond.low + anyway), min(1.0, beyond.high + anyway))
 
 
 def _judged_shares(finding: AdversaryResult, *, absolute: bool) -> tuple[Float64Array, Float64Array]:

@@ -22,6 +22,8 @@ CANDIDATES: Final = 1_000
 USELESS: Final = STRENGTHS[-1][0]
 """Nats above which a promise is empty."""
 
+ORIGINALS: Final = "originals"
+
 OPEN: Final = "left open: to be filled in before somebody signs"
 
 
@@ -47,6 +49,13 @@ class About:
         return {
             "purpose": self.purpose, "recipient": self.recipient, "originals": self.originals, "review": self.review,
         }  # fmt: skip
+
+
+def who(adversary: str, *, topic: bool = False) -> str:
+    """An adversary, called by what it knows beside the released row, with ``topic`` each text's topic, too."""
+    if adversary == ORIGINALS:
+        return "whoever knows the topic and holds the originals" if topic else "whoever holds the originals"
+    return f"{adversary}, told the topic" if topic else adversary
 
 
 def sentences(found: Mapping[str, Any]) -> Iterator[str]:
@@ -82,7 +91,7 @@ def _most(found: Mapping[str, Any]) -> str:
     return (
         f"Somebody who knows the exact text of {CANDIDATES:,} documents, thinks each equally likely and sees one row "
         f"made from one of them names the right one with a probability of at most "
-        f"{rounded_up(posterior_at_most(bound, CANDIDATES), 4)}; by guessing it is {1 / CANDIDATES:g}."
+        f"{rounded_up(posterior_at_most(bound, CANDIDATES), 4)}; whoever picks one blindly, with {1 / CANDIDATES:g}."
     )
 
 
@@ -100,15 +109,28 @@ def _attacked(found: Mapping[str, Any]) -> str:
         else f" One of them, {both['adversary']}, was right for {_percent(both['clean']['value'])} of these texts "
         f"without protection and for {_percent(both['released']['value'])} with it."
     )
-    anyway = (
-        ""
-        if measured["floor"] is None
-        else f"; whoever sees the topic alone is right for {_percent(measured['floor'])}"
+    holder = strongest_of(found, "author", originals=True)
+    told = None if holder is None else holder.get("knowing_topic")
+    known = [
+        f"{words} {_percent(share)}"
+        for words, share in (
+            ("whoever knows the topic only, for", measured["floor"]),
+            ("whoever knows the topic and holds the originals, for", None if told is None else told["value"]),
+        )
+        if share is not None
+    ]
+    anyway = f"; {', and '.join(known)}" if known else ""
+    worst = measured.get("worst")
+    single = (
+        "single authors may be named far more often, up to always"
+        if worst is None
+        else "whoever holds the originals and all rows of the author named most often "
+        f"({_documents(worst['documents'])} in the test) names him up to {_percent_up(worst['named'])} of the time"
     )
     return (
         f"Programs tried to name the author of {measured['texts']:,} public texts, protected in the same way: the best "
         f"was right for {_percent(strongest['released']['value'])}{anyway}.{clear} These are means over all texts: "
-        "single authors may be named far more often, up to always."
+        f"{single}."
     )
 
 
@@ -162,23 +184,56 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
     if found["kind"] != SUMMARY:
         kept = found.get("preserve")
         yield f"The {kept or 'content'} that is kept is not hidden: it is what is released."
-    yield "People who are mentioned in texts are not the unit of the promise; they are protected as parts of a text."
+    yield MENTIONED[found["kind"] == SUMMARY or found["unit"] == "author"]
     if found["probability_kept"] is not None:
         yield (
             "A single row proves nothing: its label may have been printed by chance, and its words are public words "
             "that nobody here need have written."
         )
-    if found["unit"] == "document" and found["bound"] is not None:
-        several = ((found["own"] or {}).get("authors") or {}).get("most", 5)
-        together = several * found["bound"]
-        yield (
-            f"The promise is per document: for an author of {several:,} documents the bounds add up to "
-            f"{rounded_up(together, 6)} nats ({strength_of(together)})."
-        )
     if found["kept_fields"]:
         yield "Fields that were kept stand as they were, without any protection."
     yield "A second release of the same documents adds its bound to this one's."
     yield "That a document is in the collection at all, and how many there are, is not hidden."
+
+
+MENTIONED: Final = {
+    False: (
+        "Whoever is mentioned in a text is protected with that text only, and not across texts. Health, opinions, "
+        "faith and the like are protected no more than anything else in a text; where a kept topic names them, it "
+        "tells them."
+    ),
+    True: (
+        "Whoever is mentioned in texts has no promise of his own: what is said of him is protected as a part of what "
+        "its author wrote. Health, opinions, faith and the like are protected no more than anything else."
+    ),
+}
+"""Of persons who are no authors and of special categories, by whether the promise is per author."""
+
+
+def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Who loses most, and the bound of all his documents; None where the promise is per author, or there is no bound.
+
+    For the curator it is the author with most documents; where nobody counted, and for receivers, one with five.
+    """
+    if found["unit"] != "document" or found["bound"] is None:
+        return None
+    most = ((found["own"] or {}).get("authors") or {}).get("most")
+    who_loses, several = (
+        ("the author with most documents", most) if most else ("an author of several documents", 5)
+    )
+    together = several * found["bound"]
+    counted = (
+        ""
+        if most
+        else ", for instance; how many anybody has was not counted"
+        if found["own"]
+        else ", for instance"
+    )
+    return (
+        who_loses,
+        f"{_documents(several)}{counted}: {rounded_up(together, 6)} nats for all of them together "
+        f"({strength_of(together)})",
+    )
 
 
 def unit(found: Mapping[str, Any]) -> str:
@@ -219,16 +274,16 @@ def strength(found: Mapping[str, Any]) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """One of the three questions: what was found, what guessing finds, and what nobody can exceed."""
+    """One of the three questions: what was found, what is found without the release, and what nobody can exceed."""
 
     question: str
     measured: str
-    chance: str
+    without: str
     ceiling: str
 
 
 def risks(found: Mapping[str, Any]) -> list[Risk]:
-    """Singling out, linking and inference (docs/standards.md), each with success, chance and proven ceiling."""
+    """Singling out, linking and inference (docs/standards.md), each with success, floor and proven ceiling."""
     bound, measured = found["bound"], found["measurements"] or {}
     none = "not measured"
     originals = strongest_of(found, "author", originals=True)
@@ -240,31 +295,31 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
         Risk(
             "Singling out: whoever holds the exact texts names the author of a row" if author is not None
             else "Singling out: whoever holds the exact texts names the text of a row",
-            none if originals is None else _interval(originals["released"]),
+            none if originals is None else _holder(originals),
             none if originals is None or measured.get("floor") is None
-            else f"{_percent(measured['floor'])} knowing the topic only",
+            else f"{_percent(measured['floor'])}, knowing the topic only",
             no_ceiling if bound is None
             else f"{_percent_up(posterior_at_most(bound, texts))}, one of {texts:,} texts equally likely",
         ),
         Risk(
             "Linking: two releases of the same texts, which rows are of one text",
             none if linked is None
-            else f"{_percent_up(linked['named'])} of {linked['texts']:,} texts",
-            none if linked is None else _percent(linked["chance"]),
+            else f"{_percent_up(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
+            none if linked is None else f"{_percent(linked['chance'])}, any row blindly",
             no_ceiling if bound is None or linked is None
-            else f"{_percent_up(linked['ceiling'])}, any two rows within the bound",
+            else f"{_percent_up(linked['ceiling'])}, for one row and {linked['texts']:,} others equally likely",
         ),
         Risk(
             "Inference: what a text is about, from its row",
             none if labels is None else f"{_percent(labels['right'])} right",
-            none if labels is None else f"{_percent(labels['majority'])}, the most frequent topic",
+            none if labels is None else f"{_percent(labels['majority'])}, always the most frequent topic",
             no_ceiling if found["probability_kept"] is None
-            else f"{_percent_up(found['probability_kept'])}: this is what is released",
+            else f"{_percent_up(found['probability_kept'])}: what the noise allows, and no result",
         ),
         Risk(
             "Inference: who wrote a text, from its row, without the texts",
             none if author is None else _interval(author["released"]),
-            none if measured.get("floor") is None else f"{_percent(measured['floor'])} knowing the topic only",
+            none if measured.get("floor") is None else f"{_percent(measured['floor'])}, knowing the topic only",
             no_ceiling if bound is None else "as for singling out",
         ),
     ]  # fmt: skip
@@ -275,7 +330,7 @@ def strongest_of(found: Mapping[str, Any], task: str, *, originals: bool = False
     measured = found["measurements"] or {}
     among = [
         each for each in measured.get("findings", ())
-        if each["task"] == task and (each["adversary"] == "originals") is originals
+        if each["task"] == task and (each["adversary"] == ORIGINALS) is originals
     ]  # fmt: skip
     return max(among, key=lambda each: each["released"]["value"], default=None)
 
@@ -284,7 +339,7 @@ def paired(found: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
     """The adversary that finds most in unprotected texts: one attacker in both halves of a comparison."""
     among = [
         each for each in (found["measurements"] or {}).get("findings", ())
-        if each["task"] == task and each["adversary"] != "originals" and each["clean"] is not None
+        if each["task"] == task and each["adversary"] != ORIGINALS and each["clean"] is not None
     ]  # fmt: skip
     return max(among, key=lambda each: each["clean"]["value"], default=None)
 
@@ -295,9 +350,9 @@ def compared(found: Mapping[str, Any]) -> str | None:
     if measured is None or measured["verdict"] is None:
         return None
     return (
-        "How many authors an attacker names from the released rows is compared with how many are named by whoever "
-        "knows the topic only, with an interval for chance, against the limit that was set. The difference is what the "
-        "release adds; the topic itself is released on purpose."
+        "How many authors an attacker names who knows the topic and sees the released rows is compared with how many "
+        "are named by whoever knows the topic only, with an interval for chance, against the limit that was set. The "
+        "difference is what the release adds; the topic itself is released on purpose."
     )
 
 
@@ -381,6 +436,17 @@ LOOK_AGAIN: Final = (
     "Look again before any further release of these documents, when older texts of the kind become public, when a "
     "stronger attack or a defect of the software becomes known, and at the date above."
 )
+
+
+def _holder(finding: Mapping[str, Any]) -> str:
+    """What the holder of the originals finds, without and with the topic."""
+    told = finding.get("knowing_topic")
+    also = "" if told is None else f"; {_interval(told)}, where he knows the topic, too"
+    return _interval(finding["released"]) + also
+
+
+def _documents(count: float) -> str:
+    return "1 document" if count == 1 else f"{count:,.0f} documents"
 
 
 def _interval(share: Mapping[str, float]) -> str:

@@ -68,13 +68,24 @@ class Share:
 @final
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The result of one adversary or classifier on protected texts, beside unprotected ones and blind guessing."""
+    """The result of one adversary or classifier on protected texts, beside unprotected ones.
+
+    Attributes:
+        task: what was to be named: author or topic.
+        adversary: its name.
+        released: the share named from a protected text alone.
+        clean: the same unprotected; None where it was not tried.
+        chance: the share of whoever always names the most frequent one.
+        knowing_topic: the share of authors named by the same adversary where it is told each text's topic, with the
+            interval that the verdict rests on; None where nothing of the kind was computed.
+    """
 
     task: str
     adversary: str
     released: Share
     clean: Share | None
     chance: float | None
+    knowing_topic: Share | None = None
 
 
 @final
@@ -92,6 +103,8 @@ class Measured:
         verdict: PASS, FAIL or NO EVIDENCE with its reason; None where no limits were set.
         labels: how often a label is right on the attacked public texts; None where none is printed.
         linking: how often two releases of the same public texts are matched row by row.
+        worst: the author who is named most often from all his rows together: ``documents``, and ``named``, an upper
+            limit of how often; None where no author can be told from one draw.
 
     """
 
@@ -104,6 +117,7 @@ class Measured:
     verdict: str | None = None
     labels: LabelShares | None = None
     linking: Mapping[str, float] | None = None
+    worst: Mapping[str, float] | None = None
 
 
 @final
@@ -235,6 +249,7 @@ def sign_off(
         "groups": _groups(measured), "not_tried": found["not_tried"],
         "evaluation_whole": digest_of(measured.digests) if measured else None, "version": publius_version(),
         "zeros": "0" * 64,
+        "who": account.who, "worst_author": account.worst_author(found),
         "found": found, "for_receivers": for_receivers, "about": about.record(), "open": account.OPEN,
         "sentences": list(account.sentences(found)), "unit": account.unit(found), "strength": account.strength(found),
         "not_promised": list(account.not_promised(found)), "risks": account.risks(found),

@@ -136,8 +136,8 @@ class Beside:
             return ""
         return (
             f"Whoever holds {self.texts:,} public texts and sees the row of one, protected in the same way, names the "
-            f"right one for {_percent(found.value)} of them, at most {_up(found.high)} allowing for chance; by "
-            f"guessing it is {_percent(1 / self.texts)}."
+            f"right one for {_percent(found.value)} of them, at most {_up(found.high)} allowing for chance; whoever "
+            f"picks a text blindly, {_percent(1 / self.texts)}."
         )
 
 
@@ -181,7 +181,9 @@ class Judged:
             )
         gain = authors.worst
         clear = max(authors.unprotected, key=lambda each: each.named, default=None)
-        bare = "" if clear is None else f"; without protection {_percent(clear.named)}"
+        bare = (
+            "" if clear is None else f"; without protection {clear.adversary} names {_percent(clear.named)}"
+        )
         why = "" if authors.empty is None else f" That shows nothing: {authors.empty}."
         few = authors.too_few
         why += "" if few is None else f" {few[0].upper()}{few[1:]}."
@@ -193,9 +195,9 @@ class Judged:
         )
         stands = " Only the proof stands." if self.verdict == NO_EVIDENCE else ""
         return (
-            f"{self.verdict}: attacks on {authors.texts:,} protected public texts of {authors.authors:,} authors "
-            f"named the author of {_percent(gain.named)}, {self._judged(gain)}. Whoever knows only the topic names "
-            f"{_percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}"
+            f"{self.verdict}: of {authors.texts:,} protected public texts of {authors.authors:,} authors the author "
+            f"of {_percent(gain.named)} was named by {gain.adversary}, {self._judged(gain)}. Whoever knows only the "
+            f"topic names {_percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}"
         )
 
     def _judged(self, gain: Gain) -> str:

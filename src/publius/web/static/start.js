@@ -394,14 +394,21 @@ export function bagWords(bag, size = 0) {
 const strongest = (found) => found.reduce((best, each) => (best === null || each.released.value > best.released.value ? each : best), null);
 const of = ({ measured }, task) => measured.filter((each) => each.task === task);
 
-/** Who decides is the holder of the originals, where there is one: from one bag no adversary does better where his figure is exact. */
+/** What is compared with whoever knows only the topic is an adversary who knows it, too: the verdict's own figure. */
+const shareOf = (finding) => finding.knowing_topic ?? finding.released;
+
+/** An adversary, called by what it knows beside the released row. */
+function who({ adversary, task, knowing_topic: told }) {
+  if (adversary === "originals") return told ? "whoever knows the topic and holds the originals" : "whoever holds the originals";
+  return told && task === "author" ? `${adversary}, told the topic` : adversary;
+}
+
 function judged(result) {
-  const authors = of(result, "author");
-  const first = authors.find((each) => each.adversary === "originals") ?? strongest(authors);
+  const first = of(result, "author").reduce((best, each) => (best === null || shareOf(each).high > shareOf(best).high ? each : best), null);
   const topic = strongest(of(result, "topic"));
   if (!first) return result.reason.replace(/^(PASS|FAIL|NO EVIDENCE): /, "");
   const alone = result.floor === null ? "" : ` Whoever knows only the topic names ${percent(result.floor)}.`;
-  return `Attacks on ${plural(result.texts, "protected public text", "protected public texts")} named the author of ${percent(first.released.value)}, at most ${atMost(first.released.high)} allowing for chance.${alone}${topic ? ` The topic was found for ${percent(topic.released.value)}.` : ""}`;
+  return `Of ${plural(result.texts, "protected public text", "protected public texts")} the author of ${percent(shareOf(first).value)} was named by ${who(first)}, at most ${atMost(shareOf(first).high)} allowing for chance.${alone}${topic ? ` The topic was found for ${percent(topic.released.value)}.` : ""}`;
 }
 
 function measuredTable(result) {
@@ -413,6 +420,6 @@ function measuredTable(result) {
 
 function findings(rows) {
   const share = (found) => (found ? percent(found.value) : "–");
-  return table("What was measured", [["named rightly", "text"], ["protected", "number"], ["95 % interval", "number wide"], ["unprotected", "number"], ["by chance", "number wide"]],
-    rows.map((each) => [`${each.task}, by ${each.adversary}`, share(each.released), `${atLeast(each.released.low)} to ${atMost(each.released.high)}`, share(each.clean), each.chance === null ? "–" : percent(each.chance)]));
+  return table("What was measured", [["named rightly", "text"], ["protected", "number"], ["95 % interval", "number wide"], ["and knowing the topic", "number"], ["unprotected", "number"], ["always the most frequent", "number wide"]],
+    rows.map((each) => [`${each.task}, by ${who({ ...each, knowing_topic: null })}`, share(each.released), `${atLeast(each.released.low)} to ${atMost(each.released.high)}`, share(each.knowing_topic), share(each.clean), each.chance === null ? "–" : percent(each.chance)]));
 }
