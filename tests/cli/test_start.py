@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from complaints import one_thing_each
-from publius.cli import start as start_command
+from publius.cli.start import protection
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
 from publius.evaluation.steps.older import PublicCorpus
@@ -621,4 +621,4 @@ def test_the_commands_that_it_prints_do_the_same(walked, tmp_path, monkeypatch):
     ("length", "said"), [(None, "as the lengths of the public texts suggest"), (9, "as you chose")]
 )
 def test_the_words_of_a_bag_are_as_chosen_or_as_the_public_texts_suggest(length, said):
-    assert start_command._chosen_by(SimpleNamespace(choices=SimpleNamespace(length=length))) == said
+    assert protection._chosen_by(SimpleNamespace(choices=SimpleNamespace(length=length))) == said

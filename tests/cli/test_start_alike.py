@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from publius.cli.start import _tell_alike
+from publius.cli.start.protection import _tell_alike
 
 
 def told(capsys, *authors):

@@ -117,7 +117,10 @@ PAGE = ("releases/signoff.py", "evaluation/signed.py", "evaluation/of_release.py
 """What fills the page to sign in."""
 
 START = (
-    "cli/start.py",
+    *(
+        f"cli/start/{name}.py"
+        for name in ("__init__", "asking", "texts", "protection", "attacks", "releasing")
+    ),
     "evaluation/verdict.py",
     *(f"evaluation/steps/{name}.py" for name in ("kept", "learning", "measuring", "older", "questions")),
     *(f"evaluation/steps/{name}.py" for name in ("showing", "walk", "workflow")),

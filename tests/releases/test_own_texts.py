@@ -125,13 +125,13 @@ def test_how_many_documents_an_author_has_is_said_or_that_nobody_counted(monkeyp
     """What start says of authors: with a column, with several documents, and without a column."""
     from types import SimpleNamespace
 
-    from publius.cli.start import _tell_authors
+    from publius.cli.start.protection import tell_authors
     from publius.releases.own_texts import AuthorCounts
 
     def said(counts, declared=None):
         own = OwnTexts(40, 0, 0, authors=counts)
         walk = SimpleNamespace(choices=SimpleNamespace(documents_per_author=declared))
-        _tell_authors(SimpleNamespace(own=lambda: own, walk=walk))
+        tell_authors(SimpleNamespace(own=lambda: own, walk=walk))
         return " ".join(capsys.readouterr().out.split())
 
     assert "an author of five documents can lose five times as much" in said(None)

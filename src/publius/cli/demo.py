@@ -14,7 +14,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from publius.cli.console import Json, print_json
-from publius.cli.start import run_start, show_end
+from publius.cli.start import run_start
+from publius.cli.start.releasing import show_end
 from publius.errors import UsageError
 from publius.settings import PublicWordSettings, StartSettings
 

@@ -6,7 +6,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from publius.cli import app, start_summary
+from publius.cli import app
+from publius.cli.start import summary
 from publius.documents.inspection import inspect
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps import summarizing
@@ -34,7 +35,7 @@ def run(*arguments, answers=""):
 
 def test_a_summary_step_by_step(file, reference, tmp_path, monkeypatch):
     """The values that are seen are proposed, one column is called public, epsilon is chosen with its accuracy told."""
-    monkeypatch.setattr(start_summary, "_is_seen", lambda: True)
+    monkeypatch.setattr(summary, "_is_seen", lambda: True)
     output = tmp_path / "out"
     found = run(
         file, "--output", output, "--reference", reference.folder, answers="summary\ncustomer\nyes\n4\ny\n"

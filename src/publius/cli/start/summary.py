@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from publius.cli.console import printable, progress_bar, waiting
-from publius.cli.start import Asking, show_found, texts_in
+from publius.cli.start.asking import Asking
+from publius.cli.start.releasing import show_commands
+from publius.cli.start.texts import show_found, texts_in
 from publius.cli.summarize import tell_curator
 from publius.errors import UsageError
 from publius.evaluation.steps.questions import (
@@ -132,3 +134,12 @@ def _release(flow: SummaryWorkflow, output: Path, ledger: Path | None, readers: 
             output, None if ledger is None else Ledger(ledger), accept_noise=readers.accept_noise, progress=progress,
             notice=lambda text: typer.echo(f"   {printable(text)}"),
         )  # fmt: skip
+
+
+def show_summary_end(result: dict[str, Any]) -> None:
+    """Where a summary is, and the commands that do the same."""
+    typer.echo(
+        f"\nRead {result['summary']}/report.html and {result['signoff']} in a browser, print the page, sign it. The "
+        f"summary may leave: {result['summary']}"
+    )
+    show_commands(result["commands"])
