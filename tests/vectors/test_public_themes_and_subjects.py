@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from publius.errors import DataError, UsageError
 from publius.noise.randomness import seeded_rng
@@ -43,6 +44,24 @@ def test_a_document_is_counted_by_itself_alone(themes):
         turned = dict(reversed(list(BAGS[place].items())))
         assert themes.cells_of([turned]).tolist() == [together[place]]
     assert themes.cells_of([]).tolist() == []
+
+
+def test_the_nearest_theme_is_the_nearest_in_whole_numbers():
+    """Products in single precision do not decide where two themes, or a theme and the limit, are hardly apart."""
+    rng, grid = seeded_rng(4), 2**24
+    some = directions(rng.normal(size=(6, 100)))
+    centres = directions(np.vstack([some + step * rng.normal(size=(6, 100)) for step in (0, 1e-7, 1e-6)]))
+    axes = directions(rng.normal(size=(40, 100)))
+    rarity, counts = np.ones(40), csr_array((rng.random((600, 40)) < 0.1).astype(float))
+    where = np.rint(public_themes._positions(counts, rarity, axes) * grid).astype(np.int64)
+    likeness = where @ np.rint(centres * grid).astype(np.int64).T
+    largest = likeness.max(axis=1)
+    for limit in (-1.0, float(largest[largest < grid**2][7]) / grid**2 + 100 / grid):
+        found = public_themes._cells(counts, rarity, axes, centres, limit)
+        known = np.where(largest / grid**2 >= limit - 100 / grid, likeness.argmax(axis=1), 18)
+        assert (found == np.where(counts.sum(axis=1) > 0, known, 19)).all()
+    alike = np.sort(likeness, axis=1)[:, -2:] / grid**2
+    assert (np.diff(alike)[:, 0] < 2e-7).sum() > 100
 
 
 def test_documents_of_no_theme(themes):

@@ -1,6 +1,6 @@
 """Which documents count: at most c of each author, chosen by a keyed hash of the author and that document alone.
 
-A document's rank is HMAC-SHA256 under a secret key of the run over the author, the cell and the text; an author
+A document's rank is keyed BLAKE2b (RFC 7693), with a secret of the run, of the author, the cell and the text; an author
 contributes the c documents of the smallest ranks. So the choice depends on nothing but the author's own documents: not
 on the order of rows, not on batches or workers, not on anybody else. Replacing all documents of one author moves c
 documents out of their cells and c into others, 2c in the sum over all cells; leaving an author out moves c.
@@ -20,6 +20,7 @@ from __future__ import annotations
 import hmac
 from array import array
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Final, final
 
 import numpy as np
@@ -74,7 +75,7 @@ class Contributions:
             raise UsageError("a cell must be a whole number from 0 and below 2^63")
         tag = self._tag(author)
         text = document.encode("utf-8", "surrogatepass")
-        rank = hmac.digest(self._ranks_key, tag + cell.to_bytes(_HASH_BYTES, "big") + text, "sha256")
+        rank = _keyed(self._ranks_key, tag + cell.to_bytes(_HASH_BYTES, "big") + text)
         self._parts[tag[_HASH_BYTES] % _PARTS].add(_number(tag), _number(rank), cell)
 
     def merge(self, other: Contributions) -> None:
@@ -103,7 +104,7 @@ class Contributions:
             self._parts[place].leave_out(np.array(some, np.uint64))
 
     def _tag(self, author: str) -> bytes:
-        return hmac.digest(self._authors_key, author.encode("utf-8", "surrogatepass"), "sha256")
+        return _keyed(self._authors_key, author.encode("utf-8", "surrogatepass"))
 
     @property
     def cells(self) -> IndexArray:
@@ -162,6 +163,10 @@ class _Part:
         columns = columns[:, np.concatenate([[True], ~repeated])] if columns.shape[1] else columns
         starts = np.searchsorted(columns[0], columns[0])  # where each one's author begins
         self._held = columns[:, np.arange(columns.shape[1]) - starts < self._per_author]
+
+
+def _keyed(key: bytes, message: bytes) -> bytes:
+    return blake2b(message, key=key).digest()
 
 
 def _number(digest: bytes) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, final
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from publius.arrays import Float64Array, IndexArray, Rows
 from publius.collections.strata import Strata
@@ -20,6 +21,7 @@ from publius.vectors.learning.reference import Reference
 _ASKED: Final = 50
 _WEIGHED: Final = 2.0**32
 _TYPICAL: Final = 10
+_BLAS: Final = ThreadpoolController()
 
 
 class Themes(Protocol):
@@ -165,15 +167,13 @@ class Counting:
         It depends on nothing but that document: not on what else is in ``texts``.
         """
         rows = places_of_all(texts, self._words, self._encoding).places
-        zero = np.zeros(len(texts), np.int64)
-        themes = (
-            zero if self.themes is None else self.themes.cells_of_counts(self._counts(rows, self._of_themes))
-        )
-        subjects = (
-            zero
-            if self.subjects is None
-            else self.subjects.cells_of_counts(self._counts(rows, self._of_subjects))
-        )
+        themes = subjects = np.zeros(len(texts), np.int64)
+        # Products of some hundred rows: threads would wait for each other longer than they work.
+        with _BLAS.limit(limits=1, user_api="blas"):
+            if self.themes is not None:
+                themes = self.themes.cells_of_counts(self._counts(rows, self._of_themes))
+            if self.subjects is not None:
+                subjects = self.subjects.cells_of_counts(self._counts(rows, self._of_subjects))
         place = np.ravel_multi_index((np.asarray(strata, np.int64), themes, subjects), self.shape)
         if len(place) != len(texts):
             raise DataError("a document was lost while its words were looked up")
@@ -183,12 +183,12 @@ class Counting:
         """How often the words at ``places`` occur in each document, a sparse matrix of shape (n, len(places))."""
         from scipy.sparse import csr_array
 
-        column = np.full(len(self._words.vocabulary) + 1, -1, np.int64)
+        column = np.full(len(self._words.vocabulary) + 1, -1, np.int32)
         column[places] = np.arange(len(places))
-        found = column[rows.flat]
-        own = np.repeat(np.arange(len(rows.starts) - 1), np.diff(rows.starts))
+        found = column.take(rows.flat)
         kept = found >= 0
-        codes, counts = np.unique(own[kept] * max(1, len(places)) + found[kept], return_counts=True)
-        row, word = np.divmod(codes, max(1, len(places)))
-        starts = np.searchsorted(row, np.arange(len(rows.starts)))
-        return csr_array((counts.astype(np.float64), word, starts), (len(rows.starts) - 1, len(places)))
+        starts = np.concatenate([[0], np.cumsum(kept)]).take(rows.starts).astype(np.int32)
+        words = found[kept]
+        counts = csr_array((np.ones(len(words)), words, starts), (len(rows.starts) - 1, len(places)))
+        counts.sum_duplicates()
+        return counts

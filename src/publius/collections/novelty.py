@@ -139,19 +139,18 @@ def share_limits(sample: Sample, tail: float) -> tuple[Float64Array, Float64Arra
     if not 0 < tail < 0.5:
         raise UsageError(f"what may be missed must be a probability below 1/2, not {tail!r}")
     c, (fewest, most) = sample.per_author, sample.documents
+    counts, places = np.unique(sample.counts, return_inverse=True)  # equal counts have equal limits
     values, chances, left_out = _atoms(sample.noise, tail)
     allowed = tail - left_out
     # Noise is moved to the farther edge of its bin, so that both limits only move outwards.
-    least = np.ceil((sample.counts[:, None] - values[1][None, :]) / c)
-    largest = np.floor((sample.counts[:, None] - values[0][None, :]) / c)
-    low = _solve(
-        lambda share: _at_least(least, math.ceil(most / c), share) @ chances, len(sample.counts), allowed
-    )
+    least = np.ceil((counts[:, None] - values[1][None, :]) / c)
+    largest = np.floor((counts[:, None] - values[0][None, :]) / c)
+    low = _solve(lambda share: _at_least(least, math.ceil(most / c), share) @ chances, len(counts), allowed)
     trials = max(1, fewest // c)
     high = 1 - _solve(
-        lambda share: _at_least(trials - largest, trials, share) @ chances, len(sample.counts), allowed
+        lambda share: _at_least(trials - largest, trials, share) @ chances, len(counts), allowed
     )
-    return low, high
+    return low[places], high[places]
 
 
 def _at_least(least: Float64Array, trials: int, share: Float64Array) -> Float64Array:
