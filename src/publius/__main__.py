@@ -1,5 +1,12 @@
-"""``python -m publius``."""
+"""``publius`` and ``python -m publius``. Worker processes import it once more, so by itself it imports nothing."""
 
-from publius.cli import main
 
-main()
+def main() -> None:
+    """Run the command line."""
+    from publius.cli import main as run
+
+    run()
+
+
+if __name__ == "__main__":
+    main()

@@ -108,6 +108,43 @@ def test_a_start_loads_no_other_command(words, loaded):
     assert not {"numpy", "scipy"} & modules
 
 
+def test_a_release_of_a_sentence_waits_for_no_library_that_it_does_not_use(tmp_path, stored):
+    (tmp_path / "one.jsonl").write_text('{"id": "a", "text": "a river bends"}\n', encoding="utf-8")
+    words = [
+        "obfuscate",
+        "one.jsonl",
+        "--epsilon",
+        "10",
+        "--length",
+        "4",
+        "--allow-padding",
+        "--output",
+        "out",
+    ]
+    code = (
+        f"import sys; sys.argv = ['publius', *{[*words, '--embeddings', stored]!r}]\n"
+        "from publius.cli import main\n"
+        "try: main()\n"
+        "finally: print(*sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "publius.releases.writers" in loaded
+    unused = {
+        "pydantic",
+        "scipy",
+        "rich",
+        "fastapi",
+        "sklearn",
+        "matplotlib",
+        "onnxruntime",
+        "concurrent.futures.process",
+    }
+    assert not unused & loaded
+
+
 def test_a_file_of_options_is_checked_against_all_commands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert asked(["words"]) is not app

@@ -22,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 from publius.cli.help import heading_of, write_options
 from publius.cli.help import keys_of as keys_of_option
 from publius.cli.log import say
+from publius.cli.plain_values import quickly
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.settings import CONVENIENCE
@@ -150,6 +151,10 @@ def _value(option: Any, value: Any) -> Any:
 class ConfiguredCommand(TyperCommand):
     """A command that takes what was not typed from the environment and the file."""
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, of which plain values are taken as they are."""
+        return quickly(super().get_params(ctx))
+
     def heading_of(self, option: Any) -> str:
         """The heading of an option in the help."""
         return heading_of(option)
@@ -168,7 +173,7 @@ class ConfiguredCommand(TyperCommand):
             self.note_named(
                 ctx, [*args, *(["--mechanism", _text(said["mechanism"][0])] if "mechanism" in said else [])]
             )
-            known = keys_of(self, ctx)
+            known = keys_of(self, ctx) if said or ctx.obj.section(ctx) else {}
             self._refuse_unnamed(ctx, known)
             mine = {key: each for key, each in said.items() if key in known}
             ctx.default_map = {known[key].name: _value(known[key], value) for key, (value, _) in mine.items()}

@@ -7,6 +7,7 @@ from typing import Any, Final
 from typer.core import TyperGroup
 
 from publius.cli.commands import COMMANDS
+from publius.cli.plain_values import quickly
 
 EVERYDAY: Final = "Options"
 MECHANISM: Final = "Options for words and mechanisms"
@@ -62,6 +63,10 @@ def heading_of(option: Any) -> str:
 
 class GroupedCommands(TyperGroup):
     """The commands of `COMMANDS`, under the groups that they belong to."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, of which plain values are taken as they are."""
+        return quickly(super().get_params(ctx))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """A section for each group, each command with its summary."""

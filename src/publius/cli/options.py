@@ -16,6 +16,7 @@ from publius.cli.config import ConfiguredCommand
 from publius.cli.console import Json as Json
 from publius.cli.console import waiting
 from publius.cli.help import MECHANISM
+from publius.cli.plain_values import quickly
 from publius.settings import CONVENIENCE, Declared, MechanismSettings, Settings, declared, names_of
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class MechanismCommand(ConfiguredCommand):
         nothing.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         scratch = typer.Typer(add_completion=False)
         scratch.command()(nothing)
-        return typer.main.get_command(scratch).params
+        return quickly(typer.main.get_command(scratch).params)
 
 
 class KernelCommand(MechanismCommand):

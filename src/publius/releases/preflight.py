@@ -11,13 +11,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, final
 
-from publius.documents.corpus import BadDocument, Corpus
+from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.documents.languages import READ, language_of
 from publius.errors import DocumentError, MissingExtraError, PolicyError
 from publius.mechanisms.whole import places_of
+from publius.releases.engines.worker_pool import batches_of
 from publius.releases.plan import Plan
 from publius.settings import TextSettings
-from publius.text.bag import Encoded, words_of
+from publius.text.bag import Encoded, words_of_all
 from publius.text.segmentation import is_unspaced
 from publius.text.tokenizer import profile_named
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -36,6 +37,9 @@ LOST: Final = 0.05
 
 FOREIGN: Final = {"word": 0.5, "document": 0.8}
 """Share of unknown words from which on a document is said to be hardly known; a reference has fewer words."""
+
+_TOGETHER: Final = 100
+"""Documents that are looked at together."""
 
 _SHOWN: Final = 5
 _COMPARED: Final = 100
@@ -189,28 +193,29 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     unspaced: list[int] = []
     blank = unfit = 0
     segmented = profile_named(encoding.profile).segmented
-    for item in islice(corpus, count):
-        if isinstance(item, BadDocument):
-            bad += 1
-            continue
-        found = words_of(item.text, plan.vocabulary, whole)
-        taken = found.seen - found.unknown if encoding.unknown == "drop" else found.seen
-        if found.unknown and encoding.unknown == "reject":
-            bad += 1
-            continue
-        documents += 1
-        words += taken
-        blank += not item.text.strip()
-        unfit += bool(item.text.strip()) and _fits_none(item.text, plan)
-        padding += max(0, encoding.missing(taken))
-        left_out += max(0, taken - (encoding.length or taken))
-        cut += taken > (encoding.length or taken)
-        if is_foreign(found, plan):
-            foreign[item.position] = item.text[:READ]
-        elif len(others) < _COMPARED:
-            others.append(item.text[:READ])
-        if not segmented and is_unspaced(item.text):
-            unspaced.append(item.position)
+    for batch in batches_of(islice(corpus, count), _TOGETHER):
+        given = [item for item in batch if isinstance(item, Document)]
+        bad += len(batch) - len(given)
+        encoded = words_of_all([item.text for item in given], plan.vocabulary, whole)
+        pairs = list(zip(given, encoded, strict=True))
+        if encoding.unknown == "reject":
+            pairs = [(item, found) for item, found in pairs if not found.unknown]
+            bad += len(given) - len(pairs)
+        unfit += _fit_none([item.text for item, _ in pairs if item.text.strip()], plan)
+        for item, found in pairs:
+            taken = found.seen - found.unknown if encoding.unknown == "drop" else found.seen
+            documents += 1
+            words += taken
+            blank += not item.text.strip()
+            padding += max(0, encoding.missing(taken))
+            left_out += max(0, taken - (encoding.length or taken))
+            cut += taken > (encoding.length or taken)
+            if is_foreign(found, plan):
+                foreign[item.position] = item.text[:READ]
+            elif len(others) < _COMPARED:
+                others.append(item.text[:READ])
+            if not segmented and is_unspaced(item.text):
+                unspaced.append(item.position)
     elsewhere = _elsewhere(foreign, others) if foreign else {}
     return Preflight(
         documents,
@@ -231,12 +236,12 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     )
 
 
-def _fits_none(text: str, plan: Plan) -> bool:
-    """Whether a text fits nothing public; False where the mechanism has no such outcome."""
+def _fit_none(texts: Sequence[str], plan: Plan) -> int:
+    """How many of the texts fit nothing public; 0 where the mechanism has no such outcome."""
     if plan.mechanism.fit_none([]) is None:
-        return False
-    none = plan.mechanism.fit_none([places_of(words_of(text, plan.vocabulary, plan.encoding))])
-    return none is not None and bool(none[0])
+        return 0
+    found = plan.mechanism.fit_none([*map(places_of, words_of_all(texts, plan.vocabulary, plan.encoding))])
+    return 0 if found is None else int(found.sum())
 
 
 def is_foreign(found: Encoded, plan: Plan) -> bool:

@@ -72,5 +72,5 @@ def segments(runs: Sequence[str]) -> list[list[str]]:
 def is_unspaced(text: str) -> bool:
     """Whether at least a tenth of the letters at the beginning of ``text`` are of scripts without spaces."""
     start = text[:_READ]
-    letters = len(_LETTER.findall(start))
-    return sum(len(run.group()) for run in UNSPACED.finditer(start)) >= max(1, _SOME * letters)
+    unspaced = 0 if start.isascii() else sum(len(run.group()) for run in UNSPACED.finditer(start))
+    return unspaced > 0 and unspaced >= _SOME * len(_LETTER.findall(start))

@@ -1,4 +1,4 @@
-"""The runner of one machine: batches through `protect` in this process or in processes of their own, in order.
+"""The runner of one machine: batches through `protect` in this process and in processes beside it, in order.
 
 Each worker opens the memory-mapped vectors itself, uses one BLAS thread, and derives each document's generator
 from the run key. It ends with the process that started it, however that ends: nobody else holds the run key.
@@ -11,6 +11,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, final
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, final
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
 from publius.files.workers import spawning
+from publius.mechanisms.threads import one_blas_thread
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
@@ -26,6 +28,16 @@ from publius.releases.writers import WRITERS, JsonLines, Layout
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
+    from multiprocessing.queues import SimpleQueue
+
+_AHEAD: Final = 3
+"""Batches that each other process has been given, so that it waits for none."""
+
+_PIPE: Final = 2**20
+"""Bytes that a pipe between processes holds, where it may hold so many."""
+
+_KEPT: Final = 32
+"""Outcomes for each process that wait for an earlier one, at most: about as many as are made while a process starts."""
 
 AT_ONCE: Final = 16 * 2**20
 """Characters of a batch, but for its last text: 512 texts may have gigabytes."""
@@ -60,49 +72,64 @@ T = TypeVar("T")
 
 @final
 class WorkerPool(Generic[S, B, T]):
-    """Runs ``work(state, batch, key)`` on batches in processes of their own; a context manager.
+    """Runs ``work(state, batch, key)`` on batches, in this process and ``workers`` - 1 others; a context manager.
 
-    ``work`` is a function of a module, ``state`` is carried to each worker once. The run key belongs to a run, not to
-    the pool, so that two runs of one pool never share noise.
+    ``work`` is a function of a module, ``state`` is carried to each process once. This process works on a batch of its
+    own whenever the others have enough to do, from the first on: it waits for none of them to start. The run key
+    belongs to a run, not to the pool, so that two runs of one pool never share noise.
     """
 
     def __init__(self, work: Callable[[S, B, RunKey], T], state: S, workers: int) -> None:
         if workers < 1:
             raise UsageError(f"there must be at least one worker, not {workers}")
-        self._work, self._state, self._workers = work, state, workers
+        self._work, self._state, self._others = work, state, workers - 1
         self._pool: ProcessPoolExecutor | None = None
+        self._closing = ExitStack()
 
     def __enter__(self) -> Self:
+        if self._others:
+            with ExitStack() as opened:
+                self._pool = self._started(opened)
+                self._closing = opened.pop_all()
+        return self
+
+    def _started(self, opened: ExitStack) -> ProcessPoolExecutor:
+        """The other processes. What they need is sent beside what this one does: it is more than a pipe holds."""
         # A release of a few texts has no processes of its own, and does not wait for this.
         from concurrent.futures import ProcessPoolExecutor
 
-        self._pool = ProcessPoolExecutor(
-            self._workers,
-            mp_context=spawning(),
-            initializer=_start_worker,
-            initargs=(self._work, self._state),
+        context = spawning()
+        needed = context.SimpleQueue()
+        sending = threading.Thread(target=_send, args=(needed, (self._work, self._state), self._others))
+        sending.start()
+        opened.callback(sending.join)
+        opened.callback(needed.close)  # where one died before it took what it needs, nobody else will
+        pool = ProcessPoolExecutor(
+            self._others, mp_context=context, initializer=_start_worker, initargs=(needed,)
         )
-        return self
+        opened.callback(pool.shutdown, wait=True, cancel_futures=True)
+        for name in ("_call_queue", "_result_queue"):
+            _widen(getattr(pool, name, None))
+        return pool
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._pool = None
+        self._closing.__exit__(kind, error, trace)
 
     def run(self, batches: Iterable[B], key: RunKey) -> Iterator[T]:
         """The outcome of each batch under the run's ``key``, in order; at most a few are under way at once."""
         from concurrent.futures.process import BrokenProcessPool
 
-        if self._pool is None:
+        if self._others and self._pool is None:
             raise PubliusError("a pool of workers was used before it was started")
         secret = (key.expose(), key.seeded_run)
         waiting: deque[Future[T]] = deque()
         try:
             for batch in batches:
-                waiting.append(self._pool.submit(_work, batch, secret))
-                if len(waiting) > 2 * self._workers:
+                waiting.append(self._begun(batch, secret, sum(not each.done() for each in waiting)))
+                while waiting and (waiting[0].done() or len(waiting) > _KEPT * (self._others + 1)):
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
@@ -111,12 +138,26 @@ class WorkerPool(Generic[S, B, T]):
                 "a worker process died (was it out of memory?): nothing was released; try fewer --workers"
             ) from None
 
+    def _begun(self, batch: B, secret: tuple[bytes, bool], under_way: int) -> Future[T]:
+        """A batch that another process has been given, or, where those have enough to do, one that is done."""
+        from concurrent.futures import Future
+
+        if self._pool is not None and under_way < _AHEAD * self._others:
+            return self._pool.submit(_work, batch, secret)
+        done: Future[T] = Future()
+        try:
+            with one_blas_thread():
+                done.set_result(self._work(self._state, batch, RunKey(secret[0], seeded_run=secret[1])))
+        except Exception as error:  # raised in its turn: the first one of a run depends on no process
+            done.set_exception(error)
+        return done
+
 
 @final
 class LocalRunner:
-    """Protects and encodes batches under one plan, in this process or in ``workers`` processes of their own.
+    """Protects and encodes batches under one plan, in ``workers`` processes, of which this one is the first.
 
-    A context manager: worker processes live as long as it does.
+    A context manager: the others live as long as it does.
     """
 
     def __init__(self, plan: Plan, workers: int = 1) -> None:
@@ -150,14 +191,28 @@ class LocalRunner:
 _worker: tuple[Callable[[Any, Any, RunKey], Any], Any] | None = None
 
 
-def _start_worker(work: Callable[[Any, Any, RunKey], Any], state: Any) -> None:
+def _widen(queue: Any) -> None:
+    """Room for a whole batch where the system gives it: who writes else waits for a reader that has other work."""
+    with suppress(ImportError, AttributeError, OSError):
+        import fcntl
+
+        fcntl.fcntl(queue._writer.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
+
+
+def _send(needed: SimpleQueue[Any], what: Any, workers: int) -> None:
+    with suppress(OSError):  # it was closed: nobody waits for it any more
+        for _ in range(workers):
+            needed.put(what)
+
+
+def _start_worker(needed: SimpleQueue[Any]) -> None:
     global _worker
     from threadpoolctl import threadpool_limits
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
     end_with_parent()
+    _worker = needed.get()
     threadpool_limits(1)
-    _worker = work, state
 
 
 def end_with_parent() -> None:

@@ -289,7 +289,7 @@ def digest(reference: Reference) -> str:
     state.update("".join(f"{word}\n" for word in reference.vocabulary).encode())
     for name, array in reference.arrays():
         state.update(f"{name}{array.shape}".encode())
-        state.update(np.ascontiguousarray(array, _stored_type(array)).tobytes())
+        state.update(np.ascontiguousarray(array, _stored_type(array)).data)
     return state.hexdigest()
 
 

@@ -1,0 +1,72 @@
+"""The processes of a run: this one works too and waits for none, outcomes stay in order, a death is an error."""
+
+import os
+import pickle
+import time
+
+import pytest
+
+from publius.documents.corpus import Document
+from publius.errors import DataError, StorageError
+from publius.noise.randomness import RunKey
+from publius.releases.engines.worker_pool import WorkerPool
+
+PATIENCE = 120
+
+
+def together(state, batch, key):
+    """Elsewhere: wait until the first process has worked, too."""
+    first, folder = state
+    if os.getpid() == first:
+        (folder / "worked").touch()
+        return batch, True
+    end = time.monotonic() + PATIENCE
+    while not (folder / "worked").exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    return batch, not (folder / "worked").exists()
+
+
+def dying(first, batch, key):
+    if os.getpid() != first:
+        os._exit(9)
+    return batch
+
+
+def refusing(state, batch, key):
+    raise DataError(f"batch {batch}")
+
+
+def keyed(state, batch, key):
+    return batch, key.expose()
+
+
+def test_this_process_works_beside_the_others_and_all_stays_in_order(tmp_path):
+    with WorkerPool(together, (os.getpid(), tmp_path), 2) as pool:
+        found = list(pool.run(range(40), RunKey.fresh()))
+    assert [batch for batch, _ in found] == list(range(40))
+    assert {own for _, own in found} == {False, True}
+
+
+def test_a_state_of_any_size_reaches_every_process():
+    state = (os.urandom(2**22),)
+    with WorkerPool(keyed, state, 3) as pool:
+        key = RunKey.fresh()
+        assert list(pool.run(range(9), key)) == [(batch, key.expose()) for batch in range(9)]
+        other = RunKey.fresh()
+        assert list(pool.run(range(9), other)) == [(batch, other.expose()) for batch in range(9)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_of_the_work_is_raised_as_it_is(workers):
+    with WorkerPool(refusing, None, workers) as pool, pytest.raises(DataError, match="batch 0"):
+        list(pool.run(range(20), RunKey.fresh()))
+
+
+def test_a_process_that_dies_is_an_error_and_nothing_hangs():
+    with WorkerPool(dying, os.getpid(), 2) as pool, pytest.raises(StorageError, match="worker process died"):
+        list(pool.run(range(40), RunKey.fresh()))
+
+
+def test_documents_travel_as_they_are():
+    document = Document("a", "text", {"kept": "b"}, 7, None, "subject")
+    assert pickle.loads(pickle.dumps(document)) == document
