@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from homes import new_home
 from publius.cli import main
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
@@ -26,9 +27,9 @@ with suppress(ImportError):  # Spark's environment and the notebook's are withou
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory, monkeypatch):
+def home(monkeypatch):
     """No test sees or leaves anything in the user's store."""
-    folder = tmp_path_factory.mktemp("home")
+    folder = new_home()
     monkeypatch.setenv("PUBLIUS_HOME", str(folder))
     return folder
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from typer.testing import CliRunner
 
+from homes import home_at
 from publius.cli import app
 from publius.vectors.learning import reference as reference_store
 from references import fitted, public_documents
@@ -13,7 +14,7 @@ from references import fitted, public_documents
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
     return tmp_path
 
 

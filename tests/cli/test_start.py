@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from complaints import one_thing_each
+from homes import home_at
 from publius.cli.start import protection
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
@@ -90,7 +91,7 @@ def walked(tmp_path_factory):
     place = tmp_path_factory.mktemp("walked")
     complaints, older = of_texts(place), store(place / "older.csv", rows(120, 2))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PUBLIUS_HOME", str(place / "home"))
+        patch.setenv("PUBLIUS_HOME", str(home_at(place / "home")))
         done = publius("start", complaints, "--public", older, "--preserve", "topic", "--bound", "7", "--yes",
                        "--output", place / "out", "--json")  # fmt: skip
     return place, done
@@ -142,7 +143,7 @@ def test_what_a_walk_learned_from_is_found_by_a_writer_afterwards(
             json.loads((output / "release" / "manifest.json").read_text())["reference"]
         )
     else:
-        monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+        monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
         answers = Choices(public=str(older), preserve="topic", bound=7.0, text_field="complaint")
         walk = Walk(private, looked_at(private, answers), PublicCorpus.read(answers), answers)
         learn_apart(walk, tmp_path, lambda event: None)
@@ -202,7 +203,7 @@ def test_one_author_is_no_evidence(private, tmp_path):
 def test_texts_of_one_author_each_are_attacked_as_they_can_be(private, tmp_path, monkeypatch, preserve):
     """No attack can name an author of whom there is one text; topics are found, and originals are told apart."""
     pytest.importorskip("sklearn")
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
     each = store(tmp_path / "each.csv", ({**row, "author": f"w{n}"} for n, row in enumerate(rows(120, 2))))
     done = publius("start", private, "--public", each, "--preserve", preserve, "--yes", "--output",
                    tmp_path / "out")  # fmt: skip
@@ -375,7 +376,7 @@ def test_without_public_texts_it_takes_themes_and_says_that_nothing_was_measured
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
     """A reference of the user's own, learned from texts that are neither released nor attacked."""
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
     store(tmp_path / "others.csv", rows(80, 5), delimiter=",", encoding="utf-8")
     done = publius(
         "reference",
@@ -443,7 +444,7 @@ def started(private, public, tmp_path, *arguments, **options):
 
 @pytest.fixture
 def one_home(tmp_path, monkeypatch):
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
     return tmp_path / "home"
 
 
@@ -606,7 +607,7 @@ def test_the_commands_that_it_prints_do_the_same(walked, tmp_path, monkeypatch):
     for made in ("release", "evaluation"):
         shutil.rmtree(out / made)
     (out / "signoff.html").unlink()
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "another-home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "another-home")))
     for command in json.loads(done.stdout)["commands"]:
         ended = publius(*shlex.split(command)[1:])
         assert ended.returncode in (0, 1, 3), ended.stderr  # the verdict may be FAIL or NO EVIDENCE

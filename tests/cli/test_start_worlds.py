@@ -5,6 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from homes import home_at
 from publius.cli import app
 from publius.noise.randomness import seeded_rng
 
@@ -46,7 +47,7 @@ WORLDS = {
 @pytest.mark.parametrize("world", WORLDS)
 def test_the_verdict_is_the_truth(world, tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
     verdict, code, count, authors, topics = WORLDS[world]
     rng = seeded_rng(7)
     own = stored(tmp_path / "own.jsonl", ({"complaint": row["complaint"]} for row in texts(rng, 30, authors)))

@@ -12,6 +12,7 @@ import pytest
 
 import complaints
 from guessed_length import PREDICTORS, SEEN, chance, excess
+from homes import home_at
 
 pytest.importorskip("sklearn", reason="the evaluation needs the extra evaluation")
 
@@ -26,7 +27,7 @@ def files(tmp_path_factory):
     return {
         "complaints": complaints.store(folder / "complaints.csv", complaints.complaints()),
         "older": complaints.store(folder / "older.csv", complaints.older(), delimiter=",", encoding="utf-8"),
-        "home": folder / "home",
+        "home": home_at(folder / "home"),
         "folder": folder,
     }
 

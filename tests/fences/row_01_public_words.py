@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fences import Fence
+from homes import home_at
 from publius.documents.corpus import open_corpus
 from publius.evaluation.steps import learning
 from publius.files import folders
@@ -60,7 +61,7 @@ def _one_person(folder: Path) -> None:
         ]  # fmt: skip
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         with pytest.MonkeyPatch.context() as home:
-            home.setenv("PUBLIUS_HOME", str(folder / f"home-{names[0]}"))
+            home.setenv("PUBLIUS_HOME", str(home_at(folder / f"home-{names[0]}")))
             found = learning.learn(
                 path, "older", label="topic", words=PublicWordSettings(author_field="author")
             )

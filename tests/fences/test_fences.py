@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from fences import Fence, all_fences
+from homes import home_at
 
 FENCES = [pytest.param(fence, id=f"{fence.row}: {fence.name}") for fence in all_fences()]
 
 
 @pytest.fixture(autouse=True)
 def _own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
 
 
 @pytest.mark.parametrize("fence", FENCES)

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from homes import home_at
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.mechanism import TOTAL
 from publius.mechanisms.randomized_response import RandomizedResponse
@@ -25,7 +26,7 @@ PRODUCTS = ("Loans", "Cards", "Credit, prepaid")
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path, monkeypatch):
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
 
 
 def mechanism(bound=3.0, values=PRODUCTS, **options):

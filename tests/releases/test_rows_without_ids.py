@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 import publius
+from homes import home_at
 from publius.documents.corpus import open_corpus
 from publius.mechanisms.randomized_response import RandomizedResponse
 from released import command
@@ -18,7 +19,7 @@ VALUES = [f"v{number}" for number in range(20)]
 
 @pytest.fixture
 def complaints(tmp_path, monkeypatch):
-    monkeypatch.setenv("PUBLIUS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
     path = tmp_path / "complaints.csv"
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)

@@ -7,19 +7,19 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
 from publius.errors import PolicyError, UsageError
-from publius.evaluation.adversaries import ORIGINALS
+from publius.evaluation.adversaries import ORIGINALS, PRESETS, RETRIEVAL
 from publius.evaluation.of_release import choices_from
 from publius.evaluation.prepare import concluded, prepared
 from publius.evaluation.runner import EvaluationRequest, Results
 from publius.evaluation.statistics import CONFIDENCE, Interval, authors_needed, least_shown
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
-from publius.evaluation.summary import SummaryLine
+from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import (
     FEWEST_JUDGED,
     NO_EVIDENCE,
@@ -34,6 +34,8 @@ from publius.files.progress import Progress, unheard
 from publius.mechanisms.threads import processors
 from publius.privacy.promise import ceiling, floor
 from publius.settings import EvaluationSettings, ExperimenterSettings
+
+_PRESET: Final = "quick"
 
 
 @final
@@ -268,13 +270,22 @@ def measure(walk: Walk, folder: Path, progress: Progress = unheard) -> Judged:
 
     `PolicyError` where nothing can say whether authors are hidden.
     """
-    return _measured(walk, [walk.strength], folder / PUBLIC, folder / EVALUATION, progress)[0].judged
+    strengths, output = [walk.strength], folder / EVALUATION
+    results = _results(walk, strengths, folder / PUBLIC, output, progress)
+    lines, _ = concluded(results, output)
+    return _tried(walk, strengths, results, lines)[0].judged
 
 
 def tried(walk: Walk, folder: Path, strengths: Sequence[float], progress: Progress = unheard) -> list[Tried]:
-    """The same at several bounds, or epsilons where words are kept, the largest first; nothing of it is kept."""
+    """The same at several bounds, or epsilons where words are kept, the largest first; nothing of it is kept.
+
+    Only what is judged is measured: how well releases are found among public texts, which is no attack, is left out.
+    """
+    quick = tuple(name for name in PRESETS[_PRESET].adversaries if name != RETRIEVAL)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        return _measured(walk, strengths, folder / PUBLIC, Path(scratch) / EVALUATION, progress)
+        output = Path(scratch) / EVALUATION
+        results = _results(walk, strengths, folder / PUBLIC, output, progress, adversaries=quick)
+        return _tried(walk, strengths, results, summarize(results))
 
 
 def instead(walk: Walk) -> tuple[Walk, tuple[float, ...]]:
@@ -291,21 +302,26 @@ def _check(walk: Walk) -> None:
         raise PolicyError("there are no public texts, so no attack can be measured")
 
 
-def _measured(
-    walk: Walk, strengths: Sequence[float], public: Path, output: Path, progress: Progress
-) -> list[Tried]:
+def _results(
+    walk: Walk,
+    strengths: Sequence[float],
+    public: Path,
+    output: Path,
+    progress: Progress,
+    adversaries: tuple[str, ...] = (),
+) -> Results:
+    """What the attacks found; by those of the preset unless ``adversaries`` are named."""
     _check(walk)
     chosen = choices_from(walk.plan().manifest(0))
     chosen[f"{walk.kept.option}s"] = tuple(strengths)
-    request = EvaluationRequest.of(EvaluationSettings(preset="quick", parts=PARTS, **chosen))
+    settings = EvaluationSettings(preset=_PRESET, parts=PARTS, adversaries=adversaries, **chosen)
+    request = EvaluationRequest.of(settings)
     evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
     cells = request.cells()
     evaluation.run(cells, workers=min(processors(), len(cells) // 2), progress=progress)
     bound = max(strengths) if walk.kept.bounded and walk.names_authors else None
     write_limits(replace(walk.limits, bound_at_most=bound), output)
-    results = evaluation.results()
-    lines, _ = concluded(results, output)
-    return _tried(walk, strengths, results, lines)
+    return evaluation.results()
 
 
 def _tried(
