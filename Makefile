@@ -69,10 +69,10 @@ demo: $(READY)  ## from packaged texts to a release, a verdict and a page to sig
 	@$(BIN)/publius demo --output demo-output
 
 test: $(READY)  ## run the tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not long"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-long: $(READY)  ## what `make test` tries on a few cases, on all of them
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m long
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m long
 
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

@@ -26,6 +26,23 @@ with suppress(ImportError):  # Spark's environment and the notebook's are withou
     settings.load_profile("publius")
 
 
+SLOWEST = (
+    "cli/test_start.py web/test_web_start.py audit/test_audit_mutants.py releases/test_writing.py "
+    "torture/test_torture.py audit/test_audit_target.py golden/test_golden.py cli/test_trial.py fences/test_fences.py "
+    "project/test_docs.py documents/test_corpus.py project/test_docs_site.py evaluation/test_evaluate_verdict.py "
+    "evaluation/test_evaluate.py releases/test_signoff.py web/test_web_server.py web/test_web_progress.py "
+    "audit/test_audit_command.py releases/summaries/test_summaries.py mechanisms/test_outside.py cli/test_obfuscate.py "
+    "web/test_web_stream.py mechanisms/test_mechanism_laws.py documents/test_office_and_mail.py"
+).split()
+"""The files that take longest, longest first: the last that a worker is given should be short ones."""
+
+
+def pytest_collection_modifyitems(items):
+    """In a stable order, so that each of pytest's workers has the same; see `make test`."""
+    place = {Path(__file__).parent / name: number for number, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: place.get(item.path, len(place)))
+
+
 @pytest.fixture(autouse=True)
 def home(monkeypatch):
     """No test sees or leaves anything in the user's store."""

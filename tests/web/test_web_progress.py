@@ -19,7 +19,6 @@ from publius.documents import inspection
 from publius.documents.inspection import inspect
 from publius.errors import CancelledError, PubliusError, StorageError, UsageError
 from publius.evaluation.steps.workflow import Advanced
-from publius.files import new_folder
 from publius.files.progress import Watch, advance, counted, stage
 from publius.files.tasks import Task
 from publius.mechanisms.curves import ladder
@@ -33,6 +32,7 @@ from publius.web import answers
 from publius.web.mechanism_cache import Cache
 from publius.web.views import outcomes as outcomes_view
 from references import fitted
+from task_functions import counts_and_fails, ends_at_once, prints, writes_until_stopped
 from web_service import TEXT, fault, service
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -337,19 +337,10 @@ def test_a_reference_that_was_stopped_is_opened_when_asked_again(client, home, m
 # An explorer that is killed ---------------------------------------------------------------------------------------
 
 
-def writes_until_stopped(folder, tell):
-    """A folder that is being made, by a process that has a worker of its own and says nothing."""
-    call = [sys.executable, "-c", "import time; time.sleep(100)"]
-    with new_folder(folder / "out") as made, subprocess.Popen(call) as worker:
-        (made / "half").write_text("half")
-        (folder / "processes").write_text(f"{os.getpid()} {worker.pid}")
-        time.sleep(100)
-
-
 STARTER = """
 import sys, time
 from pathlib import Path
-from test_web_progress import writes_until_stopped
+from task_functions import writes_until_stopped
 from publius.files.tasks import Task
 if __name__ == "__main__":
     Task(writes_until_stopped, Path(sys.argv[1]))
@@ -388,26 +379,11 @@ def test_a_task_ends_in_order_with_its_workers_and_leaves_nothing_half_made(tmp_
     assert list(place.iterdir()) == []
 
 
-def counts_and_fails(error, tell):
-    tell(Advanced(1, 2))
-    raise error
-
-
-def ends_at_once(tell):
-    os._exit(3)
-
-
-def prints(tell):
-    print("a word")
-    sys.stderr.write("a word")
-    return "done"
-
-
 def test_what_a_task_tells_raises_and_returns_reaches_who_waits_without_a_word_of_a_document(capfd):
     heard = []
     for error, message in (
         (UsageError("no such column"), "no such column"),
-        (ValueError("canary"), "internal error: ValueError at test_web_progress.py"),
+        (ValueError("canary"), "internal error: ValueError at task_functions.py"),
         (OSError(28, "canary"), "No space left on device"),
     ):
         with pytest.raises(PubliusError, match=message) as found:

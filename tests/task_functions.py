@@ -1,0 +1,33 @@
+"""What tests let a task of its own process do; that process imports this module, and no test's libraries with it."""
+
+import os
+import subprocess
+import sys
+import time
+
+from publius.evaluation.steps.workflow import Advanced
+from publius.files import new_folder
+
+
+def writes_until_stopped(folder, tell):
+    """A folder that is being made, by a process that has a worker of its own and says nothing."""
+    call = [sys.executable, "-c", "import time; time.sleep(100)"]
+    with new_folder(folder / "out") as made, subprocess.Popen(call) as worker:
+        (made / "half").write_text("half")
+        (folder / "processes").write_text(f"{os.getpid()} {worker.pid}")
+        time.sleep(100)
+
+
+def counts_and_fails(error, tell):
+    tell(Advanced(1, 2))
+    raise error
+
+
+def ends_at_once(tell):
+    os._exit(3)
+
+
+def prints(tell):
+    print("a word")
+    sys.stderr.write("a word")
+    return "done"
