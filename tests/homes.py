@@ -31,3 +31,8 @@ def home_at(folder):
 def new_home():
     """A home anywhere. Pytest would look through all temporary folders so far to number the next."""
     return home_at(_shared("homes") / str(next(_number)))
+
+
+def left_in(home):
+    """What lies in a home beside what all share."""
+    return [path for path in home.iterdir() if not path.is_symlink()]

@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 
+from homes import left_in
 from publius.files import GZIP_FREE
 from vector_files import VECTORS, WORDS, binary_rows, glove, header, npy, npz, packed, text_rows
 from vector_files import word2vec_binary as binary
@@ -140,7 +141,7 @@ def test_import_refuses(tmp_path, home, publius, name):
     assert way_out in err
     assert err.count("\n") == 1
     assert err.strip().isprintable()
-    assert [*tmp_path.iterdir(), *home.iterdir()] == [path]
+    assert [*tmp_path.iterdir(), *left_in(home)] == [path]
 
 
 @pytest.mark.parametrize("name", [name for name, (_, _, way_out) in FILES.items() if way_out == SKIP])
@@ -163,7 +164,7 @@ def test_import_of_what_cannot_be_read(tmp_path, home, publius, target, code, sa
     (tmp_path / "file.gz").write_bytes(b"a 1 2\n")
     assert publius("embeddings", "import", tmp_path / target, "--name", "bad")[0] == code
     assert said in publius("embeddings", "import", tmp_path / target, "--name", "bad")[2]
-    assert not list(home.iterdir())
+    assert not left_in(home)
 
 
 WORD_LISTS = {
@@ -185,7 +186,7 @@ def test_word_list_is_refused(tmp_path, home, publius, name):
     code, out, err = publius("embeddings", "import", *arguments)
     assert (code, out) == (65, "")
     assert WORD_LISTS[name][1] in err
-    assert not list(home.iterdir())
+    assert not left_in(home)
 
 
 def test_full_disk_leaves_nothing(tmp_path, home, publius, monkeypatch):
