@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
@@ -27,6 +26,8 @@ def word_by_word_distance(
     vectors); it is at least N times the Earth Mover's distance of their bags. Raises `PolicyError` for sequences of
     different lengths, `DataError` for words outside the vocabulary.
     """
+    from fractions import Fraction  # and with it decimal, for which no start need wait
+
     if len(a) != len(b):
         raise PolicyError(
             f"the sequences have {len(a)} and {len(b)} words, and the guarantee is for sequences of one length: bring "

@@ -38,7 +38,7 @@ class AbstractMetric(ABC):
     @final
     def diameter_bound(self, vectors: FloatArray) -> float:
         """At least the largest distance between two rows of ``vectors``: twice the largest to their mean."""
-        center = np.asarray(vectors, np.float64).mean(axis=0, keepdims=True)
+        center = np.asarray(vectors.mean(axis=0, keepdims=True, dtype=np.float64))
         blocks = (vectors[start : start + _BLOCK] for start in range(0, len(vectors), _BLOCK))
         if type(self).paired is AbstractMetric.paired:  # which goes row by row
             return 2 * (1 + 1e-12) * max(float(self.pairwise(block, center).max()) for block in blocks)

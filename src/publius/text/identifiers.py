@@ -6,8 +6,9 @@ alone, in the scripts of Europe and with the names of streets in English, German
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
 
 import regex
 
@@ -46,10 +47,15 @@ _STREET = (
     r"(?:n\.?\u00ba?[ ]?)?[0-9]{1,4}"
     r"|(?<!\p{L})(?:p\.?[ ]?o\.?[ ]?box|postfach)[ ][0-9]++"
 )
-_IDENTIFIER = regex.compile(
-    "|".join((_MAIL, _LINK, _DOMAIN, _HANDLE, _MACHINE, _BANK, _STREET, _POSTCODE, _NUMBER)),
-    regex.IGNORECASE,
-)
+
+
+@cache
+def _identifier() -> Any:
+    """Compiled when the first text comes: a start need not wait for it."""
+    forms = (_MAIL, _LINK, _DOMAIN, _HANDLE, _MACHINE, _BANK, _STREET, _POSTCODE, _NUMBER)
+    return regex.compile("|".join(forms), regex.IGNORECASE)
+
+
 _DIGIT = regex.compile(r"\p{N}")
 
 
@@ -59,7 +65,7 @@ def without_identifiers(text: str) -> str:
     >>> without_identifiers("Write to jane.doe@example.org or call 0171 555 0199").split()
     ['Write', 'to', 'or', 'call']
     """
-    return str(_IDENTIFIER.sub("\n", text))
+    return str(_identifier().sub("\n", text))
 
 
 def is_identifier(word: str) -> bool:

@@ -12,6 +12,7 @@ drawn that is farthest: a pad against a pad is at distance 0, against a word at 
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -48,11 +49,12 @@ def drawn_pads(vocabulary: IndexedVocabulary, stop_words: StopWords, bits: bytes
 @lru_cache(8)
 def _law(vocabulary: IndexedVocabulary, stop_words: StopWords) -> tuple[IndexArray, IndexArray]:
     """The places, and for each the first number from 0 to 2^32 that is beyond its share."""
-    places = [
+    plain = (
         place
         for place, word in enumerate(vocabulary.vocabulary)
         if len(word) > 1 and word.isalpha() and word not in stop_words.words
-    ][:PADS] or [vocabulary.unknown_index]
+    )
+    places = [*islice(plain, PADS)] or [vocabulary.unknown_index]
     found = np.array(places, np.int64)
     ends = np.floor(np.cumsum(1 / (found + 1)) / np.sum(1 / (found + 1)) * _WHOLE).astype(np.int64)
     ends[-1] = _WHOLE
