@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +99,15 @@ def test_cost_of_whole_runs_is_the_rate_between_two_sizes(benchmark, monkeypatch
     assert benchmark("cost", "--words-per-second", 5)[0] == 2
     with pytest.raises(UsageError, match="larger than the one before"):
         MEASURE([2000, 1000])
+
+
+def test_the_docs_say_what_is_computed_from_the_measured_runs():
+    docs = Path(__file__).parents[2] / "docs"
+    measured = json.loads((docs / "figures/growth-runs.json").read_text(encoding="utf-8"))
+    page = " ".join((docs / "scaling.md").read_text(encoding="utf-8").split())
+    assert runs.in_words(measured) in page
+    assert measured["documents"] == [10**power for power in range(3, 7)]
+    assert runs.in_words({**measured, "length": 41}) not in page
 
 
 @pytest.mark.long

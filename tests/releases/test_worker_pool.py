@@ -1,17 +1,28 @@
 """The processes of a run: this one works too and waits for none, outcomes stay in order, a death is an error."""
 
+import json
 import os
 import pickle
 import time
 
 import pytest
 
-from publius.documents.corpus import Document
+from publius.documents.corpus import Document, open_corpus
 from publius.errors import DataError, StorageError
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey
+from publius.releases.engines import protect_corpus, started_early
 from publius.releases.engines.worker_pool import WorkerPool
+from publius.releases.plan import Plan
+from publius.settings import RunSettings
+from publius.text.bag import Encoding
+from toy import sentence
 
 PATIENCE = 120
+
+
+def toy_plan(embeddings):
+    return Plan(Laplace(embeddings, epsilon=2), Encoding.of(embeddings.tokenizer, length=20))
 
 
 def together(state, batch, key):
@@ -70,3 +81,25 @@ def test_a_process_that_dies_is_an_error_and_nothing_hangs():
 def test_documents_travel_as_they_are():
     document = Document("a", "text", {"kept": "b"}, 7, None, "subject")
     assert pickle.loads(pickle.dumps(document)) == document
+
+
+@pytest.mark.parametrize(("count", "workers", "early"), [(12, 2, False), (13, 2, True), (13, 1, False)])
+def test_the_number_of_documents_decides_whether_processes_start_early(
+    tmp_path, embeddings, count, workers, early
+):
+    lines = [json.dumps({"id": f"d{i}", "text": sentence(i)}) + "\n" for i in range(count)]
+    (tmp_path / "corpus.jsonl").write_text("".join(lines), encoding="utf-8")
+    corpus, plan = open_corpus(tmp_path / "corpus.jsonl"), toy_plan(embeddings)
+    with started_early(corpus, plan, RunSettings(workers=workers, batch_size=12)) as runner:
+        assert (runner is not None) == early
+        summary = protect_corpus(
+            corpus, plan, tmp_path / "out", RunSettings(workers=workers, batch_size=12), runner=runner
+        )
+    assert summary.tally.documents == count
+
+
+def test_a_corpus_that_cannot_be_read_starts_nothing_and_says_so_later(tmp_path, embeddings):
+    (tmp_path / "corpus.jsonl").write_text("", encoding="utf-8")
+    corpus = open_corpus(tmp_path / "corpus.jsonl")
+    with started_early(corpus, toy_plan(embeddings), RunSettings(workers=2)) as runner:
+        assert runner is None

@@ -454,3 +454,22 @@ def test_what_is_thrown_away_is_limited():
         assert (slow.closed, slow.aborted, deaf.aborted) == (1, 0, 1)
 
     asyncio.run(scenario())
+
+
+def test_the_page_waits_for_no_library_that_it_does_not_use():
+    """And nobody whom the environment names is told of requests."""
+    code = (
+        "import os, sys; os.environ['OTEL_EXPORTER_OTLP_ENDPOINT'] = 'http://127.0.0.1:9'\n"
+        "from publius.web import app\n"
+        "from unittest.mock import MagicMock\n"
+        "found = app._application(MagicMock(), app.ServerLimits(), MagicMock())\n"
+        "told = getattr(found, '_telemetry', {})\n"
+        "print(len(found.routes), sorted(name for name in app._NOTHING_LEAVES if told.get(name)), *sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    routes, told, *loaded = done.stdout.split()
+    assert int(routes) > 1
+    assert told == "[]"
+    assert not {"pydantic.v1", "publius.releases.summaries.run", "scipy", "sklearn", "onnxruntime"} & {
+        *loaded
+    }

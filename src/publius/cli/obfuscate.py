@@ -93,6 +93,7 @@ def obfuscate(
     The bags keep their topic or meaning, or their words: --preserve.
     """
     from publius.documents.corpus import open_corpus
+    from publius.releases.engines import started_early
     from publius.releases.engines.run import check_presence
     from publius.releases.preflight import check_loss
 
@@ -115,17 +116,19 @@ def obfuscate(
     check_own_mechanism(plan, settings.mechanism, settings.parameters)
     if shuffled:
         _check_crowd(plan, corpus)
-    looked = look_first(
-        corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
-    )
-    _say_emptiness(plan)
-    if not json:
-        say_first(corpus, () if looked is None else looked.warnings(), work.engine)
-    if looked is not None and work.skip_bad:
-        accept_loss = ask_about_loss(corpus, looked, accepted=accept_loss)
-    losing = partial(check_loss, accepted=accept_loss)
     run = replace(work, workers=work.workers or os.cpu_count())
-    _run(corpus, plan, output, looked, json=json, manifest=manifest, ledger=book, run=run, losing=losing)
+    with started_early(corpus, plan, run) as runner:
+        looked = look_first(
+            corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
+        )
+        _say_emptiness(plan)
+        if not json:
+            say_first(corpus, () if looked is None else looked.warnings(), work.engine)
+        if looked is not None and work.skip_bad:
+            accept_loss = ask_about_loss(corpus, looked, accepted=accept_loss)
+        losing = partial(check_loss, accepted=accept_loss)
+        options = {"ledger": book, "run": run, "losing": losing, "runner": runner}
+        _run(corpus, plan, output, looked, json=json, manifest=manifest, **options)
 
 
 def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) -> Plan:

@@ -12,7 +12,7 @@ from publius.privacy.guarantee import Evidence
 class Answer(BaseModel):
     """Exactly these fields; one with a default is left out of the JSON where it is not given."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
     @classmethod
     def of(cls, **facts: Any) -> Self:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import mimetypes
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -52,6 +53,8 @@ from publius.web.workplace import Role
 STATIC: Final = Path(__file__).parent / "static"
 _KINDS: Final = frozenset((".html", ".css", ".js", ".svg", ".png", ".ico", ".woff2"))
 _QUICK, _LONG = 2, 1
+_NOTHING_LEAVES: Final[Any] = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
+"""FastAPI would tell of requests to whom the environment names; versions before that take no notice of it."""
 
 
 def make_app(
@@ -66,31 +69,53 @@ def make_app(
     return SafeAnswers(Guard(inner, port=port, token=token))
 
 
-def _application(state: State, limits: ServerLimits, work: Work) -> FastAPI:
-    service = _Service(state, limits, work)
-    app = FastAPI(
-        title="Publius",
-        version=publius_version(),
-        description="Documents in, protected bags-of-words out; what an epsilon does. Loopback only.",
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-        lifespan=service.lifespan,
-    )
-    app.include_router(_pages(state))
-    app.include_router(service.router())
+def _application(state: State, limits: ServerLimits, work: Work, *, forms: bool = False) -> FastAPI:
+    """The framework's part; with ``forms`` of the answers, which only its description needs and which take a while."""
+    service = _Service(state, limits, work, forms=forms)
+    with _without_old_pydantic():
+        app = FastAPI(
+            title="Publius",
+            version=publius_version(),
+            description="Documents in, protected bags-of-words out; what an epsilon does. Loopback only.",
+            docs_url=None,
+            redoc_url=None,
+            openapi_url=None,
+            lifespan=service.lifespan,
+            telemetry=_NOTHING_LEAVES,
+        )
+        app.include_router(_pages(state))
+        app.include_router(service.router())
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _any)
-    app.add_api_route("/v1/openapi.json", lambda: Json(described(app)), include_in_schema=False)
+
+    def description() -> Response:
+        return Json(described(_application(state, limits, work, forms=True)))
+
+    app.add_api_route("/v1/openapi.json", description, include_in_schema=False)
     return app
+
+
+@contextmanager
+def _without_old_pydantic() -> Iterator[None]:
+    """FastAPI asks of every parameter whether it is of Pydantic's first form, whose import takes a tenth of a start."""
+    name = "pydantic.v1"
+    absent = name not in sys.modules
+    if absent:
+        sys.modules[name] = None  # type: ignore[assignment]  # cannot be imported
+    try:
+        yield
+    finally:
+        if absent:
+            del sys.modules[name]
 
 
 class _Service:
     """The views, each in the lane that suits it: what must be certified first does not stop the rest."""
 
-    def __init__(self, state: State, limits: ServerLimits, work: Work) -> None:
+    def __init__(self, state: State, limits: ServerLimits, work: Work, *, forms: bool = False) -> None:
         self._state, self._limits, self._work = state, limits, work
+        self._forms = forms
         self._quick, self._long, self._opening, self._files = (
             Lane(n, limits) for n in (_QUICK, _LONG, _LONG, _LONG)
         )
@@ -141,22 +166,28 @@ class _Service:
             return self._quick if quick else self._long
         return self._long if view in (curve.curve, exemplar.exemplar) else self._quick
 
+    def _form(self, model: Any) -> dict[int | str, dict[str, Any]] | None:
+        """What the OpenAPI document says of an answer; the views make it themselves."""
+        if model is None or not self._forms:
+            return None
+        return {200: {"model": model}, "4XX": {"model": answers.Error}}
+
     def router(self) -> APIRouter:
         """Every address under /v1, and /health."""
         router = APIRouter()
 
-        @router.get("/health", responses=_form(answers.Health))
-        @router.get("/v1/health", responses=_form(answers.Health))
+        @router.get("/health", responses=self._form(answers.Health))
+        @router.get("/v1/health", responses=self._form(answers.Health))
         async def health() -> Response:
             """Whether the service runs."""
             return Json({"status": "ok", "version": publius_version()})
 
-        @router.get("/v1/progress/{id}", responses=_form(answers.Progress))
+        @router.get("/v1/progress/{id}", responses=self._form(answers.Progress))
         async def progress(id: requests.WatchId) -> Response:
             """How far a request is that was sent with this id in the header Publius-Watch, while it is answered."""
             return Json(self._watches.record(id))
 
-        @router.post("/v1/progress/{id}/cancel", responses=_form(answers.Progress))
+        @router.post("/v1/progress/{id}/cancel", responses=self._form(answers.Progress))
         async def cancel(id: requests.WatchId) -> Response:
             """Stop it: at once while it waits for its turn, else where it next says how far it is."""
             self._watches.cancel(id)
@@ -167,7 +198,7 @@ class _Service:
             """The settings that the explorer was started with."""
             return await self._answer(public.session, self._limits)
 
-        @router.post(UPLOAD, responses=_form(start_answers.Given), openapi_extra=_FILE)
+        @router.post(UPLOAD, responses=self._form(start_answers.Given), openapi_extra=_FILE)
         async def files(
             request: Request, role: requests.Role, name: requests.FileName, more: bool = False
         ) -> Response:
@@ -179,7 +210,7 @@ class _Service:
 
         @router.post(
             STREAM,
-            responses=_form(answers.StreamedLine),
+            responses=self._form(answers.StreamedLine),
             response_class=StreamedAnswer,
             status_code=200,
             openapi_extra=_DOCUMENTS,
@@ -202,7 +233,7 @@ class _Service:
                 methods=[route.method],
                 name=route.name,
                 description=(route.view.__doc__ or "").strip(),
-                responses=_form(route.answer),
+                responses=self._form(route.answer),
             )
         return router
 
@@ -332,11 +363,6 @@ _DOCUMENTS: Final = {
         "content": {LINES: {"schema": {"type": "string"}, "example": '{}\n{"id": "a", "text": "b"}\n'}},
     }
 }
-
-
-def _form(model: Any) -> dict[int | str, dict[str, Any]] | None:
-    """What the OpenAPI document says of an answer; the views make it themselves."""
-    return None if model is None else {200: {"model": model}, "4XX": {"model": answers.Error}}
 
 
 def _pages(state: State) -> APIRouter:

@@ -1,7 +1,7 @@
 """A corpus through `protect`: one entry, `protect_corpus`; engines are classes behind `AbstractEngine`."""
 
 from publius.releases.engines.engine import AbstractEngine, EngineResult, Job, RunSummary
-from publius.releases.engines.run import default_batch_size, protect_corpus, shortest_length
+from publius.releases.engines.run import default_batch_size, protect_corpus, shortest_length, started_early
 from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.engines.worker_pool import LocalRunner, batches_of
 
@@ -16,4 +16,5 @@ __all__ = [
     "default_batch_size",
     "protect_corpus",
     "shortest_length",
+    "started_early",
 ]

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -113,6 +114,36 @@ def protect_corpus(
     if run.resume:
         return _to_the_end(chosen, job, output)
     return _at_once(chosen, job, output)
+
+
+@contextmanager
+def started_early(corpus: Corpus, plan: Plan, run: RunSettings) -> Iterator[LocalRunner | None]:
+    """The runner of `protect_corpus`, whose processes start while its caller looks at the first documents.
+
+    None where the run will have no processes, which its number of documents decides, and where they have to wait for
+    what the mechanism prepares.
+    """
+    workers = run.workers or 1
+    if (
+        run.engine != "local"
+        or workers < 2
+        or not plan.mechanism.is_prepared
+        or not _is_large(corpus, plan, run)
+    ):
+        yield None
+        return
+    with LocalRunner(plan, workers) as runner:
+        runner.start()
+        yield runner
+
+
+def _is_large(corpus: Corpus, plan: Plan, run: RunSettings) -> bool:
+    """Whether there are more documents than one batch holds; not where they cannot be read, which is said later."""
+    size = run.batch_size or default_batch_size(plan)
+    try:
+        return sum(1 for _ in islice(corpus, size + 1)) > size
+    except (DocumentError, StorageError):
+        return False
 
 
 def protect_once(

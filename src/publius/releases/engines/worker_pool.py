@@ -89,11 +89,11 @@ class WorkerPool(Generic[S, B, T]):
     def __enter__(self) -> Self:
         if self._others:
             with ExitStack() as opened:
-                self._pool = self._started(opened)
+                self._pool = self._opened(opened)
                 self._closing = opened.pop_all()
         return self
 
-    def _started(self, opened: ExitStack) -> ProcessPoolExecutor:
+    def _opened(self, opened: ExitStack) -> ProcessPoolExecutor:
         """The other processes. What they need is sent beside what this one does: it is more than a pipe holds."""
         # A release of a few texts has no processes of its own, and does not wait for this.
         from concurrent.futures import ProcessPoolExecutor
@@ -111,6 +111,12 @@ class WorkerPool(Generic[S, B, T]):
         for name in ("_call_queue", "_result_queue"):
             _widen(getattr(pool, name, None))
         return pool
+
+    def start(self) -> None:
+        """Start the other processes now, not with the first batch: while whoever calls has other work to do."""
+        if self._pool is not None:
+            for _ in range(self._others):
+                self._pool.submit(_started)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -176,6 +182,11 @@ class LocalRunner:
         if self._pool is not None:
             self._pool.__exit__(kind, error, trace)
 
+    def start(self) -> None:
+        """See `WorkerPool.start`."""
+        if self._pool is not None:
+            self._pool.start()
+
     def run(self, batches: Iterable[Batch], key: RunKey, format: str = JsonLines.format) -> Iterator[Encoded]:
         """The outcome of each batch under the run's ``key``, for the writer of ``format``, in order.
 
@@ -227,6 +238,9 @@ def _wait_for_parent() -> None:
     if parent is not None:
         multiprocessing.connection.wait([parent.sentinel])
         os._exit(1)
+
+
+def _started() -> None: ...
 
 
 def _work(batch: Any, secret: tuple[bytes, bool]) -> Any:

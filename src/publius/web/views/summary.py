@@ -19,8 +19,6 @@ from publius.errors import UsageError
 from publius.files import private, private_folder
 from publius.noise.randomness import entropy
 from publius.releases.summaries.names import COUNTS, SUBJECTS, THEMES, WORDS
-from publius.releases.summaries.run import summarize
-from publius.releases.summaries.summary import Summary
 from publius.web import answers, requests
 from publius.web.state import State
 
@@ -50,6 +48,9 @@ def summary(state: State, asked: requests.Summarize) -> answers.Summarized:
     With a ledger every author is debited once, before anything is drawn. What the command tells the curator of the
     documents themselves is not in the answer, which may be passed on.
     """
+    from publius.releases.summaries.run import summarize  # the page need not wait for them
+    from publius.releases.summaries.summary import Summary
+
     if any(given.partition("=")[2].lstrip().startswith("@") for given in asked.by):
         raise UsageError("values are sent in the request: FIELD=V1,V2 instead of FIELD=@FILE")
     counted = Summary(
