@@ -79,7 +79,7 @@ def tried(trial: Trial) -> dict[str, Any]:
         why = errors.strip().splitlines()[-1:] or ["nothing"]
         return {**said, "verdict": "not tried", "why": why[0]}
     answer = json.loads(text)
-    keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
+    keys = ("verdict", "confidence", "lower_bound", "claimed", "draws", "refused")
     said.update({key: answer[key] for key in keys})
     if answer["verdict"] == "refuted":
         said["kind"] = record(trial, folder)

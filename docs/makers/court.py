@@ -129,6 +129,8 @@ def _row(trial: Trial, found: dict) -> str:
     bounds = f"{found['lower_bound']:.2f} / {found['claimed']:.2f}"
     if found["verdict"] == "not-refuted":
         bounds += f" ({found['lower_bound'] / found['claimed']:.0%})"
+    if found.get("refused"):
+        bounds += f", {found['refused']} words refused"
     return start + f"{found['verdict'].replace('-', ' ')} | {bounds} | {found['draws']:,} |"
 
 

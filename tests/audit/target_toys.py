@@ -2,6 +2,8 @@
 
 import math
 import random
+import sys
+import threading
 
 import publius
 from publius.mechanisms.kernel import word_indices
@@ -89,6 +91,27 @@ def refuses(word):
     raise KeyError(word)
 
 
+def prints(word, seed):
+    print("what a tool prints:", word)
+    return seeded(word, seed)
+
+
+def gives_nothing(word, seed):
+    seeded(word, seed)
+
+
+def exits(word):
+    sys.exit(0)
+
+
+def takes_nothing():
+    return WORDS[0]
+
+
+def hangs(word):
+    threading.Event().wait()
+
+
 class _States:
     """Probabilities of one law, draws of another."""
 
@@ -164,3 +187,4 @@ states_half_and_refuses = _flat(WORDS, refuses=WORDS[2:], states=WORDS[:2])
 states_and_refuses = _flat(WORDS, refuses=WORDS[2:])
 leaks_a_little = _flat(MANY, own=0.03)
 flat_among_many = _flat(MANY)
+leaks_and_refuses = _flat(WORDS, refuses=WORDS[3:], states=(), own=0.9)

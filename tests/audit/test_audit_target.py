@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -164,13 +165,53 @@ def test_a_refusal_is_reported_and_no_fault(tmp_path):
     )
     assert (code, found["verdict"]) == (0, "not-refuted")
     assert "refused: " in result.stderr
-    with pytest.raises(DataError, match=r"refused every input of two, last by \w+ at target_toys.py:\d+"):
+    with pytest.raises(DataError, match=r"refused every input, last by \w+ at target_toys.py:\d+"):
         judge(
             target_named("python:audit.target_toys:refuses", "word"),
             Claim.read(claim_file(tmp_path)),
             1000,
             1,
         )
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [("refuses", 65, "refused every input, last by KeyError at target_toys.py:"),
+     ("gives_nothing", 65, "answer that is None"), ("exits", 65, "last by SystemExit at target_toys.py:"),
+     ("takes_nothing", 2, "cannot be called with one input")],
+)  # fmt: skip
+def test_where_nothing_was_tried_there_is_no_verdict(tmp_path, name, code, said):
+    raised = audited(tmp_path, name)[2].exception
+    assert (raised.exit_code, said in str(raised)) == (code, True)
+
+
+def test_what_a_target_prints_is_no_part_of_the_verdict(tmp_path):
+    code, found, result = audited(tmp_path, "prints")
+    assert (code, found["verdict"]) == (0, "not-refuted")
+    assert "what a tool prints: north" in result.stderr
+
+
+def test_a_call_that_does_not_return_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr("publius.audit.target._SECONDS", 0.1)
+    before = signal.getsignal(signal.SIGALRM)
+    raised = audited(tmp_path, "hangs")[2].exception
+    assert (raised.exit_code, "did not return within 0.1 s" in str(raised)) == (65, True)
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0]) == (before, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("x = = 1", "is no Python"), ("raise SystemExit", "SystemExit"), ("raise RuntimeError('secret')", "RuntimeError"),
+     ("import json; json.no", "AttributeError")],
+)  # fmt: skip
+def test_a_module_that_cannot_be_imported(tmp_path, monkeypatch, text, said):
+    name = f"court_toy_{''.join(filter(str.isalpha, said))}"
+    (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["audit", "--target", f"python:{name}:draw", "--claim", str(claim_file(tmp_path))]
+    raised = ran(arguments)[2].exception
+    assert (raised.exit_code, f"{said} at {name}.py:1" in str(raised)) == (2, True)
+    assert "secret" not in str(raised)
 
 
 def test_what_is_stated_for_some_inputs_or_is_not_what_one_draws_is_not_exact(tmp_path):
@@ -186,13 +227,21 @@ def test_what_is_stated_for_some_inputs_or_is_not_what_one_draws_is_not_exact(tm
 @pytest.mark.parametrize(
     ("name", "claim", "verdict", "refused"),
     [("mostly_refuses", {}, "refuted", 0), ("states_half_and_refuses", {}, "not-refuted", 2),
-     ("states_and_refuses", {}, "not-refuted", 2)],
+     ("states_and_refuses", {}, "not-refuted", 2), ("leaks_and_refuses", {}, "refuted", 1)],
 )  # fmt: skip
 def test_what_refuses_its_own_words_is_not_exact(tmp_path, name, claim, verdict, refused):
-    """Two of four words are always refused, or nearly always and returned else; what is said counts them."""
+    """Some of four words are always refused, or nearly always and returned else; what is said counts them."""
     claim = {"epsilon": None, "bound": 0.1, "vectors": None, **claim}
     _, found, _ = audited(tmp_path, name, **claim)
     assert (found["verdict"], found["refused"]) == (verdict, refused)
+    said = f"{refused} input{'s' * (refused > 1)} refused"
+    files = ["--junit", str(tmp_path / "junit.xml"), "--badge", str(tmp_path / "badge.svg")]
+    result = CliRunner().invoke(app, [
+        "audit", "--target", f"python:audit.target_toys:{name}", "--claim", str(claim_file(tmp_path, **claim)),
+        "--draws", str(DRAWS), "--seed", "5", "--output", str(tmp_path / "again"), *files,
+    ])  # fmt: skip
+    for text in (result.stdout, *(Path(each).read_text() for each in files[1::2])):
+        assert (said in text) == (refused > 0)
 
 
 def test_what_each_word_hides_all_show_together(tmp_path):
@@ -224,7 +273,9 @@ def test_a_target_in_the_working_folder(tmp_path, monkeypatch):
     ("more", "said"),
     [({"bound": 1.0}, "either epsilon"), ({"epsilon": None}, "either epsilon"), ({"unit": "crowd"}, "unit"),
      ({"vectors": None}, "needs vectors"), ({"vectors": [[1.0]]}, "one list"), ({"epsilom": 1}, "none of"),
-     ({"epsilon": -1}, "from 0"), ({"vocabulary": ["a", "a", "b", "c"]}, "each once"), ({"delta": 1.0}, "below 1")],
+     ({"epsilon": -1}, "from 0"), ({"metric": "cosine"}, "metric: no metric is called"),
+     ({"vocabulary": None}, "no vocabulary: vocabulary ="),
+     ({"vocabulary": ["a", "a", "b", "c"]}, "each once"), ({"delta": 1.0}, "below 1")],
 )  # fmt: skip
 def test_a_claim_that_cannot_be_is_an_error(tmp_path, more, said):
     with pytest.raises(DataError, match=said):
@@ -291,7 +342,8 @@ def test_a_command_that_answers_json_lines(tmp_path):
 @pytest.mark.parametrize(
     ("script", "code", "said"),
     [("import sys; sys.exit(3)", 65, "ended with the code 3"), ("print('no json', flush=True)", 65, "no line of JSON"),
-     (None, 2, "cannot be started")],
+     ("print('{\"outputs\": [\"x\"]}', flush=True)", 65, "gave 1 outputs where 20 were asked for"),
+     ("print('{\"outputs\": \"x\"}', flush=True)", 65, "gave no list of outputs"), (None, 2, "cannot be started")],
 )  # fmt: skip
 def test_a_command_that_does_not_answer(tmp_path, script, code, said):
     (tmp_path / "x.py").write_text(script or "")
@@ -320,6 +372,20 @@ def test_recorded_outputs(tmp_path, numbers):
     assert ran(["audit", "--replay", found["case"], "--json"])[0] == 1
     recorded(tmp_path, toys.EPSILON, numbers=numbers)
     assert ran(["audit", "--replay", found["case"], "--json"])[0] == 0
+
+
+def test_recorded_outputs_that_are_all_refusals(tmp_path):
+    """Of every input there is nothing to judge; of some they are counted."""
+    for refused, code in ((4, 65), (2, 0)):
+        (tmp_path / "draws.jsonl").write_text("".join(
+            json.dumps({"input": word, "outputs": [None] * 99 if place < refused else ["a", "b", None] * 33}) + "\n"
+            for place, word in enumerate(toys.WORDS)
+        ))  # fmt: skip
+        got, found, result = judged(tmp_path, f"recorded:{tmp_path / 'draws.jsonl'}")
+        if code:
+            assert (result.exception.exit_code, "refused every input" in str(result.exception)) == (65, True)
+        else:
+            assert (got, found["verdict"], found["refused"]) == (0, "not-refuted", refused)
 
 
 @pytest.mark.parametrize("line", ["", "{}", "[1]", "not json", '{"input": ["a"], "outputs": ["b"]}'])
@@ -375,7 +441,9 @@ def test_a_case_of_somebody_else_runs_nothing(tmp_path, monkeypatch, seal):
     """Neither the standard library nor what lies in the working folder or on `PYTHONPATH`, the user's own too."""
     here, made = tmp_path / "here", tmp_path / "made"
     here.mkdir()
-    (here / "lies_here.py").write_text("import os\nfrom os import system\ndef run(word): os.system(word)\n")
+    (here / "lies_here.py").write_text(
+        "import os\nfrom os import system\ndef run(word): return os.system(word)\n"
+    )
     (tmp_path / "own_court_toy.py").write_text("from os import system\n")
     (tmp_path / "own_court_shell.py").write_text("import os\ndef run(word): os.system(word)\n")
     installed = tmp_path / "libraries"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
 from publius.distances.metrics import metric_named
-from publius.errors import DataError
+from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited
 from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
@@ -27,6 +28,15 @@ DOCUMENT: Final = "document"
 AUTHOR: Final = "author"
 SIZES: Final = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5, AUTHOR: 8}
 """Units, and how many words (of a collection: authors) an input has where the claim says nothing."""
+
+SAID: Final = {
+    WORD: "a word",
+    SEQUENCE: "a list of words",
+    BAG: "a list of words",
+    DOCUMENT: "a text",
+    AUTHOR: 'a list of {"author": ..., "text": ...}',
+}
+"""What a target gets, by the unit."""
 
 Part = str | tuple[str, str]
 Input = tuple[Part, ...]
@@ -79,8 +89,10 @@ class Claim:
         """From a TOML file; `DataError` for one that says too little, too much or what cannot be."""
         try:
             values = tomllib.loads(read_bytes_limited(path, _LIMIT).decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError):
-            raise DataError("the claim is not TOML in UTF-8") from None
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            at = re.search(r"\(at [^)]*\)", str(error))
+            where = f" {at[0]}" if at else ""
+            raise DataError(f"the claim {path.name} is not TOML in UTF-8{where}") from None
         if foreign := sorted(set(values) - _KEYS):
             raise DataError(f"the claim says {foreign[0]!r}, which is none of {', '.join(sorted(_KEYS))}")
         unit = values.get("unit", WORD)
@@ -106,7 +118,10 @@ class Claim:
         if len(words) < 2 or len(set(words)) != len(words):
             raise DataError("the claim's vocabulary needs two words or more, each once")
         metric = values.get("metric", EUCLIDEAN)
-        metric_named(metric)
+        try:
+            metric_named(metric)
+        except UsageError as error:
+            raise DataError(f"the claim's metric: {error}") from None
         neighbors, forked = values.get("neighbors", _NEIGHBORS[0]), values.get("forked", False)
         if neighbors not in _NEIGHBORS or not isinstance(forked, bool):
             raise DataError(
@@ -248,7 +263,9 @@ def _world(values: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], Fl
             raise DataError(f"{len(places) - len(known)} words of the claim have no vector in {given!r}")
         return tuple(stored.vocabulary[place] for place in known), stored.vectors[known]
     if words is None:
-        raise DataError("the claim names no vocabulary")
+        raise DataError(
+            'the claim names no vocabulary: vocabulary = ["north", "east"], or a file with one word a line'
+        )
     if given is None:
         return tuple(words), None
     try:

@@ -33,7 +33,7 @@ from publius.audit.case import (
     remembers,
     repeats,
 )
-from publius.audit.claim import Claim, Input
+from publius.audit.claim import SAID, Claim, Input
 from publius.audit.looks import WHOLE, Look, Output, holds, looks
 from publius.audit.search import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
@@ -245,8 +245,7 @@ class _Trial:
             self._add(drawn, tried, self.budget // 4)
             answered = [each for each in tried if drawn[each[0]] and drawn[each[1]]]
             if not answered:
-                why = "" if self.target.raised is None else f", last by {self.target.raised}"
-                raise DataError(f"the target refused every input of two{why}: there is nothing to judge")
+                raise DataError(self._nothing_tried(drawn))
             every = every or answered
             chosen = self._chosen(drawn, answered)[:kept]
             tried = [each[1] for each in chosen]
@@ -265,6 +264,16 @@ class _Trial:
             return self._refuted(worst)
         seen = max(judged, key=lambda each: each.lower_bound / each.claimed if each.claimed else 0.0)
         return Finding("not-refuted", 1 - ALPHA, seen.lower_bound, seen.claimed, self.drawn)
+
+    def _nothing_tried(self, drawn: dict[Input, Counter[Output]]) -> str:
+        """Why there is no verdict: no two inputs of which something is claimed have outputs."""
+        answered = sum(map(bool, drawn.values()))
+        how = "every input" if not answered else f"all but {answered:,} of {len(drawn):,} inputs"
+        why = "" if self.target.raised is None else f", last by {self.target.raised}"
+        return (
+            f"the target refused {how}{why}: nothing was tried, so there is no verdict. By the claim's unit it gets "
+            f"{SAID[self.claim.unit]}"
+        )
 
     def _chosen(
         self,

@@ -6,14 +6,18 @@ import inspect
 import json
 import os
 import shlex
+import signal
 import subprocess
+import sys
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from threading import Timer
-from typing import Any, ClassVar, Final, Self, final
+from typing import Any, ClassVar, Final, Self, TypeVar, final
 
 from publius.audit.claim import Input, content, input_from
 from publius.audit.looks import REFUSED, Output, plain
@@ -28,6 +32,7 @@ COMMAND: Final = "command:"
 RECORDED: Final = "recorded:"
 
 Row = dict[Output, float]
+_Found = TypeVar("_Found")
 
 _SEEDS: Final = 2**32
 _BATCH: Final = 100
@@ -116,7 +121,8 @@ class _Callable(Target):
 
     def __init__(self, name: str, unit: str) -> None:
         super().__init__(name, unit)
-        self._function = object_at(name, working_folder=True)
+        with redirect_stdout(sys.stderr):  # what it prints is no part of the verdict
+            self._function = object_at(name, working_folder=True)
         if isinstance(self._function, type) and issubclass(self._function, Kernel):
             raise UsageError(
                 f"{name} derives from publius.Kernel, and a target is a function that draws: audit the class with "
@@ -125,23 +131,34 @@ class _Callable(Target):
         if not callable(self._function):
             raise UsageError(f"{name} cannot be called")
         try:
-            self._seeded = "seed" in inspect.signature(self._function).parameters
+            signature = inspect.signature(self._function)
         except (TypeError, ValueError):
             self._seeded = False
+            return
+        self._seeded = "seed" in signature.parameters
+        try:
+            signature.bind(None, **({"seed": 0} if self._seeded else {}))
+        except TypeError as error:
+            raise UsageError(
+                f"{name} cannot be called with one input{' and a seed' if self._seeded else ''}: {error}"
+            ) from None
 
     def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
         seeds = rng.integers(0, _SEEDS, count).tolist() if self._seeded else [None] * count
-        found: list[Output] = []
-        for seed in seeds:
-            found.append(self._output(given, seed))
+        with _watched():
+            found = [self._output(given, seed) for seed in seeds]
         return None if set(found) == {REFUSED} else found
 
     def _output(self, given: Input, seed: int | None) -> Output:
         argument = content(given, self.unit)
+        _start_the_clock()
         try:
             output = self._function(argument) if seed is None else self._function(argument, seed=seed)
-        except Exception as error:  # whatever it raises, it gives no output
+        except (Exception, SystemExit) as error:  # whatever it raises, it gives no output
             self.raised = place_of(error)
+            return REFUSED
+        if output is None:
+            self.raised = "an answer that is None"
             return REFUSED
         return plain(output, self.unit)
 
@@ -149,8 +166,9 @@ class _Callable(Target):
         if not self._seeded:
             return False
         seeds = rng.integers(0, _SEEDS, 32).tolist()
-        alone = [self._output(given, seed) for seed in seeds]
-        after = [(self._output(other, seed), self._output(given, seed))[1] for seed in seeds]
+        with _watched():
+            alone = [self._output(given, seed) for seed in seeds]
+            after = [(self._output(other, seed), self._output(given, seed))[1] for seed in seeds]
         return alone == after and len(set(alone)) > 1
 
     def stated(self, given: Input) -> Row | None:
@@ -158,22 +176,66 @@ class _Callable(Target):
         if states is None:
             return None
         try:
-            found = states(content(given, self.unit))
-        except Exception:
+            with _watched():
+                _start_the_clock()
+                found = states(content(given, self.unit))
+        except (Exception, SystemExit) as error:
+            self.raised = place_of(error)
             return None
         if not isinstance(found, Mapping):
             raise DataError("the target's probabilities(input) must map outputs to probabilities")
         return _row(found.items(), self.unit)
 
     def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
-        with ProcessPoolExecutor(1, spawning()) as process:
-            return process.submit(_first, self.name, self.unit, given, count, seed).result()
+        return _in_a_new_process(_first, self.name, self.unit, given, count, seed)
 
     def forked(self, given: Input, count: int, seed: int) -> tuple[list[Output], list[Output]] | None:
         if not hasattr(os, "fork"):
             return None
+        return _in_a_new_process(_forks, self.name, self.unit, given, count, seed)
+
+
+@contextmanager
+def _watched() -> Iterator[None]:
+    """What is printed goes to standard error, and a call that does not return is ended, where signals can do that."""
+    if not _clock():
+        with redirect_stdout(sys.stderr):
+            yield
+        return
+
+    def late(*_: object) -> None:
+        raise _LateError
+
+    before = signal.signal(signal.SIGALRM, late)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    except _LateError:
+        raise DataError(f"a call of the target did not return within {_SECONDS:g} s") from None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _clock() -> bool:
+    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+
+def _start_the_clock() -> None:
+    if _clock():
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS)
+
+
+class _LateError(BaseException):
+    """So that no target takes it for an error of its own."""
+
+
+def _in_a_new_process(function: Callable[..., _Found], *arguments: Any) -> _Found:
+    try:
         with ProcessPoolExecutor(1, spawning()) as process:
-            return process.submit(_forks, self.name, self.unit, given, count, seed).result()
+            return process.submit(function, *arguments).result()
+    except BrokenProcessPool:
+        raise DataError("a new process of the target ended before it answered") from None
 
 
 def _first(name: str, unit: str, given: Input, count: int, seed: int) -> list[Output] | None:
@@ -247,7 +309,7 @@ class _Command(Target):
     def _failure(self, line: bytes) -> str:
         if line:
             self.close()
-            return "gave an answer that is no line of JSON"
+            return "gave an answer that is no line of JSON; what it prints besides belongs on standard error"
         process, self._process = self._started(), None
         try:
             code = process.wait(1)  # it has closed its output, so it ends or was killed
@@ -286,11 +348,13 @@ class _Command(Target):
         while len(found) < count:
             seed = int(rng.integers(0, _SEEDS))
             wanted = min(_BATCH, count - len(found))
-            outputs = self._ask({"input": content(given, self.unit), "count": wanted, "seed": seed}).get(
-                "outputs"
-            )
-            if not isinstance(outputs, list) or len(outputs) != wanted:
+            question = {"input": content(given, self.unit), "count": wanted, "seed": seed}
+            outputs = self._ask(question).get("outputs")
+            if outputs is None:
                 return None
+            if not isinstance(outputs, list) or len(outputs) != wanted:
+                said = f"{len(outputs)} outputs" if isinstance(outputs, list) else "no list of outputs"
+                raise DataError(f"the target's command gave {said} where {wanted} were asked for")
             found += [REFUSED if each is None else plain(each, self.unit) for each in outputs]
         return None if set(found) == {REFUSED} else found
 
@@ -326,6 +390,7 @@ class _Recorded(Target):
     def __init__(self, name: str, unit: str) -> None:
         super().__init__(name, unit)
         self._outputs: dict[Input, list[Output]] = {}
+        self._answered = set[Input]()
         try:
             lines = (
                 read_bytes_limited(Path(name.removeprefix(RECORDED).strip()), _LIMIT).decode().splitlines()
@@ -348,8 +413,12 @@ class _Recorded(Target):
         else:
             found = [REFUSED if each is None else plain(each, self.unit) for each in outputs]
         self._outputs.setdefault(given, []).extend(found)
+        if set(found) - {REFUSED}:
+            self._answered.add(given)
 
     def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
+        if given not in self._answered:
+            return None
         left = self._outputs.get(given, [])
         found, self._outputs[given] = left[:count], left[count:]
         return found or None

@@ -112,11 +112,17 @@ def claimed(claim: Claim) -> str:
 def tested(found: Finding) -> str:
     """The tests that were made, and how far they reach."""
     if found.verdict == "refuted":
-        return f"refuted: {fault(found.case)}" if found.case else "refuted"
-    refused = f", {found.refused:,} inputs refused" if found.refused else ""
-    if found.verdict == "exact":
-        return "exact, by its stated probabilities"
-    return f"not refuted, {found.draws:,} draws, {100 * found.confidence:.4g} %{refused}"
+        said = f"refuted: {fault(found.case)}" if found.case else "refuted"
+    elif found.verdict == "exact":
+        said = "exact, by its stated probabilities"
+    else:
+        said = f"not refuted, {found.draws:,} draws, {100 * found.confidence:.4g} %"
+    return said + refused(found)
+
+
+def refused(found: Finding) -> str:
+    """How many inputs of the claim's own words gave no output, after a comma; empty for none."""
+    return f", {found.refused:,} input{'s' * (found.refused != 1)} refused" if found.refused else ""
 
 
 def junit(found: Finding, target: str, claim: Claim | None) -> str:

@@ -168,7 +168,9 @@ def _judge(
 
 
 def _rests_on(found: Finding) -> str:
-    return f"confidence {found.confidence:g}, {found.draws:,} draws"
+    from publius.audit.verdicts import refused
+
+    return f"confidence {found.confidence:g}, {found.draws:,} draws{refused(found)}"
 
 
 def _write(path: Path, text: str) -> None:

@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import Any, Final
 
-from publius.errors import UsageError
+from publius.errors import UsageError, place_of
 from publius.files.child import searched
 
 PYTHON: Final = "python:"
@@ -22,15 +22,22 @@ def object_at(name: str, *, working_folder: bool = False) -> Any:
     """
     module, _, attribute = name.removeprefix(PYTHON).partition(":")
     search_for(module, working_folder=working_folder)
+    if not all(module.split(".")):
+        raise UsageError(f"{name} is not python:MODULE:NAME")
     try:
         found = import_module(module)
-    except (ImportError, AttributeError, ValueError) as error:
-        missing = str(error.name) if isinstance(error, ModuleNotFoundError) else module
+    except ModuleNotFoundError as error:
+        missing = str(error.name)
         if not f"{module}.".startswith(f"{missing}."):
             raise UsageError(f"{name} needs the module {missing:.80}, which is not installed here") from None
         raise UsageError(
             f"{name} is not python:MODULE:NAME of something that can be imported: is it on PYTHONPATH?"
         ) from None
+    except SyntaxError as error:
+        place = f"{os.path.basename(error.filename or module)}:{error.lineno}"
+        raise UsageError(f"{name}: the module {module} is no Python at {place}") from None
+    except (Exception, SystemExit) as error:  # whatever the user's module does when it is imported
+        raise UsageError(f"{name}: importing the module {module} ended with {place_of(error)}") from None
     try:
         return getattr(found, attribute)
     except AttributeError:
