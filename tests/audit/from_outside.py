@@ -32,7 +32,9 @@ PLANE = World("plane", small_embeddings(_PLANE, "plane"), 2.0)
 FINE = World("fine", small_embeddings(_PLANE / 20, "fine"), 40.0)
 FAR = World("far", small_embeddings(_PLANE + 3000, "far"), 2.0)
 WIDE = World("wide", small_embeddings(3 * _PLANE, "wide"), 2.0)
-DENSE = World("dense", small_embeddings(_PLANE, "dense"), 0.5)
+_TURNS = np.arange(8) * math.pi / 4
+_ROUND = np.vstack([[[0.0, 0.0]], np.stack([np.cos(_TURNS), np.sin(_TURNS)], axis=1)]) / 25
+ROUND = World("round", small_embeddings(_ROUND, "round"), 2.0)  # closer than most noise is long
 _SEVEN = np.vstack([_PLANE, [[-1.0, -0.4], [0.7, -0.9], [2.4, 0.2]]])
 SEVEN = World("seven", small_embeddings(_SEVEN, "seven"), 2.0)
 TWINS = World("twins", small_embeddings(_PLANE[[0, 1, 1, 2, 3]], "twins"), 2.0)
@@ -361,7 +363,7 @@ def _leaving(**more: Any) -> View:
 
 
 ONE_WORD, FAR_WORDS, PAIRS = words(PLANE), words(FAR), words(PAIRED, size=2)
-DENSE_WORDS = words(DENSE, draws=400_000)
+ROUND_WORDS = words(ROUND, draws=48_000)
 STATED_WORDS = words(PLANE, "exact", draws=1000)
 VECTORS = View(Vector, lambda subject: words_claim(LINE), 20_000)
 SYSTEMS = View(System, lambda subject: words_claim(LINE), 20_000)
@@ -377,7 +379,7 @@ FOUND: dict[str, View] = {
     "noise: uniform in a ball": ONE_WORD,
     "noise: Gaussian of the same mean length": ONE_WORD,
     "noise: Laplace by coordinate": ONE_WORD,
-    "noise: direction from a cube": words(PLANE, draws=200_000),
+    "noise: direction from a cube": ROUND_WORDS,
     "noise: first coordinate always positive": ONE_WORD,
     "noise: last coordinate without noise": ONE_WORD,
     "noise: every vector twice": PAIRS,
@@ -400,8 +402,8 @@ FOUND: dict[str, View] = {
     "mechanism: skips the input word": ONE_WORD,
     "mechanism: keeps the input on a second place": ONE_WORD,
     "mechanism: candidates round the input": words(SEVEN),
-    "mechanism: keeps the input when the noise is short": DENSE_WORDS,
-    "mechanism: one word in fifty passes": DENSE_WORDS,
+    "mechanism: keeps the input when the noise is short": ROUND_WORDS,
+    "mechanism: one word in fifty passes": ROUND_WORDS,
     "mechanism: scale fitted to the input's neighborhood": ONE_WORD,
     "mechanism: noise redrawn when long": ONE_WORD,
     "mechanism: a harmless word passes": ONE_WORD,
