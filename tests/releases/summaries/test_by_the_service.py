@@ -72,6 +72,22 @@ def test_how_far_counts_may_be_off_is_what_the_collection_room_says(client):
     assert found["epsilon_for_wanted"] > 1
 
 
+def test_an_epsilon_of_too_many_decimals_is_refused_as_by_the_command(client):
+    found = client.post("/v1/accuracy", json={"authors": 20, "cells": 4, "epsilon": 5e-324})
+    assert fault(found) == (
+        400,
+        2,
+        "epsilon must be a number above 0 with at most twelve decimals, not 5e-324",
+    )
+
+
+def test_a_number_that_is_none_is_refused(client, tmp_path):
+    body = json.dumps({**ASKED, "documents": [{"author": float("nan"), "text": "x"}]})
+    found = client.post("/v1/summary", content=body, headers={"Content-Type": "application/json"})
+    assert fault(found)[2].startswith("document 1 has a number that is none")
+    assert released(tmp_path) == []
+
+
 def _exactly(epsilon):
     from fractions import Fraction
 

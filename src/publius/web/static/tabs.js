@@ -8,7 +8,7 @@ export function setUpTabs(list, onOpen) {
   const open = (tab, focus) => {
     for (const each of tabs) select(each, each === tab);
     if (focus) tab.focus();
-    tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+    uncover(list, tab);
     onOpen(tab.id.replace("tab-", ""));
   };
   tabs.forEach((tab, at) => {
@@ -21,6 +21,12 @@ export function setUpTabs(list, onOpen) {
     });
   });
   return (name) => open(tabs.find((tab) => tab.id === `tab-${name}`), false);
+}
+
+/** Scroll `list` until `tab` is whole. Not by scrollIntoView, after which the Tab key would go on from there. */
+function uncover(list, tab) {
+  const { left, right } = tab.getBoundingClientRect(), frame = list.getBoundingClientRect();
+  list.scrollLeft += Math.min(0, left - frame.left) + Math.max(0, right - frame.right);
 }
 
 function select(tab, selected) {

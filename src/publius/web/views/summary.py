@@ -15,7 +15,7 @@ from typing import Final
 
 from publius.collections.accuracy import Accuracy, said_beforehand
 from publius.collections.accuracy import accuracy as expected
-from publius.errors import UsageError
+from publius.errors import DataError, UsageError
 from publius.files import private, private_folder
 from publius.noise.randomness import entropy
 from publius.releases.summaries.names import COUNTS, SUBJECTS, THEMES, WORDS
@@ -29,8 +29,10 @@ _NAMED: Final = ("stratum", "words")
 
 def accuracy(state: State, asked: requests.Accuracy) -> answers.Accuracy:
     """How far the counts of a summary may be off, from public numbers alone: nothing is read and nothing spent."""
+    from publius.releases.summaries.summary import exact_number
+
     found = said_beforehand(
-        *_expected(asked, Fraction(repr(asked.epsilon))), strata=asked.strata, wanted=asked.wanted
+        *_expected(asked, exact_number(asked.epsilon, "epsilon")), strata=asked.strata, wanted=asked.wanted
     )
     names = answers.Accurate.model_fields
     curve = [said_beforehand(*_expected(asked, Fraction(each))) for each in EPSILONS]
@@ -89,8 +91,13 @@ def _collection(state: State, asked: requests.Summarize) -> Iterator[tuple[Path,
     with private_folder(gettempdir()) as folder:
         path = folder / "rows.jsonl"
         with open(path, "xb", opener=private) as file:
-            for row in asked.documents:
-                file.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+            for place, row in enumerate(asked.documents, 1):
+                try:
+                    file.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+                except ValueError:
+                    raise DataError(
+                        f"document {place} has a number that is none: give null where there is no value"
+                    ) from None
         yield path, {}
 
 
