@@ -38,10 +38,9 @@ def boosting(x, y, other):
     return model.fit(x[:, often], y).predict(other[:, often])
 
 
-def chance(permutations, alarm=1e-5):
+def chance(permutations, alarm=1e-8):
     """What a share ``alarm`` of runs exceeds by chance: the deviation is known from so few shuffled lengths only."""
     return t.isf(alarm, permutations - 1) * np.sqrt((permutations + 1) / (permutations - 1))
 
 
 PREDICTORS = [(ridge, 60), (boosting, 20)]
-SEEN = 6.0

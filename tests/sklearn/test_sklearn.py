@@ -144,7 +144,7 @@ def test_padding_tells_nothing_of_length(prior, kind, predictor, permutations):
     made = fitted.fit_transform(given_as(kind, documents, names)).toarray()
     # A row of counts is short or whole, so nothing is cut by the public order here.
     assert set(made.sum(axis=1)) == {40}
-    assert excess(made.astype(float), lengths, predictor, permutations) < chance(permutations, 1e-8)
+    assert excess(made.astype(float), lengths, predictor, permutations) < chance(permutations)
 
 
 def test_the_predictor_would_see_one_token_that_fills_up(prior):
