@@ -361,6 +361,20 @@ def test_a_burst_in_a_few_rounds_decides_nothing(monkeypatch, forget):
     assert kernel_choice.choose((700, 12), lambda: clock.searches).kernel == BYTES
 
 
+def test_rounds_that_contradict_each_other_are_followed_by_more(monkeypatch, forget):
+    """Three of the first five are disturbed: their median says the wrong thing, and their spread that they may."""
+    calls = []
+
+    def disturbed(searched):
+        calls.append(searched)
+        return 0.015 if len(calls) in (2, 4, 6) else 0.01
+
+    clock = Clock(monkeypatch, {SGEMM: 0.0125, BYTES: disturbed})
+    assert kernel_choice.choose((700, 12), lambda: clock.searches).kernel == BYTES
+    assert 5 < kernel_choice.kept()[0].rounds < 40
+    assert clock.now < 0.4
+
+
 @pytest.mark.parametrize("part", ["_machine", "_versions"])
 def test_it_is_measured_again_on_another_machine_or_version(monkeypatch, forget, part):
     clock = Clock(monkeypatch, {SGEMM: 0.003, BYTES: 0.001})

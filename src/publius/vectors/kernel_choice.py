@@ -41,6 +41,7 @@ _PAYS: Final = 1.03
 """A gain of less is not worth the memory."""
 _ROUNDS: Final = (5, 40)
 _SECONDS: Final = 0.06
+_UNDECIDED_SECONDS: Final = 0.24  # where busy neighbors make rounds differ
 _KEPT: Final = 64
 _LARGEST: Final = 2**20  # bytes
 
@@ -134,20 +135,29 @@ def _measure(
 ) -> Measured:
     from statistics import median
 
+    ratios: list[float] = []
     took: dict[Kernel, list[float]] = {kernel: [] for kernel in searches}
     for search in searches.values():
         search()  # the first makes what it needs
     began = time.thread_time()
-    while (done := len(took[SGEMM])) < _ROUNDS[1]:
-        if done >= _ROUNDS[0] and time.thread_time() - began > _SECONDS:
+    while (done := len(ratios)) < _ROUNDS[1]:
+        spent = time.thread_time() - began
+        if done >= _ROUNDS[0] and spent > (_SECONDS if _decided(ratios) else _UNDECIDED_SECONDS):
             break
         for kernel, search in searches.items():
             start = time.thread_time()
             points = search()
             took[kernel].append((time.thread_time() - start) / points)
-    ratio = median(a / max(b, 1e-12) for a, b in zip(took[SGEMM], took[BYTES], strict=True))
+        ratios.append(took[SGEMM][-1] / max(took[BYTES][-1], 1e-12))
+    ratio = median(ratios)
     seconds: dict[str, float] = {kernel: float(f"{median(each):.3g}") for kernel, each in took.items()}
     return Measured(machine, versions, shape, seconds, round(ratio, 3), done)
+
+
+def _decided(ratios: list[float]) -> bool:
+    """Whether the middle half of the rounds say the same."""
+    ordered, quarter = sorted(ratios), len(ratios) // 4
+    return ordered[quarter] > _PAYS or ordered[-1 - quarter] < _PAYS
 
 
 def _keep(measured: Measured) -> None:
