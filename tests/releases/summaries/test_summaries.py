@@ -1,6 +1,7 @@
 """A summary from documents to its folder: what is counted, what leaves, who pays, and what is refused."""
 
 import csv
+import html
 import json
 import re
 from collections import Counter
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import complaints
+from publius.collections.strata import OTHER
 from publius.collections.tables import NoisyTable
 from publius.errors import BudgetError, DataError, PolicyError, UsageError
 from publius.noise.randomness import seeded_rng
@@ -21,10 +23,13 @@ from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import finish, manifest_of
-from publius.releases.summaries.read_me import BAG_WORDS, SOURCE
+from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
+from publius.releases.summaries.read_me import BAG_WORDS, SOURCE, columns
 from publius.releases.summaries.run import summarize
 from publius.releases.summaries.said import Said
 from publius.releases.summaries.summary import Summary, Told, exact_number
+from publius.vectors.learning.prototypes import NONE_OF_THESE
+from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import remember_texts
 
 BY = ["product=card,loan"]
@@ -441,7 +446,7 @@ def test_passages_are_public_sentences_and_say_so_on_every_row(quotable, file, p
     finished = summarize(summary.corpus(file), summary, tmp_path / "out")
     rows = [json.loads(line) for line in (tmp_path / "out" / "passages.jsonl").read_text().splitlines()]
     assert {row["source"] for row in rows} == {SOURCE}
-    assert SOURCE == "from the public texts, written by nobody in this collection"
+    assert SOURCE == "taken from the public texts, not from this collection"
     public = {sentence for some in quotable.counted.passages for sentence in some}
     assert {row["passage"] for row in rows} <= public
     for topic in STRATA[:2]:
@@ -662,18 +667,59 @@ def test_private_authors_who_wrote_public_texts_are_told_of_to_the_curator(
     assert "nobody looked whose names stand in both" in told
 
 
-def test_a_page_says_no_words_of_a_stratum_that_may_be_empty(quotable):
-    """What the noise alone says of it is no word of anybody; where nothing was counted there is none at all."""
+def test_no_words_are_said_of_a_stratum_that_does_not_stand_out(quotable):
+    """What the noise alone says of it is no word of anybody; in the report, words.csv and passages alike."""
     summary = Summary(quotable, 4, by=BY, shares="themes=1")
+    width = summary.noise("themes").half_width(0.95, cells=6)
     table = NoisyTable(np.zeros((3, 8), np.int64), summary.noise("themes"))
-    table.values[0, 0], table.values[1, 1] = 900, 1
-    told = Said(Told(summary, None, table, None))
-    assert [bool(words) for words in told.typical_words] == [True, True, False]
-    card, loan, other = report._strata(told)
-    assert card["words"].split(", ") == list(told.typical_words[0])
-    assert card["passages"]
-    assert [each["words"] for each in (loan, other)] == ["too few to tell"] * 2
-    assert [each["passages"] for each in (loan, other)] == [()] * 2
+
+    def said(*rows):
+        table.values[:] = 0
+        for stratum, theme, count in rows:
+            table.values[stratum, theme] = count
+        told = Said(Told(summary, None, table, None))
+        card = [*report._strata(told)]
+        assert [each["words"].replace(", ", " ") for each in card] == [
+            told.words_of(place) for place in range(3)
+        ]
+        assert [bool(each["passages"]) for each in card] == [bool(each) for each in told.typical_words]
+        return [told.words_of(place) for place in range(3)]
+
+    card, loan, other = said((0, 0, 900), (1, 1, 1), (2, 2, 800))
+    assert len(card.split()) == len(other.split()) == 10
+    assert loan == TOO_FEW
+    # The themes of all: too few where noise could hide another, none stands out where it could not.
+    for count, told in ((width, TOO_FEW), (50 * width, LIKE_ALL)):
+        assert said((0, 0, 9000), (1, 0, count), (1, 2, count), (2, 2, 9000))[1] == told
+    # As much of one theme as noise may be, and twice as much.
+    for count, out in ((width, False), (2 * width, True)):
+        rows = [(1, theme, 20 * width) for theme in (0, 2)]
+        assert (len(said((0, 0, 9000), *rows, (1, 3, count), (2, 2, 9000))[1].split()) == 10) is out
+
+
+def test_without_strata_no_words_are_typical(reference):
+    summary = Summary(reference, 4, shares="themes=1")
+    told = Told(summary, None, NoisyTable(np.full((1, 8), 90, np.int64), summary.noise("themes")), None)
+    assert Said(told).words_of(0) == ALONE
+
+
+def test_every_column_is_explained(released):
+    """Where the reader has only the folder: in READ-ME.txt and in the report."""
+    folder = released[0]
+    readme = " ".join((folder / "READ-ME.txt").read_text().split())
+    page = html.unescape(" ".join((folder / "report.html").read_text().split()))
+    explained = {
+        name
+        for part, _ in columns(json.loads((folder / "manifest.json").read_text()))
+        for name in part.split(", ")
+    }
+    for path in sorted(folder.glob("*.csv")):
+        assert {*path.read_text().splitlines()[0].split(",")} <= explained
+    for name, meaning in columns(json.loads((folder / "manifest.json").read_text())):
+        assert f"{name}: {meaning}" in readme
+        assert f"<dt>{name}</dt><dd>{meaning}</dd>" in page
+    for special in (NONE_OF_THESE, NO_WORDS, OTHER, "inf", TOO_FEW, LIKE_ALL):
+        assert f"'{special}'" in readme
 
 
 @pytest.mark.parametrize("months", [1, 5, 12, 13, 60])

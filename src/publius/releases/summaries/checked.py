@@ -15,7 +15,18 @@ from typing import Any
 from publius.collections.strata import stratum_name
 from publius.files import read_lines
 from publius.noise.discrete_laplace import DiscreteLaplace
-from publius.releases.summaries.names import COUNTS, LEVEL, PASSAGES, ROWS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.names import (
+    ALONE,
+    COUNTS,
+    LEVEL,
+    LIKE_ALL,
+    PASSAGES,
+    ROWS,
+    SUBJECTS,
+    THEMES,
+    TOO_FEW,
+    WORDS,
+)
 from publius.releases.summaries.read_me import SOURCE
 from publius.releases.writers import spreadsheet_safe
 from publius.vectors.learning.reference import Reference
@@ -57,7 +68,8 @@ def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | N
     known = None if public is None else {*public.vocabulary, *_words_of_themes(public)}
     if WORDS in files:
         rows = _table(folder / WORDS, OF_WORDS)
-        words = [word for row in rows for word in row["words"].removeprefix("'").split()]
+        told = [row["words"].removeprefix("'") for row in rows]
+        words = [word for each in told if each not in (TOO_FEW, LIKE_ALL, ALONE) for word in each.split()]
         if [row["stratum"] for row in rows] != [*strata] or not (known is None or known.issuperset(words)):
             yield WORDS
     counts = _table(folder / COUNTS, OF_COUNTS) if COUNTS in files else []

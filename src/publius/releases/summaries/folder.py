@@ -94,7 +94,7 @@ def fill_folder(folder: Path, said: Said, page: bytes, read_me: str) -> None:
     if said.counts is not None:
         tables.append((COUNTS, OF_COUNTS, _counts(said)))
     if said.told.themes is not None:
-        words = ((name, " ".join(found)) for name, found in zip(said.strata, said.typical_words, strict=True))
+        words = ((name, said.words_of(place)) for place, name in enumerate(said.strata))
         tables.append((WORDS, OF_WORDS, words))
     for name, number, ranked in ((SUBJECTS, "subject", said.subjects), (THEMES, "theme", said.themes)):
         if ranked is not None:

@@ -7,3 +7,6 @@ ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
 
 LEVEL: Final = 0.95
 """With which all limits of a table hold together."""
+
+TOO_FEW, LIKE_ALL, ALONE = "too few to tell", "nothing stands out", "no other stratum to tell it from"
+"""What stands in the place of a stratum's typical words."""

@@ -6,10 +6,14 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from publius.releases.summaries.names import PASSAGES
+from publius.privacy.guarantee import posterior_at_most
+from publius.privacy.promise import rounded_up
+from publius.releases.summaries.names import LIKE_ALL, PASSAGES, TOO_FEW
+from publius.vectors.learning.prototypes import NONE_OF_THESE
+from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import Reference
 
-SOURCE: Final = "from the public texts, written by nobody in this collection"
+SOURCE: Final = "taken from the public texts, not from this collection"
 """What stands beside every quoted passage."""
 
 BAG_WORDS: Final = 150
@@ -42,14 +46,11 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
     most = manifest["documents_per_author"]
     documents = "document" if most == 1 else "documents"
     counted = f"contributed documents, at most {most} {documents} an author"
+    fifty = " An author who wrote fifty counts no more than one who wrote one." if most == 1 else ""
     parts = [
         "WHAT THIS IS",
         f"What a collection of documents says, counted so that any one author changes little. Counted are {counted}: "
-        "never all complaints, letters or posts. An author who wrote fifty counts no more than one who wrote "
-        "one."
-        if most == 1
-        else f"What a collection of documents says, counted so that any "
-        f"one author changes little. Counted are {counted}: never all complaints, letters or posts.",
+        f"never all complaints, letters or posts.{fifty}",
         "WHAT IS PROMISED TO EACH AUTHOR",
         manifest["promise"],
         "HOW TO READ THE NUMBERS",
@@ -58,12 +59,15 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         "limits of two rows overlap, do not say that one is larger. Counts in counts.csv were cleaned so that the rows "
         "of a stratum add up to its total; 'share' and 'ratio' are from the counts before that, so they differ from "
         "'contributed' divided by the total.",
+        "THE COLUMNS",
+        "\n".join(f"{name}: {meaning}" for name, meaning in columns(manifest)),
         *_files(manifest),
         "QUESTIONS",
         f"{_how_many(manifest)}\n"
         f"May I say that a sentence was written by somebody? No. {_whose_sentences(manifest)}\n"
-        "Is Ms X in the data? Nobody can tell from this folder, and you must not say so either way: it would look "
-        "nearly the same without anything that she wrote.\n"
+        "Is Ms X in the data? This folder does not tell, and you must not say so either way. Somebody who knows all "
+        "other documents, and guesses which of two authors wrote the rest, is right with a probability of at most "
+        f"{chance(manifest)}, where a coin has 50 %.\n"
         "Is this subject new, that is, has its share grown? Only where the column 'new' says true. It compares "
         "shares with public texts or an "
         f"earlier summary{'' if manifest['compared_with'] else note}, and allows for the noise and for chance on both "
@@ -79,6 +83,86 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
     return "\n\n".join(lines) + "\n"
 
 
+def chance(manifest: Mapping[str, Any]) -> str:
+    """The most with which somebody who knows all else is right about one author, in percent; a coin has 50."""
+    return f"{rounded_up(100 * posterior_at_most(float(manifest['epsilon']), 2), 4)} %"
+
+
+def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The columns of the tables that are there, each with its meaning in plain words."""
+    tables = {*manifest["tables"]}
+    ranked = [each for each in ("subjects", "themes") if each in tables]
+    found: list[tuple[str, str]] = []
+    if {"totals", "themes"} & tables:
+        found.append(
+            (
+                "stratum",
+                "one of the values that were declared beforehand. 'other' is any other value, and none at all; 'all' "
+                "is the whole collection, where nothing was declared",
+            )
+        )
+    if "themes" in tables:
+        found.append(
+            (
+                "theme",
+                "the five most typical words of a group of public documents; a document counts in the group that is "
+                f"nearest to it. '{NONE_OF_THESE}' is a document with words that is near to no group; '{NO_WORDS}' is "
+                "one without a word of any group: it is empty, say, or could not be read. ('other' is a stratum and "
+                "says nothing about words.)",
+            )
+        )
+    found += [
+        ("contributed", "how many contributed documents: the best guess, a whole number from 0"),
+        ("low, high", "the true number lies between them"),
+    ]
+    if ranked:
+        kinds = {
+            "subjects": "subject, a group of words that are alike: a document counts in one alone, the one that holds "
+            "most of its weight, so fewer count in a subject than wrote about it",
+            "themes": "theme, the most typical first",
+        }
+        found += [
+            (
+                "words",
+                f"in {' and '.join(f'{each}.csv' for each in ranked)}, at most ten public words of the "
+                + ", or of the ".join(kinds[each] for each in ranked),
+            ),
+            (
+                "new",
+                "'true' where the share has grown beyond noise and chance; 'false' where that is not shown",
+            ),
+            (
+                "share",
+                "'noisy', or 0 where it is below 0, divided by about how many documents there are in all",
+            ),
+            (
+                "share_before",
+                "the share in what it is compared with; empty where there is nothing, as what follows is",
+            ),
+            (
+                "ratio",
+                "how many times as large the share is now, one document being added to each count before, so that none "
+                "is 0",
+            ),
+            (
+                "ratio_low, ratio_high",
+                "lower and upper limit of that, each for all rows together with at least 95 %; 'inf' is no upper "
+                "limit: there may have been nothing before",
+            ),
+            (
+                "excess",
+                "by how many standard deviations the count is above what was expected; rows are in this order, or in "
+                "that of 'noisy' where there is nothing to compare with",
+            ),
+            ("noisy", "the count as it was drawn, with its noise, before anything else; it may be below 0"),
+            (
+                ", ".join(each.removesuffix("s") for each in ranked),
+                "its number, the same in every summary with the same public inputs",
+            ),
+        ]
+    return found
+
+
 def _how_many(manifest: Mapping[str, Any]) -> str:
     """Which row answers, what a sum of rows is worth, and why it is no number of all who ever wrote about it."""
     tables, c = manifest["tables"], manifest["documents_per_author"]
@@ -89,7 +173,7 @@ def _how_many(manifest: Mapping[str, Any]) -> str:
     ]
     sums = (
         " Of several themes of a stratum, add 'contributed', 'low' and 'high' of their rows in counts.csv: the sums "
-        "hold, too."
+        "hold, too, but get wide; a whole stratum and a whole theme have limits of their own."
         if "themes" in tables
         else ""
     )
@@ -105,8 +189,9 @@ def _whose_sentences(manifest: Mapping[str, Any]) -> str:
     if "passages" not in manifest:
         return "No sentence of anybody is here. Words are public words of public texts, drawn at random for a theme."
     return (
-        f"Every sentence in {PASSAGES} and in the report is {SOURCE}: it shows how one may write about a theme, "
-        "and nothing says that anybody here wrote so. All other words are public words, drawn at random for a theme."
+        f"Every quoted sentence, in {PASSAGES} and in the report, is {SOURCE}: somebody wrote it there, it shows how "
+        "one may write about a theme, and nothing says that anybody here wrote so. All other words are public words, "
+        "drawn at random for a theme."
     )
 
 
@@ -119,17 +204,22 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
     if "subjects" in tables:
         found.append(
             "subjects.csv: what the documents are about, in groups of words that are alike; share here, share in what "
-            "it is compared with, ratio with limits. The first row stands out most."
+            "it is compared with, ratio with limits. The first row stands out most, which may be chance. Documents "
+            "without words of any subject have no row."
         )
     if "themes" in tables:
         found += [
-            "themes.csv: the same of the themes of public texts.",
-            "words.csv: ten public words that are typical of each stratum.",
-            f"synthetic.jsonl: one row for each counted document, made up: its stratum, its theme and a bag of about "
-            f"{BAG_WORDS} public words of that theme, dealt out at random. Rows can be counted, searched and trained "
-            "on; none is anybody's document. To train: multinomial naive Bayes on the bags, with a smoothing of "
-            "1 or less. When you label real documents with it, count a document as 20 words at most (divide its "
-            "counts where it has more): long documents make it too sure.",
+            "themes.csv: the same of the themes of public texts, without 'none of these' and 'no words', which stand "
+            "in counts.csv.",
+            "words.csv: ten public words that are typical of each stratum, as far as its themes tell; "
+            f"'{TOO_FEW}' where no theme stands out from the noise there, because there are few documents or the "
+            f"public texts lack what they are about; '{LIKE_ALL}' where the noise would not have hidden it.",
+            "synthetic.jsonl: made-up rows, as many of each stratum and theme as counts.csv says, noise included; each "
+            f"has a bag of about {BAG_WORDS} public words of its theme, dealt out at random. Rows can be counted, "
+            "searched and trained on; none is or stands for anybody's document. To train: multinomial naive Bayes on "
+            "the bags, with a smoothing of 1 or less. When you label real documents with it, count a document as 20 "
+            "words at most (where it has n words and n is more, multiply each count by 20 / n): long documents make it "
+            "too sure.",
         ]
     if "passages" in manifest:
         found.append(

@@ -11,7 +11,7 @@ import numpy as np
 from publius.errors import extra
 from publius.releases.drawing import pyplot
 from publius.releases.summaries import pictures
-from publius.releases.summaries.read_me import SOURCE, independent
+from publius.releases.summaries.read_me import SOURCE, chance, columns, independent
 from publius.releases.summaries.said import Ranked, Said
 
 _SHOWN: Final = 15
@@ -52,7 +52,8 @@ def render(said: Said, manifest: Mapping[str, Any]) -> bytes:
         "rows": said.told.themes is not None,
         "quoted": None if said.passages is None else SOURCE,
         "figures": [Markup(figure) for figure in _figures(said)],  # noqa: S704  # made by us
-        "chance": float(np.exp(float(said.told.by.epsilon)) / (1 + np.exp(float(said.told.by.epsilon)))),
+        "chance": chance(manifest),
+        "columns": columns(manifest),
     }  # fmt: skip
     return str(_environment().get_template("report.html").render(content)).encode()
 
@@ -72,17 +73,14 @@ def _strata(said: Said) -> Iterator[dict[str, Any]]:
     totals = said.totals
     if totals is None:
         return
-    typical = said.typical_words or [()] * len(said.strata)
     for place, name in enumerate(said.strata):
-        # Where nobody may have written at all, words and sentences would be those of the noise.
-        sure = totals.low[place] > 0
         yield {
             "name": name,
             "contributed": int(totals.contributed[place]),
             "low": int(totals.low[place]),
             "high": int(totals.high[place]),
-            "words": ", ".join(typical[place]) if sure else "too few to tell",
-            "passages": said.passages.strata[place] if sure and said.passages is not None else (),
+            "words": said.words_of(place, ", ") if said.told.themes is not None else "",
+            "passages": said.passages.strata[place] if said.passages is not None else (),
         }
 
 

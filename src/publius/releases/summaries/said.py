@@ -19,7 +19,7 @@ from publius.collections.strata import stratum_name
 from publius.collections.tables import NoisyTable, estimated_totals, reconciled
 from publius.noise.discrete_laplace import LaplaceSum
 from publius.noise.randomness import Generator
-from publius.releases.summaries.names import LEVEL
+from publius.releases.summaries.names import ALONE, LEVEL, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS
 from publius.releases.summaries.summary import Told
 from publius.text.tokenizer import tokenize
@@ -31,6 +31,8 @@ TYPICAL_WORDS: Final = 10
 PASSAGES: Final = 3
 """Of each theme and each stratum."""
 _RARE_SHARE: Final = 0.001
+_PLAIN: Final = 10
+"""A stratum of so many times what noise can hide has no theme of a tenth of it more that was not seen."""
 _DEALT_AT_ONCE: Final = 4096
 
 
@@ -217,16 +219,47 @@ class Said:
 
     @functools.cached_property
     def typical_words(self) -> list[tuple[str, ...]]:
-        """Ten words of each stratum: those that are most typical of it; none where nothing was counted."""
+        """Ten words of each stratum: those that are most typical of it; none where it does not stand out."""
         vocabulary = self.told.by.spaces.themes.vocabulary
         return [
             tuple(
                 vocabulary[place]
                 for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS]
-                if row[place] > 0
+                if row[place] > 0 and out
             )
-            for row in self._how_typical()
+            for out, row in zip(self._stands_out.tolist(), self._how_typical(), strict=True)
         ]
+
+    @functools.cached_property
+    def _stands_out(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+        """Whether some theme has more of a stratum than it has of all, by more than noise explains; by stratum.
+
+        By more than noise is in any of its themes, 95 times in a hundred. Where that is not so, because there are few
+        documents or the public texts know nothing of the kind, words and sentences would be those of the noise.
+        """
+        table, totals = self.told.themes, self.totals
+        if table is None or totals is None:
+            return np.zeros(0, np.bool_)
+        themes = self.told.by.spaces.themes.size
+        everywhere = np.maximum(table.values[:, :themes].sum(axis=0), 0)
+        expected = totals.contributed[:, None] * everywhere / max(1, everywhere.sum())
+        most = (table.values[:, :themes] - expected).max(axis=1)
+        return np.asarray((totals.low > 0) & (most > self._hidden))
+
+    def words_of(self, stratum: int, between: str = " ") -> str:
+        """The typical words of a stratum, or why there are none."""
+        if len(self.strata) == 1:
+            return ALONE
+        if found := self.typical_words[stratum]:
+            return between.join(found)
+        enough = self.totals is not None and self.totals.low[stratum] >= _PLAIN * self._hidden
+        return LIKE_ALL if enough else TOO_FEW
+
+    @functools.cached_property
+    def _hidden(self) -> int:
+        """So many documents of a theme may be noise in some theme of a stratum, five times in a hundred."""
+        table = self.told.themes
+        return 0 if table is None else table.noise.half_width(LEVEL, cells=self.told.by.spaces.themes.size)
 
     def _how_typical(self) -> Iterator[Float64Array]:
         """How typical each word is of each stratum: its share of documents with it, times the log-ratio to that of all.
@@ -250,7 +283,7 @@ class Said:
         """Typical sentences of the public texts; None where none may be quoted.
 
         Those of a theme are chosen from public texts alone; those of a stratum by noisy counts: whose words are most
-        typical of it on average, of sentences whose words are typical at all, and none where nothing was counted.
+        typical of it on average, of sentences whose words are typical at all, and none where it does not stand out.
         """
         quotable, themes = self.told.by.spaces.passages, self.told.by.spaces.themes
         if not quotable or self.counts is None or self.told.themes is None:
@@ -260,10 +293,9 @@ class Said:
         holds = counted([dict.fromkeys(words, 1) for words in bags], themes.vocabulary)
         sizes = np.maximum(np.diff(holds.indptr), 1)
         chosen = []
-        totals = self.counts.contributed[:, : themes.size].sum(axis=1)
-        for total, typical in zip(totals.tolist(), self._how_typical(), strict=True):
+        for out, typical in zip(self._stands_out.tolist(), self._how_typical(), strict=True):
             scores = holds @ typical / sizes
-            best = np.argsort(-scores, kind="stable")[:PASSAGES].tolist() if total else []
+            best = np.argsort(-scores, kind="stable")[:PASSAGES].tolist() if out else []
             chosen.append(tuple(sentences[place] for place in best if scores[place] > 0))
         return Passages(tuple(each[:PASSAGES] for each in quotable), tuple(chosen))
 
