@@ -199,6 +199,18 @@ def summarize(
     show(main(documents, authors, workers), json)
 
 
+@group.command("newsgroups")
+def newsgroups(
+    draws: Annotated[int, typer.Option(min=0, help="Draws whose mean is stated; 0: none of this part.")] = 8,
+    families: Annotated[int, typer.Option(min=0, help="Draws for each family that is left out.")] = 5,
+    json: Json = False,
+) -> None:
+    """What readers learn from summaries of real posts: labels, shares, typical words and new subjects."""
+    from benchmarks.newsgroups import main
+
+    show(main(draws, families), json)
+
+
 @group.command("cost")
 def cost(
     words_per_second: Annotated[

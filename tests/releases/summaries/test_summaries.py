@@ -471,11 +471,11 @@ def test_passages_depend_on_noisy_counts_and_public_texts_alone(quotable, rows):
     """Of another collection with the same noisy tables they are the same; a stratum without counts has none."""
     summary = Summary(quotable, 4, by=BY, shares="themes=1")
     table = NoisyTable(np.zeros((3, 8), np.int64), summary.noise("themes"))
-    table.values[0, 0], table.values[1, 1] = 90, 90
+    table.values[0, 0], table.values[1, 2] = 90, 90
     found = Said(Told(summary, None, table, None)).passages
     assert found.strata[2] == ()
-    for stratum in (0, 1):
-        assert set(found.strata[stratum]) & set(quotable.counted.passages[stratum])
+    for stratum, theme in ((0, 0), (1, 2)):
+        assert set(found.strata[stratum]) & set(quotable.counted.passages[theme])
     assert found.themes == quotable.counted.passages
 
 
@@ -689,12 +689,14 @@ def test_no_words_are_said_of_a_stratum_that_does_not_stand_out(quotable):
     assert len(card.split()) == len(other.split()) == 10
     assert loan == TOO_FEW
     # The themes of all: too few where noise could hide another, none stands out where it could not.
-    for count, told in ((width, TOO_FEW), (50 * width, LIKE_ALL)):
+    for count, told in ((3, TOO_FEW), (9000, LIKE_ALL)):
         assert said((0, 0, 9000), (1, 0, count), (1, 2, count), (2, 2, 9000))[1] == told
-    # As much of one theme as noise may be, and twice as much.
-    for count, out in ((width, False), (2 * width, True)):
-        rows = [(1, theme, 20 * width) for theme in (0, 2)]
-        assert (len(said((0, 0, 9000), *rows, (1, 3, count), (2, 2, 9000))[1].split()) == 10) is out
+    # Other than all, and by far more than the noise, but by little.
+    assert said((0, 0, 9000), (1, 0, 900), (1, 2, 1200), (2, 2, 9000))[1] == LIKE_ALL
+    # A theme of its own, as much as noise may be, and more.
+    rows = [(stratum, theme, 30) for stratum in (0, 1, 2) for theme in (0, 2)]
+    assert said(*rows, (1, 5, 1))[1] == TOO_FEW
+    assert "parcel" in said(*rows, (1, 5, 30 * width))[1].split()
 
 
 def test_without_strata_no_words_are_typical(reference):

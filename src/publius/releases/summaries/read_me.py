@@ -116,17 +116,9 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("low, high", "the true number lies between them"),
     ]
     if ranked:
-        kinds = {
-            "subjects": "subject, a group of words that are alike: a document counts in one alone, the one that holds "
-            "most of its weight, so fewer count in a subject than wrote about it",
-            "themes": "theme, the most typical first",
-        }
+        kinds = " or ".join(each.removesuffix("s") for each in ranked)
         found += [
-            (
-                "words",
-                f"in {' and '.join(f'{each}.csv' for each in ranked)}, at most ten public words of the "
-                + ", or of the ".join(kinds[each] for each in ranked),
-            ),
+            ("words", f"at most ten public words of the {kinds} of a row"),
             (
                 "new",
                 "'true' where the share has grown beyond noise and chance; 'false' where that is not shown",
@@ -157,7 +149,13 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("noisy", "the count as it was drawn, with its noise, before anything else; it may be below 0"),
             (
                 ", ".join(each.removesuffix("s") for each in ranked),
-                "its number, the same in every summary with the same public inputs",
+                "its number, the same in every summary with the same public inputs"
+                + (
+                    ". A subject is a group of words that are alike: a document counts in one alone, the one that "
+                    "holds most of its weight, so fewer count in a subject than wrote about it"
+                    if "subjects" in ranked
+                    else ""
+                ),
             ),
         ]
     return found
@@ -198,7 +196,7 @@ def _whose_sentences(manifest: Mapping[str, Any]) -> str:
 def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
     tables = manifest["tables"]
     yield "THE FILES"
-    found = ["report.html: everything below with pictures; open it in a browser."]
+    found = ["report.html: what matters most of all below, with pictures; open it in a browser."]
     if {"totals", "themes"} & {*tables}:
         found.append("counts.csv: contributed documents of each stratum and theme, with limits.")
     if "subjects" in tables:
@@ -211,9 +209,9 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
         found += [
             "themes.csv: the same of the themes of public texts, without 'none of these' and 'no words', which stand "
             "in counts.csv.",
-            "words.csv: ten public words that are typical of each stratum, as far as its themes tell; "
-            f"'{TOO_FEW}' where no theme stands out from the noise there, because there are few documents or the "
-            f"public texts lack what they are about; '{LIKE_ALL}' where the noise would not have hidden it.",
+            "words.csv: ten public words that are typical of each stratum, as far as its themes tell. "
+            f"'{LIKE_ALL}' where most of them would not be twice as frequent there as in the others: its documents are "
+            f"like all, or of a kind that the public texts lack. '{TOO_FEW}' where noise may hide what stands out.",
             "synthetic.jsonl: made-up rows, as many of each stratum and theme as counts.csv says, noise included; each "
             f"has a bag of about {BAG_WORDS} public words of its theme, dealt out at random. Rows can be counted, "
             "searched and trained on; none is or stands for anybody's document. To train: multinomial naive Bayes on "

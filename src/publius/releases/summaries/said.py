@@ -31,8 +31,10 @@ TYPICAL_WORDS: Final = 10
 PASSAGES: Final = 3
 """Of each theme and each stratum."""
 _RARE_SHARE: Final = 0.001
-_PLAIN: Final = 10
-"""A stratum of so many times what noise can hide has no theme of a tenth of it more that was not seen."""
+_DEVIATIONS: Final = 2
+_MARKEDLY: Final = 2
+_PLAIN: Final = 5
+"""Nothing stands out where a theme with a fifth of a stratum more than of all would have been seen."""
 _DEALT_AT_ONCE: Final = 4096
 
 
@@ -219,32 +221,46 @@ class Said:
 
     @functools.cached_property
     def typical_words(self) -> list[tuple[str, ...]]:
-        """Ten words of each stratum: those that are most typical of it; none where it does not stand out."""
+        """Ten words of each stratum: those that are most typical of it; none where nothing stands out.
+
+        That is where its themes are as noise and chance may have them, or where most of the ten would not be twice as
+        frequent as in the other strata: what the public texts lack is spread over themes of other things.
+        """
         vocabulary = self.told.by.spaces.themes.vocabulary
-        return [
-            tuple(
-                vocabulary[place]
-                for place in np.argsort(-row, kind="stable")[:TYPICAL_WORDS]
-                if row[place] > 0 and out
-            )
-            for out, row in zip(self._stands_out.tolist(), self._how_typical(), strict=True)
-        ]
+        found = list[tuple[str, ...]]()
+        for out, (typical, times) in zip(self._stands_out.tolist(), self._how_typical(), strict=True):
+            best = np.argsort(-typical, kind="stable")[:TYPICAL_WORDS]
+            best = best[typical[best] > 0]
+            said = out and len(best) and np.median(times[best]) >= _MARKEDLY
+            found.append(tuple(vocabulary[place] for place in best.tolist()) if said else ())
+        return found
 
     @functools.cached_property
     def _stands_out(self) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-        """Whether some theme has more of a stratum than it has of all, by more than noise explains; by stratum.
+        """Whether the themes of a stratum differ from those of all by more than noise and chance explain; by stratum.
 
-        By more than noise is in any of its themes, 95 times in a hundred. Where that is not so, because there are few
-        documents or the public texts know nothing of the kind, words and sentences would be those of the noise.
+        Summed are the squares of what each theme's count is off; more than two standard deviations above what noise and
+        chance alone would give is a difference. Where there is none, words would be those of the noise.
         """
+        found = self._off
+        if found is None or self.totals is None:
+            return np.zeros(0, np.bool_)
+        return np.asarray((self.totals.low > 0) & (found[0] > found[1]))
+
+    @functools.cached_property
+    def _off(self) -> tuple[Float64Array, Float64Array] | None:
+        """By stratum: squares of what its themes' counts are off, less what is expected; and what is no surprise."""
         table, totals = self.told.themes, self.totals
         if table is None or totals is None:
-            return np.zeros(0, np.bool_)
-        themes = self.told.by.spaces.themes.size
-        everywhere = np.maximum(table.values[:, :themes].sum(axis=0), 0)
+            return None
+        drawn = table.values[:, : self.told.by.spaces.themes.size].astype(np.float64)
+        everywhere = np.maximum(drawn.sum(axis=0), 0)
         expected = totals.contributed[:, None] * everywhere / max(1, everywhere.sum())
-        most = (table.values[:, :themes] - expected).max(axis=1)
-        return np.asarray((totals.low > 0) & (most > self._hidden))
+        variance = table.noise.deviation**2
+        # The variance of the square of noise, whose fourth moment is v + 6 v^2, and a Poisson count together.
+        of_square = variance + 5 * variance**2 + 4 * variance * expected + 2 * expected**2 + expected
+        squares = (drawn - expected) ** 2 - variance - expected
+        return squares.sum(axis=1), _DEVIATIONS * np.sqrt(of_square.sum(axis=1))
 
     def words_of(self, stratum: int, between: str = " ") -> str:
         """The typical words of a stratum, or why there are none."""
@@ -252,17 +268,15 @@ class Said:
             return ALONE
         if found := self.typical_words[stratum]:
             return between.join(found)
-        enough = self.totals is not None and self.totals.low[stratum] >= _PLAIN * self._hidden
-        return LIKE_ALL if enough else TOO_FEW
+        # A theme that has so many more than of all would have been seen.
+        seen = 0.0 if self._off is None else float(np.sqrt(2 * self._off[1][stratum]))
+        enough = self.totals is not None and self.totals.low[stratum] >= _PLAIN * seen
+        return LIKE_ALL if enough or self._stands_out[stratum] else TOO_FEW
 
-    @functools.cached_property
-    def _hidden(self) -> int:
-        """So many documents of a theme may be noise in some theme of a stratum, five times in a hundred."""
-        table = self.told.themes
-        return 0 if table is None else table.noise.half_width(LEVEL, cells=self.told.by.spaces.themes.size)
+    def _how_typical(self) -> Iterator[tuple[Float64Array, Float64Array]]:
+        """How typical each word is of each stratum, and how many times as frequent as in the other strata.
 
-    def _how_typical(self) -> Iterator[Float64Array]:
-        """How typical each word is of each stratum: its share of documents with it, times the log-ratio to that of all.
+        Typical is its share of documents with it times the log-ratio to that of all.
 
         Both shares are estimated from themes, as the public documents of each theme hold the word. One document in a
         thousand is added to either, so that a word which hardly any document holds has no large ratio.
@@ -271,10 +285,12 @@ class Said:
         if self.counts is None or self.told.themes is None:
             return
         drawn = self.counts.contributed[:, : themes.size].astype(np.float64)
-        everywhere = (_shares(drawn.sum(axis=0, keepdims=True)) @ themes.holding)[0]
-        for row in _shares(drawn):
-            share = row @ themes.holding
-            yield share * np.log((share + _RARE_SHARE) / (everywhere + _RARE_SHARE))
+        whole = drawn.sum(axis=0, keepdims=True)
+        everywhere = (_shares(whole) @ themes.holding)[0] + _RARE_SHARE
+        for own in drawn:
+            share, elsewhere = _shares(np.vstack([own, whole[0] - own])) @ themes.holding
+            times = (share + _RARE_SHARE) / (elsewhere + _RARE_SHARE)
+            yield share * np.log((share + _RARE_SHARE) / everywhere), times
 
     # Which sentences ----------------------------------------------------------------------------------------------
 
@@ -283,7 +299,7 @@ class Said:
         """Typical sentences of the public texts; None where none may be quoted.
 
         Those of a theme are chosen from public texts alone; those of a stratum by noisy counts: whose words are most
-        typical of it on average, of sentences whose words are typical at all, and none where it does not stand out.
+        typical of it on average, of sentences whose words are typical at all, and none where nothing stands out.
         """
         quotable, themes = self.told.by.spaces.passages, self.told.by.spaces.themes
         if not quotable or self.counts is None or self.told.themes is None:
@@ -293,9 +309,9 @@ class Said:
         holds = counted([dict.fromkeys(words, 1) for words in bags], themes.vocabulary)
         sizes = np.maximum(np.diff(holds.indptr), 1)
         chosen = []
-        for out, typical in zip(self._stands_out.tolist(), self._how_typical(), strict=True):
+        for words, (typical, _) in zip(self.typical_words, self._how_typical(), strict=True):
             scores = holds @ typical / sizes
-            best = np.argsort(-scores, kind="stable")[:PASSAGES].tolist() if out else []
+            best = np.argsort(-scores, kind="stable")[:PASSAGES].tolist() if words else []
             chosen.append(tuple(sentences[place] for place in best if scores[place] > 0))
         return Passages(tuple(each[:PASSAGES] for each in quotable), tuple(chosen))
 
