@@ -24,7 +24,8 @@ What the mechanisms of other tools claim, tried on twelve made words by `make co
 
 <details><summary>More: the verdicts</summary>
 
-Each tool stands in an environment of its own ([how it is tried](how-to/audit-a-mechanism.md)). A verdict is about one
+Each tool stands in an environment of its own, and answers from a process of its own, which cannot touch the verdict
+([how it is tried](how-to/audit-a-mechanism.md)). A verdict is about one
 claim of one version on these words. *Not refuted* is no proof: it says which smaller claim would have been refuted. A
 tool may be right in what it is made for and refuted in what is tried here.
 

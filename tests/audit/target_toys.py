@@ -188,3 +188,23 @@ states_and_refuses = _flat(WORDS, refuses=WORDS[2:])
 leaks_a_little = _flat(MANY, own=0.03)
 flat_among_many = _flat(MANY)
 leaks_and_refuses = _flat(WORDS, refuses=WORDS[3:], states=(), own=0.9)
+
+
+class _TellsOthers:
+    """Flat for what ``listed`` takes, the input itself else; states that honestly where it is asked."""
+
+    def __init__(self, listed):
+        self.listed = listed
+
+    def __call__(self, given, seed):
+        return random.Random(seed).choices(*zip(*self.probabilities(given).items(), strict=True))[0]
+
+    def probabilities(self, given):
+        words = given.split() if isinstance(given, str) else list(given)
+        flat = not all(word in WORDS for word in words) or self.listed(words)
+        return dict.fromkeys(WORDS, 1 / len(WORDS)) if flat else {" ".join(words): 1.0}
+
+
+tells_other_orders = _TellsOthers(lambda words: [*map(WORDS.index, words)] == sorted(map(WORDS.index, words)))
+tells_long_ones = _TellsOthers(lambda words: len(words) <= 5)
+tells_nothing = _TellsOthers(lambda words: True)

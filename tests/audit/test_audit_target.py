@@ -244,6 +244,33 @@ def test_what_refuses_its_own_words_is_not_exact(tmp_path, name, claim, verdict,
         assert (said in text) == (refused > 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "unit", "size"),
+    [
+        ("tells_other_orders", "document", 5),
+        ("tells_long_ones", "document", 5),
+        ("tells_other_orders", "bag", 3),
+    ],
+)
+def test_what_is_not_in_a_list_of_inputs_is_tried_too(tmp_path, name, unit, size):
+    """Of texts no list is whole: the target states what it does with other ones, too; a bag comes as a list."""
+    claim = {
+        "unit": unit,
+        "size": size,
+        "epsilon": None,
+        "bound": 1.0,
+        "vectors": None,
+        "vocabulary": toys.WORDS[:2],
+    }
+    code, found, _ = audited(tmp_path, name, **claim)
+    assert (code, found["verdict"]) == (1, "refuted")
+    code, found, result = audited(tmp_path, "tells_nothing", **claim)
+    assert (code, found["verdict"]) == (0, "exact")
+    assert ("exact for texts of at most 5 words, each in one order, and" in result.stderr) == (
+        unit == "document"
+    )
+
+
 def test_what_each_word_hides_all_show_together(tmp_path):
     """A law over two hundred words is stated; each word comes back a little more often than that."""
     claim = {"epsilon": None, "bound": 0.0, "vectors": None, "vocabulary": toys.MANY}

@@ -135,6 +135,7 @@ class Finding:
         case: what refutes it.
         refused: inputs of the claim's own words that gave no output in any draw.
         unknown: inputs with a word of no vocabulary that gave none.
+        scope: the inputs that "exact" is about, where there are others; else empty.
 
     """
 
@@ -146,6 +147,7 @@ class Finding:
     case: Case | None = None
     refused: int = 0
     unknown: int = 0
+    scope: str = ""
 
 
 def replay(case: Case, name: str | None = None) -> Finding:

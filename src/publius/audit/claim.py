@@ -173,14 +173,15 @@ class Claim:
         return found
 
     def every_input(self) -> list[Input] | None:
-        """All inputs where they are few enough to look at each pair: of texts, those of up to ``size`` words."""
+        """All inputs where they are few enough to look at each pair; a bag comes as a list, in any order.
+
+        Of texts there are more than these: those of up to ``size`` words, each in one order.
+        """
         words, most = self.vocabulary, _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
         found: Iterable[Input]
         if self.unit == WORD:
             found = ((word,) for word in words)
-        elif self.unit == BAG:
-            found = itertools.combinations_with_replacement(words, self.size)
-        elif self.unit == SEQUENCE:
+        elif self.unit in (BAG, SEQUENCE):
             found = itertools.product(words, repeat=self.size)
         elif self.unit == DOCUMENT:
             sizes = range(self.size + 1) if self.bound is not None else (self.size,)

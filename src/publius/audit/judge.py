@@ -33,7 +33,7 @@ from publius.audit.case import (
     remembers,
     repeats,
 )
-from publius.audit.claim import SAID, Claim, Input
+from publius.audit.claim import DOCUMENT, SAID, Claim, Input
 from publius.audit.looks import WHOLE, Look, Output, holds, looks
 from publius.audit.search import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
@@ -74,7 +74,9 @@ class _Trial:
         if unknown is not None:
             return replace(self._refuted(unknown), unknown=len(self.refused & self.unknown))
         found = self._exactly()
-        exact = found is not None
+        if found is not None and found.case is None and self.others:
+            found = self._beyond_the_list(found)
+        exact = found is not None and found.verdict == "exact"
         if found is None:
             found = self._by_draws()
         fault = None
@@ -183,7 +185,8 @@ class _Trial:
             return None
         if self.target.stated(inputs[0]) is None and self.target.stated(inputs[-1]) is None:
             return None
-        rows = {each: self.target.stated(each) for each in inputs}
+        self.others = self._not_listed(inputs)
+        rows = {each: self.target.stated(each) for each in [*inputs, *self.others]}
         known = [each for each, row in rows.items() if row]
         if len(known) < 2:
             return None
@@ -206,11 +209,31 @@ class _Trial:
                 self._case("exact", (known[x], known[y]), 1, "all pairs"), event=event, confidence=1.0
             )
             return self._refuted(replace(case, claimed=float(claims[x, y]), lower_bound=float(bounds[x, y])))
-        if len(known) < len(inputs):
+        if not {*inputs} <= {*known}:
             return None
         tight = np.divide(bounds, claims, out=np.zeros_like(claims), where=(claims > 0) & np.isfinite(claims))
         x, y = np.unravel_index(int(tight.argmax()), tight.shape)
         return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0)
+
+    def _not_listed(self, inputs: Sequence[Input]) -> list[Input]:
+        """Texts that are asked beside a list of short ones, each in one order: backwards, long, repeated, strange."""
+        if self.claim.unit != DOCUMENT or self.target.inputs is not None:
+            return []
+        backwards = [(" ".join(reversed(str(each[0]).split())),) for each in inputs]
+        tried = [each for pair in self._pairs() for each in (pair.x, pair.y)]
+        listed = {*inputs}
+        return [each for each in dict.fromkeys([*backwards, *tried]) if each not in listed]
+
+    def _beyond_the_list(self, found: Finding) -> Finding:
+        """Of texts there is no list of all: what is exact of some is tried by draws, too, and says of which."""
+        drawn = self._by_draws()
+        if drawn.case is not None or any(
+            each not in self.rows and each not in self.refused for each in self.others
+        ):
+            return drawn
+        size, others = self.claim.size, len({*self.others} & {*self.rows})
+        words = f"{size} words" if self.claim.bound is None else f"at most {size} words"
+        return replace(found, scope=f"texts of {words}, each in one order, and {others:,} other texts")
 
     def _statement(self) -> Case | None:
         """An input whose draws are not what the target states of it: every one is tried, and all together."""

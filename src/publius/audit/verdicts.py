@@ -114,7 +114,7 @@ def tested(found: Finding) -> str:
     if found.verdict == "refuted":
         said = f"refuted: {fault(found.case)}" if found.case else "refuted"
     elif found.verdict == "exact":
-        said = "exact, by its stated probabilities"
+        said = f"exact, by its stated probabilities{f', for {found.scope}' if found.scope else ''}"
     else:
         said = f"not refuted, {found.draws:,} draws, {100 * found.confidence:.4g} %"
     return said + refused(found)

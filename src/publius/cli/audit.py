@@ -143,6 +143,8 @@ def _judge(
         typer.echo(
             f"inputs with unknown words that the target refused: {found.unknown:,}, as it may", err=True
         )
+    if found.scope and found.verdict == "exact":
+        typer.echo(f"exact for {found.scope}; nothing more is said of any other", err=True)
     stored = None if found.case is None else str(place)
     keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
     if json:
