@@ -61,7 +61,12 @@ def with_engine(engine):
     call = [engine, "run", "--rm", "--name", name, "--network", "host", *HARD, TAG]
     with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as service:
         try:
-            answers = ask(service)
+            answers = ask(
+                service,
+                lambda: subprocess.check_output(
+                    [engine, "exec", name, "cat", "/data/token"], text=True
+                ).strip(),
+            )
             health = _health(engine, name)
         finally:
             subprocess.run([engine, "stop", name], check=False, capture_output=True)
@@ -118,7 +123,7 @@ def without_engine():
         call = [*hard, *entry, *(part.replace("/data", str(data)) for part in command)]
         with subprocess.Popen(call, stdout=subprocess.PIPE, **run) as service:
             try:
-                answers = ask(service)
+                answers = ask(service, lambda: (data / "token").read_text(encoding="utf-8").strip())
                 healthy = subprocess.run([*hard, *check], check=False, **run).returncode == 0
             finally:
                 service.terminate()
@@ -150,11 +155,14 @@ def _refused(command):
     return done.returncode != 0 and "Read-only file system" in done.stderr
 
 
-def ask(service):
-    """Status codes of a request with the token, with a wrong one and with none."""
-    address, _, token = service.stdout.readline().strip().partition("/#token=")
-    if not token:
+def ask(service, kept_token):
+    """Status codes of a request with the token, which only its file holds, with a wrong one and with none."""
+    address, _, told = service.stdout.readline().strip().partition("/#token=")
+    if not told:
         raise SystemExit("the service did not start")
+    token = kept_token()
+    if token in told:
+        raise SystemExit("the service printed its token, which a log would keep")
     found = {
         "answered": _status(address, token),
         "wrong token": _status(address, "x" * len(token)),

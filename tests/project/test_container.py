@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import image
+from released import completed
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / ".github" / "workflows" / "publius.yml"
@@ -84,6 +86,75 @@ def test_the_image_imports_nothing_from_the_folder_of_the_documents():
     for start in (said["ENTRYPOINT"], said["HEALTHCHECK"].split("CMD ", 1)[1]):
         call = json.loads(start)
         assert call[:2] == ["python", "-I"], call
+
+
+COMPOSE = ROOT / "container" / "compose.yaml"
+
+
+def commands_on_the_page():
+    """The lines of the block in the page on containers, without their comments."""
+    page = (
+        (ROOT / "docs" / "how-to" / "service.md")
+        .read_text(encoding="utf-8")
+        .partition("## In a container")[2]
+    )
+    return [
+        shlex.split(line, comments=True) for line in page.split("```text\n")[1].split("```")[0].splitlines()
+    ]
+
+
+def test_the_page_on_containers_makes_what_is_mounted_for_the_user_of_the_image():
+    watch = pytest.importorskip("yaml").safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]["watch"]
+    mounts = dict(each.split(":") for each in watch["volumes"])
+    _, made, owned, *_ = commands_on_the_page()
+    assert made[:2] == ["mkdir", "-p"]
+    assert made[2:] == ["container/data/inbox", "container/budgets"]
+    assert {f"./{Path(each).relative_to('container').parts[0]}" for each in made[2:]} == {*mounts}
+    assert owned == [
+        "sudo",
+        "chown",
+        "-R",
+        f"{image.USER}:{image.USER}",
+        *(f"container/{Path(each)}" for each in mounts),
+    ]
+    assert watch["user"] == f"{image.USER}:{image.USER}"
+    assert watch["command"][1] == f"{mounts['./data']}/inbox"
+
+
+def test_the_commands_of_the_page_do_what_it_says_without_a_container(tmp_path):
+    """What the engine would start, with the folders of this machine in the places of the mounts."""
+    watch = pytest.importorskip("yaml").safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]["watch"]
+    build, *_, init, up = commands_on_the_page()
+    assert ROOT / build[build.index("-f") + 1] == image.DOCKERFILE
+    assert build[build.index("-t") + 1] == watch["image"]
+    assert all(ROOT / each[each.index("-f") + 1] == COMPOSE for each in (init, up))
+    assert [each[each.index("watch") - 1] for each in (init, up)] == ["--rm", "up"]
+
+    def here(arguments):
+        return [re.sub(r"^/(data|budgets)\b", rf"{tmp_path}/\1", each) for each in arguments]
+
+    (tmp_path / "data" / "inbox").mkdir(parents=True)
+    (tmp_path / "budgets").mkdir()
+    (tmp_path / "data" / "inbox" / "letter.txt").write_text("The bridge inspection found cracked bearings.")
+    done = completed(*here(init[init.index("watch") + 1 :]))
+    assert done.returncode == 0, done.stderr
+    done = completed(*here(watch["command"]), "--once")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "data" / "released" / "00000001" / "bags.jsonl").is_file()
+    assert not (tmp_path / "data" / "inbox" / "released").exists()
+
+
+def test_the_service_of_the_image_has_options_that_exist_and_keeps_its_token_out_of_the_log():
+    _, final = image.instructions()
+    name, *options = json.loads(dict(final)["CMD"])
+    help = completed(name, "--help").stdout
+    flags = [each for each in options if each.startswith("--")]
+    assert flags
+    assert all(each in help for each in flags)
+    assert options[options.index("--token-file") + 1].startswith("/data/")
+    assert "the first line of its log" not in (ROOT / "docs" / "how-to" / "service.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_pins_of_the_image_are_those_of_the_tests():

@@ -211,8 +211,9 @@ def test_only_the_first_words_count(client):
         ({"first": 0}, "first"),
         ({"length": 20_001}, "length"),
         ({"epsilon": 1.0, "parameters": {"gamma": 0.1}}, "the third follows"),
-        ({CANARY: 1}, "no such field"),
-        ({"embeddings": "glove"}, "no such field"),
+        ({f"{CANARY} {CANARY}": 1}, "there is no such field: leave it out"),
+        ({"embeddings": "glove"}, "there is no such field embeddings: leave it out"),
+        ({"embeddding": "glove"}, "there is no such field embeddding: leave it out"),
     ],
 )
 def test_what_cannot_be_is_refused_clearly(client, wrong, says):

@@ -56,6 +56,37 @@ def test_obfuscate_answers_with_bags_and_manifest(free):
     assert "seed" not in json.dumps(manifest).replace("ChaCha20 keyed", "")
 
 
+def test_public_fields_are_kept_and_no_other_leaves(client, book):
+    given = [{**each, "topic": topic} for each, topic in zip(documents(2), ("a", "b"), strict=True)]
+    found = client.post("/v1/obfuscate", json={"documents": given, "keep": ["topic"], **ASKED}).json()
+    assert [each["topic"] for each in found["releases"]] == ["a", "b"]
+    assert found["manifest"]["labels"] == ["topic"]
+    spent = book.counts()
+    named = {"documents": given, **ASKED}
+    for wrong, code, says in (
+        (named, 2, "documents.0: there is no such field topic: leave it out, or name it in keep"),
+        ({**named, "keep": ["year", "topic"]}, 65, "there is no field 'year'"),
+        ({**named, "keep": ["text"]}, 77, "is the private text"),
+        ({**named, "keep": ["topic", "topic"]}, 2, "each field can be kept once"),
+        ({**named, "keeps": ["topic"]}, 2, "there is no such field keeps: leave it out"),
+        ({"documents": [{**each, "size": 1} for each in documents(1)], "keep": ["size"], **ASKED}, 2, "own"),
+    ):
+        status, exit_code, message = fault(client.post("/v1/obfuscate", json=wrong))
+        assert (exit_code, says in message) == (code, True), (status, message)
+    assert book.counts() == spent  # refused before anything is paid
+
+
+def test_the_limits_stand_where_people_and_programs_look(free):
+    document = free.get("/v1/openapi.json").json()
+    session = free.get("/v1/session").json()
+    assert document["info"]["x-limits"] == session["limits"]
+    assert document["info"]["description"].endswith(session["limits_in_words"])
+    assert session["limits"]["documents"] == 100
+    assert "at most 100 documents of 1,000,000 characters, 8 MiB together" in session["limits_in_words"]
+    most = [{"id": str(place), "text": "a"} for place in range(session["limits"]["documents"] + 1)]
+    assert fault(free.post("/v1/obfuscate", json={"documents": most, **ASKED}))[0] == 400
+
+
 def test_bags_come_in_vocabulary_order(free):
     bag = free.post("/v1/obfuscate", json={"documents": documents(1), **ASKED}).json()["releases"][0]["bag"]
     assert list(bag) == sorted(bag, key=WORDS.index)

@@ -18,14 +18,14 @@ from pathlib import Path
 import pytest
 
 from publius.cli import explore as command
-from publius.errors import StorageError, UsageError
+from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.files import remove_leftovers
 from publius.web.guards.limits import ServerLimits
 from publius.web.guards.lingering import LingeringTransport
 from publius.web.mechanism_cache import Cache, MechanismCache
 from publius.web.queues import BusyError, Lane
 from publius.web.reports import Reports
-from publius.web.server import listening_socket, new_token
+from publius.web.server import kept_token, listening_socket, new_token
 from publius.web.workplace import Workplace
 from toy import sentence
 from web_service import fault, service
@@ -215,10 +215,11 @@ def test_the_browser_gets_the_address_by_a_private_file(tmp_path, monkeypatch):
 
 
 @contextmanager
-def explorer_of(embeddings, home):
+def explorer_of(embeddings, home, *more):
     """A real process: (its address, its token, the process)."""
-    embeddings.save(home / "embeddings" / "toy")
-    arguments = ["explore", "--no-browser", "--embeddings", "toy", "--output", str(home / "releases")]
+    if not (home / "embeddings" / "toy").exists():
+        embeddings.save(home / "embeddings" / "toy")
+    arguments = ["explore", "--no-browser", "--embeddings", "toy", "--output", str(home / "releases"), *more]
     process = subprocess.Popen(
         [sys.executable, "-m", "publius", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "PUBLIUS_HOME": str(home), "TMPDIR": str(home)},
@@ -253,6 +254,39 @@ def test_the_command_serves_until_interrupted_and_says_nothing(running, tmp_path
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (0, "", "")
+
+
+def test_a_token_that_is_kept_is_the_same_at_every_start_and_never_printed(embeddings, tmp_path):
+    path = tmp_path / "token"
+    for _ in range(2):
+        with explorer_of(embeddings, tmp_path, "--token-file", str(path)) as (address, told, process):
+            token = path.read_text().strip()
+            headers = {"Authorization": f"Bearer {token}"}
+            asked = urllib.request.Request(f"{address}/v1/session", headers=headers)
+            with urllib.request.urlopen(asked) as answer:
+                assert answer.status == 200
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=600)
+            assert token not in told + out + err
+            assert str(path) in told
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert kept_token(path) == token
+
+
+def test_a_kept_token_is_its_owners_alone_and_long_enough(tmp_path):
+    path = tmp_path / "token"
+    made = kept_token(path)
+    assert kept_token(path) == made
+    for mode in (0o640, 0o604, 0o620):
+        path.chmod(mode)
+        with pytest.raises(PolicyError, match="others may read or change"):
+            kept_token(path)
+    path.chmod(0o600)
+    for content in ("", "short", "x" * 201, f"{'x' * 42} y", "\udcff" * 50):
+        path.write_text(content, errors="surrogateescape")
+        with pytest.raises(DataError, match="holds no token") as refused:
+            kept_token(path)
+        assert content == "" or content not in str(refused.value)
 
 
 def test_what_a_killed_explorer_left_is_removed_by_the_next_and_said(stored, tmp_path):

@@ -110,6 +110,24 @@ def test_what_has_no_text_or_no_known_word_is_released_all_the_same(free):
     assert fault(ask(free, document(0), choice={**CHOICE, "unknown": "reject"}))[:2] == (403, 77)
 
 
+def test_public_fields_are_kept_line_by_line(free):
+    lines = found(
+        ask(
+            free,
+            document(0, year=1999),
+            document(1),
+            document(2, year=2001, mood="x"),
+            document(3, year=2003),
+            choice={**CHOICE, "keep": ["year"]},
+        )
+    )
+    assert [each.get("year") for each in lines[:-1]] == ["1999", None, None, "2003"]
+    assert "there is no field 'year'" in lines[1]["error"]["message"]
+    assert "not named in keep" in lines[2]["error"]["message"]
+    assert "mood" not in json.dumps(lines)  # the answer is handed on whole
+    assert lines[-1]["manifest"]["labels"] == ["year"]
+
+
 def test_a_topic_is_kept_line_by_line(embeddings, tmp_path, home):
     from references import fitted
 
@@ -124,7 +142,7 @@ def test_a_topic_is_kept_line_by_line(embeddings, tmp_path, home):
 
 FIRST = {
     "nothing": (b"", 400), "no JSON": (b"zz\n", 400), "a document": (body(choice=document(1)), 400),
-    "another field": (body(choice={CANARY: 1}), 400),
+    "another field": (body(choice={f"{CANARY}, and more": 1}), 400),
     "too many words": (body(choice={"length": 20_000, "batch": 64}), 400),
     "no such mechanism": (body(choice={"mechanism": CANARY}), 400), "a batch of none": (body(choice={"batch": 0}), 400),
 }  # fmt: skip

@@ -34,6 +34,10 @@ def explore(
     output: Annotated[Path, typer.Option(help="Folder in which each release gets a new folder.")] = Path(
         "publius-releases"
     ),
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File that keeps the token for its owner alone; made if missing. It is not printed."),
+    ] = None,
     report: Annotated[
         list[Path] | None, typer.Option(help="Result folder of publius evaluate to show; repeatable.")
     ] = None,
@@ -47,7 +51,7 @@ def explore(
     from publius.vectors.embeddings import Embeddings
 
     try:
-        from publius.web.server import HOST, listening_socket, new_token, serve
+        from publius.web.server import HOST, kept_token, listening_socket, new_token, serve
         from publius.web.state import State
     except ModuleNotFoundError as error:
         if error.name not in ("fastapi", "uvicorn", "starlette", "pydantic", "h11"):
@@ -57,14 +61,16 @@ def explore(
         say(f"removed {shown(left)}, which an explorer or a run that was killed left behind")
     book = None if ledger is None else Ledger(ledger)
     state = State(Embeddings.load(settings.embeddings), ledger=book, releases=output, reports=report or ())
-    token = new_token()
+    token = new_token() if token_file is None else kept_token(token_file)
     listener = listening_socket(port)
-    address = f"http://{HOST}:{listener.getsockname()[1]}/#token={token}"
+    bare = f"http://{HOST}:{listener.getsockname()[1]}/"
+    address = f"{bare}#token={token}"
+    told = address if token_file is None else f"{bare}#token= and what {shown(token_file)} holds"
 
     with suppress(KeyboardInterrupt, SystemExit), listener, private_folder(gettempdir()) as folder:
 
         def started() -> None:
-            typer.echo(address)
+            typer.echo(told)
             if not no_browser:
                 _open(address, folder)
 

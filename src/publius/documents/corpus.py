@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeVar, final
 
 from publius.documents.foreign import KINDS as FOREIGN
@@ -116,11 +117,12 @@ def accepted(item: T | BadDocument) -> T:
 
 
 def given_document(
-    id: str, text: str, position: int, *, subject: str | None = None, blank: bool = False
-) -> Document | BadDocument:
+    id: str, text: str, position: int, *, subject: str | None = None, blank: bool = False,
+    fields: Mapping[str, object] = MappingProxyType({}), keep: Sequence[str] = (),
+) -> Document | BadDocument:  # fmt: skip
     """A document that was handed over instead of read from a file, under the same rules; its account is its id.
 
-    One without any text is refused, unless ``blank`` ones may come.
+    One without any text is refused, unless ``blank`` ones may come. Of its ``fields`` those to ``keep`` are public.
     """
     try:
         _short(id, "the id", LONGEST_ID)
@@ -128,9 +130,10 @@ def given_document(
             _short(subject, "the subject", LONGEST_ID)
         if not _text({"text": text}, "text").strip() and not blank:
             raise DocumentError("the text is empty: give one")
+        labels = {name: _label(fields, name) for name in keep}
     except DocumentError as refused:
         return BadDocument(position, None, str(refused))
-    return Document(id, text, {}, position, id, subject)
+    return Document(id, text, labels, position, id, subject)
 
 
 @final
@@ -416,7 +419,7 @@ def open_corpus(
     named = None if number or plain else id_field
     if plain and (keep or subject_field is not None):
         raise UsageError(f"a {kind} file has no fields: use .jsonl, .csv or .parquet for labels and subjects")
-    _check_fields(named, text_field, keep)
+    check_fields(named, text_field, keep)
     if subject_field == text_field:
         raise PolicyError(
             f"the field {text_field!r} is the private text, so it cannot be the subject: name another"
@@ -448,14 +451,15 @@ def documents_of(
     With ``gaps`` a kept field may be null.
     """
     named = None if number else id_field
-    _check_fields(named, text_field, keep)
+    check_fields(named, text_field, keep)
     reading = Corpus(Path(), (), ".jsonl", named, text_field, tuple(keep), subject_field, gaps=gaps)
     used = IdSet()
     for position, fields in enumerate(rows, start=1):
         yield reading._document(position, Row("", fields), used)
 
 
-def _check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) -> None:
+def check_fields(id_field: str | None, text_field: str, keep: Sequence[str]) -> None:
+    """`PolicyError` where the text itself would be kept, `UsageError` where a field would be kept twice."""
     if isinstance(keep, str):
         raise UsageError(f"the fields to keep are a list: give [{keep!r}]")
     if text_field in (id_field, *keep):

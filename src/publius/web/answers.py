@@ -100,7 +100,9 @@ class Embeddings(Answer):
 
 
 class ReleasedBag(Answer):
-    """A protected bag of N words, and the public prototype where the mechanism names one."""
+    """A protected bag of N words, the public prototype where the mechanism names one, and the fields that are kept."""
+
+    model_config = ConfigDict(extra="allow")
 
     id: str
     size: int

@@ -76,7 +76,10 @@ def _application(state: State, limits: ServerLimits, work: Work, *, forms: bool 
         app = FastAPI(
             title="Publius",
             version=publius_version(),
-            description="Documents in, protected bags-of-words out; what an epsilon does. Loopback only.",
+            description=(
+                "Documents in, protected bags-of-words out; what an epsilon does. Loopback only. "
+                + limits.sentence
+            ),
             docs_url=None,
             redoc_url=None,
             openapi_url=None,
@@ -90,7 +93,7 @@ def _application(state: State, limits: ServerLimits, work: Work, *, forms: bool 
     app.add_exception_handler(Exception, _any)
 
     def description() -> Response:
-        return Json(described(_application(state, limits, work, forms=True)))
+        return Json(described(_application(state, limits, work, forms=True), limits))
 
     app.add_api_route("/v1/openapi.json", description, include_in_schema=False)
     return app

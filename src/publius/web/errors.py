@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -12,6 +13,9 @@ from starlette.responses import Response
 
 from publius.errors import PubliusError, StorageError, place_of
 from publius.web.answers import Answer
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
+"""What a name of a field looks like; anything else could be text that was put in its place."""
 
 STATUS: Final = {2: 400, 65: 422, 70: 500, 74: 503, 77: 403}
 
@@ -67,19 +71,32 @@ def invalid(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> Js
 
 def wrong_form(problems: Sequence[Mapping[str, Any]], fields: frozenset[str]) -> str:
     """The fault and its place, in words."""
-    places = [_place(problem["loc"], fields) + _fault(problem) for problem in problems[:5]]
+    places = [_place(_within(problem), fields) + _fault(problem) for problem in problems[:5]]
     return "; ".join(places) or "the request has the wrong form"
 
 
+def _within(problem: Mapping[str, Any]) -> Sequence[object]:
+    """Where the fault is; of a field that there is not, what it would be a field of."""
+    location: Sequence[object] = problem["loc"]
+    return location[:-1] if problem["type"] == "extra_forbidden" else location
+
+
 def _place(location: Sequence[object], fields: frozenset[str]) -> str:
-    """Only names of ours and numbers: a name that was made up could hold a word of a document."""
+    """Only numbers and names of ours: what stands in the place of a name could hold words of a document."""
     parts = [str(part) if isinstance(part, int) or part in fields else "(another)" for part in location]
     return f"{'.'.join(parts)}: " if parts else ""
 
 
+def no_such_field(name: object) -> str:
+    """The fault of a field that there is not, by the name that was typed for it, if it can be one."""
+    named = f" {name}" if isinstance(name, str) and _NAME.fullmatch(name) else ""
+    return f"there is no such field{named}: leave it out"
+
+
 def _fault(problem: Mapping[str, Any]) -> str:
+    if problem["type"] == "extra_forbidden":
+        return no_such_field(problem["loc"][-1])
     known = {
-        "extra_forbidden": "there is no such field: leave it out",
         "missing": "this field is needed",
         "json_invalid": "this is not JSON",
         "model_attributes_type": "this must be a JSON object",

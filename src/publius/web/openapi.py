@@ -7,6 +7,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
+from publius.web.guards.limits import ServerLimits
 from publius.web.requests import Stream
 
 _FAULT: Final = {
@@ -15,9 +16,10 @@ _FAULT: Final = {
 }
 
 
-def described(app: FastAPI) -> dict[str, Any]:
-    """The document of ``app``, with the token and the form of errors that its guards add."""
+def described(app: FastAPI, limits: ServerLimits) -> dict[str, Any]:
+    """The document of ``app``, with the token, the ``limits`` and the form of errors that its guards add."""
     document = app.openapi()
+    document["info"]["x-limits"] = limits.stated()
     _, lines = models_json_schema([(Stream, "validation")], ref_template="#/components/schemas/{model}")
     document["components"]["schemas"] = {**lines["$defs"], **document["components"]["schemas"]}
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

@@ -6,6 +6,7 @@ one is offered without a line here. What would read a file of this machine, or w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -164,9 +165,16 @@ class WordChoice(_WordOptions):  # type: ignore[misc]  # made above
 class Choice(_ReleaseOptions):  # type: ignore[misc]  # made above
     """The public decisions of a release: of words, or of a document's topic or meaning."""
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The public fields that are kept with each document."""
+        return ()
+
 
 class GivenDocument(Strict):
-    """A private text under an id of the caller's."""
+    """A private text under an id of the caller's, and the public fields that the choice keeps."""
+
+    model_config = ConfigDict(extra="allow")
 
     id: Id
     text: Text
@@ -174,14 +182,37 @@ class GivenDocument(Strict):
         None
     )
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Those beside the ones above."""
+        return self.model_extra or {}
 
-class Obfuscate(Choice):
+    def not_kept(self, keep: Sequence[str]) -> str | None:
+        """The name of a field that is not among those to ``keep``; None where there is none."""
+        return next((name for name in self.fields if name not in keep), None)
+
+
+class KeepingChoice(Choice):
+    """A choice for documents that may have public fields."""
+
+    keep: Annotated[list[Column], Field(max_length=100)] = Field(
+        default_factory=list,
+        description="Public fields of each document, such as topic, that leave as they are.",
+    )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """See `Choice.labels`."""
+        return tuple(self.keep)
+
+
+class Obfuscate(KeepingChoice):
     """Documents to release."""
 
     documents: Annotated[list[GivenDocument], Field(min_length=1, max_length=MOST_DOCUMENTS)]
 
 
-class Stream(Choice):
+class Stream(KeepingChoice):
     """The first line of a stream: the choice for the documents of all further lines."""
 
     batch: Annotated[

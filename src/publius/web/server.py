@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import base64
 import logging
+import os
+import re
 import socket
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, final
 
 import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from publius.errors import StorageError
+from publius.errors import DataError, PolicyError, StorageError
+from publius.files import os_errors, shown, write_file
 from publius.noise.randomness import entropy
 from publius.web.app import make_app
 from publius.web.guards.limits import HEAD_BYTES, ServerLimits
@@ -23,11 +27,38 @@ from publius.web.state import State
 
 HOST: Final = "127.0.0.1"
 _BACKLOG: Final = 256
+_LONGEST_TOKEN: Final = 200
+_TOKEN: Final = re.compile(rb"[A-Za-z0-9_-]{43,200}")
 
 
 def new_token() -> str:
     """256 bits of the operating system's entropy, as a word."""
     return base64.urlsafe_b64encode(entropy(32)).decode().rstrip("=")
+
+
+def kept_token(path: Path) -> str:
+    """The token in a file, which is made with a new one where there is none.
+
+    `PolicyError` where others than its owner may read or change the file, `DataError` where it holds no token of ours.
+    """
+    with os_errors("read", path):
+        try:
+            with path.open("rb") as file:
+                if os.fstat(file.fileno()).st_mode & 0o077:
+                    raise PolicyError(
+                        f"others may read or change {shown(path)}, which holds a token: chmod 600, or name a new file"
+                    )
+                found = file.read(_LONGEST_TOKEN + 2).strip()
+        except FileNotFoundError:
+            found = new_token().encode()
+            with write_file(path, 0o600) as made:
+                made.write(found + b"\n")
+    if not _TOKEN.fullmatch(found):
+        raise DataError(
+            f"{shown(path)} holds no token of 43 or more letters, digits, - and _: remove it, and the next start "
+            "makes one"
+        )
+    return found.decode()
 
 
 def listening_socket(port: int) -> socket.socket:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import final
 
+from publius.documents.corpus import check_fields
 from publius.errors import UnknownWordError
 from publius.mechanisms.kernel import Kernel
 from publius.privacy.ledger import Ledger
@@ -68,10 +69,13 @@ class State:
     def plan(self, asked: Choice) -> Plan:
         """The plan of a release that a request asks for."""
         chosen = asked.settings
+        check_fields("id", "text", asked.labels)
         made: dict[Reads, Callable[[], Plan]] = {
-            "embeddings": lambda: Plan.of(chosen, self.mechanism(asked)),
+            "embeddings": lambda: Plan.of(chosen, self.mechanism(asked), labels=asked.labels),
             "reference": lambda: Plan.of(
-                chosen, public=None if chosen.reference is None else self.references.get(chosen.reference)
+                chosen,
+                labels=asked.labels,
+                public=None if chosen.reference is None else self.references.get(chosen.reference),
             ),
         }
         return made[chosen.chosen.reads]()

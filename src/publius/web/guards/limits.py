@@ -78,3 +78,27 @@ class ServerLimits:
     streams: int = 4
     waiting: int = 256
     waiting_seconds: float = 120.0
+
+    def stated(self) -> dict[str, float]:
+        """What a caller has to keep to, by name."""
+        return {
+            "text_characters": LONGEST_TEXT, "documents": MOST_DOCUMENTS, "words": MOST_WORDS,
+            "body_bytes": self.body_bytes, "body_seconds": self.body_seconds, "length": LARGEST_LENGTH,
+            "compared_length": LONGEST_COMPARED, "counted_documents": MOST_COUNTED,
+            "upload_bytes": self.upload_bytes, "upload_files": MOST_FILES, "stream_bytes": self.stream_bytes,
+            "stream_documents": MOST_STREAMED, "line_bytes": self.line_bytes, "streams": self.streams,
+        }  # fmt: skip
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        return (
+            f"One request takes at most {MOST_DOCUMENTS:,} documents of {LONGEST_TEXT:,} characters, "
+            f"{_mebibytes(self.body_bytes)} together and {MOST_WORDS:,} words drawn; a stream {MOST_STREAMED:,} "
+            f"documents, {_mebibytes(self.line_bytes)} a line and {_mebibytes(self.stream_bytes)} together, "
+            f"{self.streams:,} streams at a time; the files of one corpus {_mebibytes(self.upload_bytes)}."
+        )
+
+
+def _mebibytes(size: int) -> str:
+    return f"{size / 2**20:,.4g} MiB" if size >= 2**20 else f"{size:,} bytes"

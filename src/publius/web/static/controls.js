@@ -150,6 +150,7 @@ export function showFacts(session, embeddings) {
   const rows = keepsWords() ? [["Vectors", session.embeddings]] : [];
   if (current && keepsWords()) rows.push(["Vocabulary", `${integer(current.size)} words, ${current.dimension} dimensions`]);
   rows.push(["Ledger", session.ledger ? ledger(session.ledger) : "none: releases are not added up"]);
+  rows.push(["Limits", session.limits_in_words]);
   put(byId("facts"), pairs(rows));
 }
 

@@ -18,13 +18,7 @@ from publius.vectors.catalogue import PACKAGED, package_installed, stored_folder
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.store import Record, read_record
 from publius.web import answers, document_answers, requests, start_answers
-from publius.web.guards.limits import (
-    LARGEST_LENGTH,
-    LONGEST_COMPARED,
-    LONGEST_TEXT,
-    MOST_DOCUMENTS,
-    ServerLimits,
-)
+from publius.web.guards.limits import ServerLimits
 from publius.web.state import State
 
 NOTE = (
@@ -96,13 +90,8 @@ def session(state: State, limits: ServerLimits) -> dict[str, Any]:
         "embeddings": state.embeddings.name,
         "ledger": _ledger(state),
         "releases": state.releases.resolve().name,
-        "limits": {
-            "text_characters": LONGEST_TEXT,
-            "documents": MOST_DOCUMENTS,
-            "body_bytes": limits.body_bytes,
-            "length": LARGEST_LENGTH,
-            "compared_length": LONGEST_COMPARED,
-        },
+        "limits": limits.stated(),
+        "limits_in_words": limits.sentence,
         "promise_note": NOTE,
         "reports": state.reports.listing(),
         "summaries": state.reports.listing(summaries=True),

@@ -17,6 +17,7 @@ from publius.releases.release import Release as Released
 from publius.releases.release import Tally
 from publius.releases.writers import JsonLines, Layout
 from publius.web import answers, requests
+from publius.web.errors import no_such_field
 from publius.web.guards.limits import MOST_WORDS
 from publius.web.state import State, read
 
@@ -26,11 +27,12 @@ def obfuscate(state: State, asked: requests.Obfuscate) -> answers.Releases:
     plan = state.plan(asked)
     if len(asked.documents) * plan.size > MOST_WORDS:
         raise UsageError(f"documents times length must be at most {MOST_WORDS:,}: send fewer at once")
-    given = [(each.id, each.text, each.subject) for each in asked.documents]
-    releases, tally = _released(state, plan, given)
     layout = Layout.of(plan)
+    releases, tally = _released(state, plan, asked.documents)
     bags = [
-        answers.ReleasedBag(id=each.id, size=each.bag.size, bag=layout.counts(each), **_named(plan, each))
+        answers.ReleasedBag(
+            id=each.id, size=each.bag.size, bag=layout.counts(each), **_named(plan, each), **each.labels
+        )
         for each in releases
     ]
     return answers.Releases(releases=bags, manifest=plan.manifest(tally.documents))
@@ -41,7 +43,8 @@ def release(state: State, asked: requests.Release) -> answers.Released:
     plan = state.plan(asked)
     folder = state.releases / f"release-{entropy(8).hex()}"
     with new_folder(folder) as made:
-        releases, tally = _released(state, plan, [(asked.id, asked.text, asked.subject)])
+        given = requests.GivenDocument(id=asked.id, text=asked.text, subject=asked.subject)
+        releases, tally = _released(state, plan, [given])
         manifest = _write(made, plan, releases, tally)
     return answers.Released(
         folder=str(folder),
@@ -65,7 +68,7 @@ def _named(plan: Plan, found: Released) -> dict[str, Any]:
 
 
 def _released(
-    state: State, plan: Plan, given: Sequence[tuple[str, str, str | None]]
+    state: State, plan: Plan, given: Sequence[requests.GivenDocument]
 ) -> tuple[list[Released], Tally]:
     documents = [_document(plan, each, position) for position, each in enumerate(given, start=1)]
     if len({document.id for document in documents}) < len(documents):  # before anything is paid
@@ -78,11 +81,16 @@ def _released(
     return [accepted(result) for result in results], tally
 
 
-def _document(plan: Plan, given: tuple[str, str, str | None], position: int) -> Document:
+def _document(plan: Plan, given: requests.GivenDocument, position: int) -> Document:
     """A document that can be released: refused before anything is paid where it cannot."""
-    id, text, subject = given
-    found = accepted(given_document(id, text, position, subject=subject))
-    read(text, plan.vocabulary, plan.encoding, f"document {position}: ")
+    if (wrong := given.not_kept(plan.labels)) is not None:
+        raise UsageError(f"documents.{position - 1}: {no_such_field(wrong)}, or name it in keep")
+    found = accepted(
+        given_document(
+            given.id, given.text, position, subject=given.subject, fields=given.fields, keep=plan.labels
+        )
+    )
+    read(given.text, plan.vocabulary, plan.encoding, f"document {position}: ")
     return found
 
 

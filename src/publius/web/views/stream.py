@@ -27,6 +27,12 @@ _SPENT: Final = (
 )
 
 
+_NOT_KEPT: Final = (
+    "a field beside id, text and subject is not named in keep: leave it out, or name it in the first line"
+)
+"""Without the name: the answer is handed on whole."""
+
+
 class StopError(Exception):
     """The stream ends before ``line``: ``lines`` are the answers to those before it.
 
@@ -101,7 +107,12 @@ class ReleaseStream:
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False, include_context=False)
             return BadDocument(number, None, wrong_form(problems, requests.FIELDS))
-        found = given_document(given.id, given.text, number, subject=given.subject, blank=True)
+        keep = self._plan.labels
+        if given.not_kept(keep) is not None:
+            return BadDocument(number, None, _NOT_KEPT)
+        found = given_document(
+            given.id, given.text, number, subject=given.subject, blank=True, fields=given.fields, keep=keep
+        )
         if isinstance(found, Document) and not self._ids.add(found.id):
             return BadDocument(number, None, REPEATED)
         return found
