@@ -110,7 +110,7 @@ e2e: needs-chromium $(E2E)/.ready  ## the explorer in headless Chromium (needs D
 	@$(E2E)/bin/python -m pytest -q -n 0 -rs tests/e2e
 
 ecosystem: $(ECOSYSTEM)/.ready  ## inside pandas, polars, DuckDB, datasets, Dagster, MCP, spaCy, Presidio, gensim and scikit-learn
-	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/releases/test_plugins.py tests/text/test_languages.py tests/sklearn/test_sklearn.py
+	@$(ECOSYSTEM)/bin/python -m pytest -q -n 0 -rs tests/project/test_ecosystem.py tests/project/test_ecosystem_pages.py tests/releases/test_tables.py tests/releases/test_plugins.py tests/releases/test_metadata.py tests/text/test_languages.py tests/sklearn/test_sklearn.py
 
 audit: $(READY)  ## the full audit, recorded piece by piece; docs/audit.md is made from it (up to an hour)
 	@$(BIN)/publius audit --level full --seed $(SEED) --output audit-results/full-$(SEED) --page docs/audit.md

@@ -118,7 +118,7 @@ def test_a_release_by_the_command_line_has_them(tmp_path):
 @pytest.mark.filterwarnings("default")  # of the validators themselves
 @pytest.mark.parametrize("format", FORMATS)
 def test_frictionless_finds_the_package_valid_with_every_row(tmp_path, format):
-    frictionless = pytest.importorskip("frictionless", reason="frictionless is not installed")
+    frictionless = pytest.importorskip("frictionless", reason="frictionless is not installed: make ecosystem")
     release = made(tmp_path, format)
     described = package(release)
     assert frictionless.Package.metadata_validate(described) is not None
@@ -134,7 +134,7 @@ def test_frictionless_finds_the_package_valid_with_every_row(tmp_path, format):
 @pytest.mark.filterwarnings("default")  # of the validators themselves
 @pytest.mark.parametrize("format", FORMATS)
 def test_mlcroissant_finds_the_description_valid_and_reads_the_rows(tmp_path, format):
-    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
+    mlcroissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed: make ecosystem")
     release = made(tmp_path, format)
     dataset = mlcroissant.Dataset(jsonld=str(release / "croissant.json"))
     assert not dataset.metadata.ctx.issues.errors

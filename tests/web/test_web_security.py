@@ -164,7 +164,7 @@ def test_a_slow_body_is_cut_off(embeddings, tmp_path):
 
 @pytest.mark.parametrize(
     "body",
-    [f'{{"text": "{CANARY}"', f'{{"text": ["{CANARY}"]}}', f'{{"{CANARY}": 1}}', f'["{CANARY}"]', f'"{CANARY}"',
+    [f'{{"text": "{CANARY}"', f'{{"text": ["{CANARY}"]}}', f'{{"{CANARY} wrote": 1}}', f'["{CANARY}"]', f'"{CANARY}"',
      f'{{"text": "a", "mechanism": "{CANARY}"}}', f'{{"text": "a", "metric": "{CANARY}"}}',
      f'{{"text": "a", "epsilon": "{CANARY}"}}', f'{{"text": "{CANARY}", "length": 0}}',
      f'{{"text": "{CANARY}", "epsilon": -1}}', f'{{"text": "{CANARY}", "epsilon": NaN}}',

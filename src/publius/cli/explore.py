@@ -36,7 +36,9 @@ def explore(
     ),
     token_file: Annotated[
         Path | None,
-        typer.Option(help="File that keeps the token for its owner alone; made if missing. It is not printed."),
+        typer.Option(
+            help="File that keeps the token for its owner alone; made if missing. It is not printed."
+        ),
     ] = None,
     report: Annotated[
         list[Path] | None, typer.Option(help="Result folder of publius evaluate to show; repeatable.")

@@ -239,10 +239,8 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
 def unit(found: Mapping[str, Any]) -> str:
     """Who is protected, in words."""
     if found["unit"] == "author" or found["kind"] == SUMMARY:
-        return (
-            "each author with all contributed documents together. People mentioned in texts are not the unit"
-        )
-    said = "each document alone. People mentioned in texts are not the unit"
+        return "each author with all contributed documents together"
+    said = "each document alone"
     crowd = found["crowd"]
     if crowd is None:
         return f"{said}. No statement is made for an author with all documents together, beyond that bounds add up"
@@ -307,7 +305,7 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
             else f"{_percent_up(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
             none if linked is None else f"{_percent(linked['chance'])}, any row blindly",
             no_ceiling if bound is None or linked is None
-            else f"{_percent_up(linked['ceiling'])}, for one row and {linked['texts']:,} others equally likely",
+            else f"{_percent_up(linked['ceiling'])}, of one row where {linked['texts']:,} are equally likely",
         ),
         Risk(
             "Inference: what a text is about, from its row",

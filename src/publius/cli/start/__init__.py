@@ -124,7 +124,7 @@ def _walk(
     typer.echo("1. What is in the file")
     found, choices = texts.texts_in(file, choices, ask)
     texts.show_found(found)
-    choices = texts.accept_losses(found, choices, ask)
+    choices = texts.own_columns(found, texts.accept_losses(found, choices, ask), ask)
     choices, older = texts.public_texts(choices, ask, found.columns)
     choices = texts.what_to_keep(choices, older, ask)
     walk = Walk(file, found, older, choices)

@@ -16,15 +16,19 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.questions import (
     ACCEPT_LOSS,
     AUTHOR_FIELD,
+    KEEP,
     NONE,
+    OWN_AUTHOR,
     PRESERVE,
     PUBLIC,
     TEXT_FIELD,
     TOPIC_FIELD,
     WITHOUT_EVIDENCE,
     Question,
+    columns_in,
     with_columns,
 )
+from publius.settings import InputSettings
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -88,6 +92,28 @@ def accept_losses(found: Inspection, choices: Choices, ask: Asking) -> Choices:
         agreed = ask.agreed(ACCEPT_LOSS)
     check_loss(found.lost, found.documents, accepted=agreed)
     return replace(choices, accept_loss=True)
+
+
+def own_columns(found: Inspection, choices: Choices, ask: Asking) -> Choices:
+    """The answers with the columns of the file that are left: who wrote the texts, and what leaves as it is."""
+    from publius.evaluation.steps.older import AUTHORS, TOPICS, own_column
+
+    columns = [name for name in found.columns if name not in (found.text_field, InputSettings.id_field)]
+    if ask.yes or not columns:
+        return choices
+    author = own_column(found, choices.author_field, AUTHORS)
+    if author is None and choices.author_field is None:
+        named = ask(with_columns(OWN_AUTHOR, columns))
+        author = None if named == NONE else named
+        choices = replace(choices, author_field=author)
+    used = (author, own_column(found, choices.topic_field, TOPICS))
+    columns = [name for name in columns if name not in used]
+    while columns and not choices.keep:
+        try:
+            return replace(choices, keep=columns_in(ask(with_columns(KEEP, columns)), columns))
+        except UsageError as error:
+            typer.echo(f"   {printable(str(error))}.")
+    return choices
 
 
 def public_texts(choices: Choices, ask: Asking, own: Sequence[str]) -> tuple[Choices, PublicCorpus | None]:

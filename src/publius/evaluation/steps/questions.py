@@ -153,6 +153,23 @@ EPSILON_OF_AUTHOR: Final = Question(
 TEXT_FIELD: Final = Question(name="text_field", words="Which column holds the texts")
 """Its options are the columns of the file."""
 
+OWN_AUTHOR: Final = Question(
+    name="author_field",
+    words="Which column says who wrote each of your texts",
+    options=(OfferedAnswer(NONE),),
+    proposed=NONE,
+)
+"""It is looked at and never released."""
+
+KEEP: Final = Question(
+    name="keep",
+    words="Which columns leave as they are, for everybody to read",
+    options=(OfferedAnswer(NONE),),
+    proposed=NONE,
+    open="or several with commas",
+)
+"""Asked where the file has columns beside the id, the text, the author and the topic."""
+
 PUBLIC: Final = Question(
     name="public",
     words="Public or older texts: a file, 'samples' to try with packaged ones, or 'none'",
@@ -244,6 +261,18 @@ GO_ON: Final = Question(
 
 ON_PAGE: Final = (TEXT_FIELD, AUTHOR_FIELD, TOPIC_FIELD, PRESERVE, LEAVE_OUT, ACCEPT_LOSS, WITHOUT_EVIDENCE)
 """The questions that the page shows as they stand here; it has controls of its own for files and numbers."""
+
+
+def columns_in(answer: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns of a table that an answer to `KEEP` names; `UsageError` for one that is none: ask again."""
+    if answer in columns:
+        return (answer,)
+    if answer.lower() == NONE:
+        return ()
+    named = tuple(dict.fromkeys(each.strip() for each in answer.split(",")))
+    if wrong := [each for each in named if each not in columns]:
+        raise UsageError(f"{wrong[0]!r} is none of the columns {', '.join(map(repr, columns))}")
+    return named
 
 
 def with_columns(question: Question, columns: Sequence[str]) -> Question:
