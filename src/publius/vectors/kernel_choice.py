@@ -41,6 +41,7 @@ _PAYS: Final = 1.03
 """A gain of less is not worth the memory."""
 _ROUNDS: Final = (5, 40)
 _SECONDS: Final = 0.06
+_MOVED: Final = 1.07
 _UNDECIDED_SECONDS: Final = 0.24  # where busy neighbors make rounds differ
 _KEPT: Final = 64
 _LARGEST: Final = 2**20  # bytes
@@ -155,9 +156,9 @@ def _measure(
 
 
 def _decided(ratios: list[float]) -> bool:
-    """Whether the middle half of the rounds say the same."""
+    """Whether the middle half of the rounds say the same, and by more than a busy neighbor moves them."""
     ordered, quarter = sorted(ratios), len(ratios) // 4
-    return ordered[quarter] > _PAYS or ordered[-1 - quarter] < _PAYS
+    return ordered[quarter] > _PAYS * _MOVED or ordered[-1 - quarter] < _PAYS / _MOVED
 
 
 def _keep(measured: Measured) -> None:

@@ -36,7 +36,7 @@ _AHEAD: Final = 3
 _PIPE: Final = 2**20
 """Bytes that a pipe between processes holds, where it may hold so many."""
 
-_KEPT: Final = 32
+_KEPT: Final = 16
 """Outcomes for each process that wait for an earlier one, at most: about as many as are made while a process starts."""
 
 AT_ONCE: Final = 16 * 2**20
