@@ -44,6 +44,12 @@ def main(names: list[str]) -> None:
             VERDICTS.write_text(json.dumps(ordered, indent=1) + "\n", encoding="utf-8")
     used = sum(found[trial.name]["processor_seconds"] for trial in chosen)
     print(f"{len(chosen)} trials, {time.monotonic() - start:.0f} s, of the processor {used} s")
+    left = {trial.name: found[trial.name] for trial in chosen if not trial.impossible}
+    for name, verdict in left.items():
+        if verdict["verdict"] == "not tried":
+            print(f"{name} has no verdict, and should: {verdict['why']}", file=sys.stderr)
+    if any(verdict["verdict"] == "not tried" for verdict in left.values()):
+        sys.exit(1)
 
 
 def tried(trial: Trial) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _row(trial: Trial, found: dict) -> str:
     forked = ", also in forked processes" if trial.claim.get("forked") else ""
     start = f"| {trial.tool} {found['version']} | {trial.title} | {claim}{forked} | "
     if found["verdict"] == "not tried":
-        return start + f"not tried: {trial.because} | | |"
+        return start + f"not tried: {trial.impossible or found['why']} | | |"
     if found["verdict"] == "refuted" and found["kind"] != "ratio":
         return start + f"refuted | {fault(_case(trial))} | {found['draws']:,} |"
     bounds = f"{found['lower_bound']:.2f} / {found['claimed']:.2f}"

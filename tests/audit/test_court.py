@@ -64,6 +64,8 @@ def test_ten_mechanisms_of_three_tools_have_verdicts():
     assert len(judged) >= 10
     assert len({tool for tool, _ in judged}) >= 3
     assert all(trial.because for trial in REFUTED)
+    untried = {name for name, found in STORED.items() if found["verdict"] == "not tried"}
+    assert untried == {trial.name for trial in trials() if trial.impossible}
 
 
 @pytest.fixture
