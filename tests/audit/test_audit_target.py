@@ -309,12 +309,18 @@ def test_a_claim_that_cannot_be_is_an_error(tmp_path, more, said):
         Claim.read(claim_file(tmp_path, **more))
 
 
+SOUND = "python:audit.target_toys:sound"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["--target", "python:audit.target_toys:sound"], 2), (["--claim", "x.toml"], 2),
+    [(["--target", SOUND], 2), (["--claim", "x.toml"], 2),
      (["--target", "audit.target_toys:sound", "--claim", "CLAIM"], 2),
      (["--target", "python:audit.target_toys:WORDS", "--claim", "CLAIM"], 2),
-     (["--target", "python:publius:Laplace", "--claim", "CLAIM"], 2), (["--replay", "CLAIM"], 65)],
+     (["--target", "python:publius:Laplace", "--claim", "CLAIM"], 2), (["--replay", "CLAIM"], 65),
+     (["--target", SOUND, "--claim", "CLAIM", "--mechanism", "exponential"], 2),
+     (["--target", SOUND, "--claim", "CLAIM", "--level", "full"], 2),
+     (["--replay", "CLAIM", "--epsilon", "3"], 2), (["--draws", "2000"], 2), (["--junit", "x.xml"], 2)],
 )  # fmt: skip
 def test_bad_calls_have_their_exit_codes(tmp_path, arguments, code):
     claim = str(claim_file(tmp_path))
@@ -322,9 +328,20 @@ def test_bad_calls_have_their_exit_codes(tmp_path, arguments, code):
     assert getattr(result.exception, "exit_code", None) == code
 
 
-def test_the_class_of_a_kernel_is_sent_to_the_audit_that_takes_it():
-    with pytest.raises(UsageError, match=r"with --mechanism python:publius:Laplace, which needs no claim"):
-        target_named("python:publius:Laplace", "word")
+def test_what_would_be_of_no_effect_is_named(tmp_path):
+    claim = str(claim_file(tmp_path))
+    result = ran(["audit", "--target", SOUND, "--claim", claim, "--mechanism", "tight", "--page", "x"])[2]
+    assert "--mechanism, --page tell how this installation is audited" in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [("Laplace", "with --mechanism python:publius:Laplace, which needs no claim"),
+     ("Prototype", "publius check-mechanism python:publius:Prototype")],
+)  # fmt: skip
+def test_the_class_of_a_mechanism_is_sent_to_what_takes_it(name, way):
+    with pytest.raises(UsageError, match=way):
+        target_named(f"python:publius:{name}", "word")
 
 
 # Other targets --------------------------------------------------------------------------------------------

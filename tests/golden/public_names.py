@@ -26,6 +26,7 @@ STANDS_FOR = {
     r"publius \w+ --first": "--max-words; --first still works",
     r"publius outcomes document": "the argument has another name",
     r"publius (certify|words|compare) --(gamma|prototypes)": "none: they belong to mechanisms on documents",
+    r"publius check-mechanism --parameter": "an option for each parameter, such as --share",
     r"publius reconstruct .*": "publius write --writer ngram",
     r"publius (embeddings|reference) fit --least-documents": "--authors-at-least: by authors, not documents",
     r"publius\.sklearn\.DocumentPrivatizer.*": "publius.sklearn.BagPrivatizer(mechanism=publius.Prototype(...))",

@@ -235,13 +235,12 @@ def test_it_is_certified_or_refused_by_the_laws(run):
         "module": "toypkg.coins", "class": "Coin", "distribution": "toypkg", "version": "1.2",
     }  # fmt: skip
     assert len(bytes.fromhex(digest)) == 32
-    told = run("check-mechanism", "python:toypkg.coins:Liar", "--parameter", "edge=0.5", code=1)
+    told = run("check-mechanism", "python:toypkg.coins:Liar", "--edge", "0.5", code=1)
     assert "FAIL  output probabilities differ by at most epsilon*d" in told
     assert "Clopper-Pearson" in told
-    assert "edge must be above 0" in run(
-        "check-mechanism", "python:toypkg.coins:Coin", "--parameter", "edge=7", code=2
-    )
-    assert "edge" in run("check-mechanism", "python:toypkg.coins:Coin", "--parameter", "rim=7", code=2)
+    assert "not in the range" in run("check-mechanism", "python:toypkg.coins:Coin", "--edge", "7", code=2)
+    assert "No such option: --rim" in run("check-mechanism", "python:toypkg.coins:Coin", "--rim", "7", code=2)
+    assert "coin takes no share" in run("check-mechanism", "coin", "--share", "1", code=2)
 
 
 @pytest.mark.parametrize(

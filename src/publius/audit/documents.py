@@ -63,7 +63,7 @@ def check_documents(
         laws += len(weights)
         company += _in_company(mechanism, documents, weights)
         misplaced += _misplaced(world, documents, weights)
-        losses = _losses(weights)
+        losses = pairwise_losses(weights)
         cells += len(weights) ** 2 * weights.shape[1]
         promised = mechanism.guarantee
         over_bound = max(over_bound, float(losses.max()) - promised.map())
@@ -120,7 +120,7 @@ def _misplaced(world: DocumentWorld, documents: Sequence[IndexArray], weights: I
     return int(((np.abs(beyond) > _NEAR) & (told != (beyond > 0))).sum())
 
 
-def _losses(weights: IndexArray) -> Float64Array:
+def pairwise_losses(weights: IndexArray) -> Float64Array:
     """The largest ln of a ratio over all outcomes, for every pair of laws; shape (B, B)."""
     possible = weights[:, weights.max(axis=0) > 0]
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -33,7 +33,8 @@ _WORDS: Final = 300
 _LARGEST_DELTA: Final = 1e-9
 _ROUNDING: Final = 1e-9  # nats
 _RARE: Final = math.log(1e-9)
-_BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
+BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
+"""What is no strength."""
 
 Maker = Callable[[Embeddings, float], Kernel]
 
@@ -181,7 +182,7 @@ def _copied(case: ToyInstance) -> str | None:
 
 
 def _epsilons(case: ToyInstance) -> str | None:
-    for bad in _BAD:
+    for bad in BAD:
         try:
             case.make(case.world.embeddings, bad)  # type: ignore[arg-type]  # that is the question
         except UsageError:
@@ -238,13 +239,17 @@ def case_on(make: Maker, world: World, *, samples: int = SAMPLES, seed: int = 1)
 
 
 def verdict(law: str, case: ToyInstance) -> LawVerdict:
-    """Try ``law`` on ``case``; an exception of the class's own is a reason."""
+    """Try ``law`` on ``case``."""
+    return LawVerdict(law, case.world.name, reason_of(LAWS[law], case))
+
+
+def reason_of(law: Callable[[Any], str | None], case: object) -> str | None:
+    """What a law finds wrong with ``case``; an exception of the class's own is a reason."""
     try:
-        reason = LAWS[law](case)
+        return law(case)
     except Exception as error:  # whatever the class raises is the finding
         detail = f": {error}" if isinstance(error, PubliusError) else ""
-        reason = f"it raised {type(error).__name__}{detail}"
-    return LawVerdict(law, case.world.name, reason)
+        return f"it raised {type(error).__name__}{detail}"
 
 
 def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:

@@ -26,10 +26,17 @@ from publius.files.reading import read_bytes_limited
 from publius.files.user_code import PYTHON, object_at
 from publius.files.workers import spawning
 from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.mechanism import Mechanism
 from publius.noise.randomness import Generator, seeded_rng
 
 COMMAND: Final = "command:"
 RECORDED: Final = "recorded:"
+
+_INSTEAD: Final = {
+    "embeddings": "audit the class with --mechanism {}, which needs no claim",
+    "reference": "check its laws with publius check-mechanism {}",
+}
+"""What can be done with the class of a mechanism, by the public input that it reads."""
 
 Row = dict[Output, float]
 _Found = TypeVar("_Found")
@@ -123,10 +130,11 @@ class _Callable(Target):
         super().__init__(name, unit)
         with redirect_stdout(sys.stderr):  # what it prints is no part of the verdict
             self._function = object_at(name, working_folder=True)
-        if isinstance(self._function, type) and issubclass(self._function, Kernel):
+        if isinstance(self._function, type) and issubclass(self._function, Kernel | Mechanism):
+            instead = _INSTEAD.get(getattr(self._function, "reads", ""), "make it").format(name)
             raise UsageError(
-                f"{name} derives from publius.Kernel, and a target is a function that draws: audit the class with "
-                f"--mechanism {name}, which needs no claim, or name a function that draws with it"
+                f"{name} is the class of a mechanism, and a target is a function that draws: {instead}, or name a "
+                "function such as def draw(text): return publius.release(text, mechanism).bag"
             )
         if not callable(self._function):
             raise UsageError(f"{name} cannot be called")

@@ -12,11 +12,16 @@ from publius.cli.options import Json, options
 from publius.settings import DEMO_EPSILON, MechanismSettings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from publius.audit.case import Finding
     from publius.audit.runs import Audit
 
 _FAILED = 70
 _REFUTED = 1
+_OF_INSTALLATION = ("mechanism", "epsilon", "embeddings", "level", "page")
+_TYPED = "COMMANDLINE"
+_OF_TARGET = ("draws", "junit", "badge")
 
 
 def register(app: typer.Typer) -> None:
@@ -26,6 +31,7 @@ def register(app: typer.Typer) -> None:
 
 @options(without=("metric", "parameters"), epsilon=DEMO_EPSILON)
 def audit(
+    ctx: typer.Context,
     settings: MechanismSettings,
     level: Annotated[str, typer.Option(help="quick (under a minute) or full (under an hour).")] = "quick",
     seed: Annotated[
@@ -63,20 +69,20 @@ def audit(
     --claim CLAIM.toml: the verdict exact, not-refuted or refuted, and exit 1 if it is refuted, with two inputs that
     show it.
     """
+    chosen = _fresh_seed() if seed is None else seed
     if target is not None or claim is not None or replay is not None:
-        chosen = _fresh_seed() if seed is None else seed
-        _judge(target, claim, replay, draws, chosen, output, junit, badge, json=json)
+        _refuse(
+            ctx, _OF_INSTALLATION, "tell how this installation is audited: leave them out beside --target"
+        )
+        folder = output or _default_folder("target", chosen)
+        _judge(target, claim, replay, draws, chosen, folder, junit, badge, json=json)
         return
-    if junit is not None or badge is not None:
-        from publius.errors import UsageError
-
-        raise UsageError("--junit and --badge go with --target")
+    _refuse(ctx, _OF_TARGET, "go with --target")
     from publius.audit.levels import level_named
     from publius.audit.report import write_page
     from publius.audit.runs import AuditRequest, run_audit
     from publius.noise.laplace import checked_epsilon
 
-    chosen = _fresh_seed() if seed is None else seed
     epsilon = checked_epsilon(settings.epsilon or 0.0)
     request = AuditRequest(level_named(level), settings.embeddings, settings.mechanism, epsilon, chosen)
     folder = output or _default_folder(level, chosen)
@@ -89,13 +95,22 @@ def audit(
         raise typer.Exit(_FAILED)
 
 
+def _refuse(ctx: typer.Context, names: Sequence[str], why: str) -> None:
+    """`UsageError` for options that were typed and would be of no effect."""
+    from publius.errors import UsageError
+
+    sources = {name: ctx.get_parameter_source(name) for name in names}
+    if typed := [name for name, source in sources.items() if source is not None and source.name == _TYPED]:
+        raise UsageError(f"{', '.join('--' + name for name in typed)} {why}")
+
+
 def _judge(
     target: str | None,
     claim: Path | None,
     case: Path | None,
     draws: int,
     seed: int,
-    output: Path | None,
+    folder: Path,
     junit: Path | None,
     badge: Path | None,
     *,
@@ -125,7 +140,7 @@ def _judge(
         stated = Claim.read(claim)
         with target_named(target, stated.unit) as opened:
             found = judge(opened, stated, draws, seed)
-        place, named = (output or _default_folder("target", seed)) / "case.json", target
+        place, named = folder / "case.json", target
         if found.case is not None:
             make_parents(place.parent)
             found.case.write(place)
@@ -133,6 +148,19 @@ def _judge(
         _write(junit, verdicts.junit(found, named, stated))
     if badge is not None and stated is not None:
         _write(badge, verdicts.badge(found, stated))
+    _tell_limits(found)
+    if json:
+        keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
+        stored = None if found.case is None else str(place)
+        print_json({**{key: getattr(found, key) for key in keys}, "case": stored, "refused": found.refused})
+    else:
+        _tell_verdict(found, place, anew=case is None)
+    if found.verdict == "refuted":
+        raise typer.Exit(_REFUTED)
+
+
+def _tell_limits(found: Finding) -> None:
+    """What the verdict does not cover, on standard error."""
     if found.refused:
         typer.echo(
             f"inputs of the claim's own words that the target refused: {found.refused:,}; nothing is said of them, and "
@@ -145,28 +173,25 @@ def _judge(
         )
     if found.scope and found.verdict == "exact":
         typer.echo(f"exact for {found.scope}; nothing more is said of any other", err=True)
-    stored = None if found.case is None else str(place)
-    keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
-    if json:
-        print_json({**{key: getattr(found, key) for key in keys}, "case": stored, "refused": found.refused})
-    else:
-        if found.case is None:
-            claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g} nats"
-            said = f"at least {found.lower_bound:.6g} nats, claimed {claimed}"
-            agrees = ", if what it states is true; these draws agree" if found.verdict == "exact" else ""
-            typer.echo(f"{found.verdict}: {said}{agrees}; {_rests_on(found)}")
-            if case is None and found.claimed and found.verdict == "not-refuted":
-                share = found.lower_bound / found.claimed
-                typer.echo(
-                    f"no proof that it holds; with {share:.0%} of this claim it would have been refuted"
-                )
-        else:
-            inputs, seen = verdicts.counterexample(found.case)
-            typer.echo(f"refuted: {verdicts.fault(found.case)}; {_rests_on(found)}")
-            typer.echo(f"tried: {inputs}\nseen: {seen}")
-            typer.echo(f"try it again: publius audit --replay {stored}")
-    if found.verdict == "refuted":
-        raise typer.Exit(_REFUTED)
+
+
+def _tell_verdict(found: Finding, place: Path, *, anew: bool) -> None:
+    """In words; a share of the claim only where it was tried ``anew``, not of a case that is tried again."""
+    from publius.audit import verdicts
+
+    if found.case is not None:
+        inputs, seen = verdicts.counterexample(found.case)
+        typer.echo(f"refuted: {verdicts.fault(found.case)}; {_rests_on(found)}")
+        typer.echo(f"tried: {inputs}\nseen: {seen}")
+        typer.echo(f"try it again: publius audit --replay {place}")
+        return
+    claimed = "nothing" if found.claimed is None else f"{found.claimed:.6g} nats"
+    said = f"at least {found.lower_bound:.6g} nats, claimed {claimed}"
+    agrees = ", if what it states is true; these draws agree" if found.verdict == "exact" else ""
+    typer.echo(f"{found.verdict}: {said}{agrees}; {_rests_on(found)}")
+    if anew and found.claimed and found.verdict == "not-refuted":
+        share = found.lower_bound / found.claimed
+        typer.echo(f"no proof that it holds; with {share:.0%} of this claim it would have been refuted")
 
 
 def _rests_on(found: Finding) -> str:

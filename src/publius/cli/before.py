@@ -191,15 +191,10 @@ def check_own_mechanism(plan: Plan, name: str | None, parameters: Mapping[str, A
 
     if plan.experiment is not None or not is_outside(plan.mechanism.implementation):
         return
-    from publius.audit.laws import check_laws
-    from publius.mechanisms.registry import make_mechanism
+    from publius.audit.document_laws import check_named
 
     with waiting("checking the laws of a mechanism on toy vocabularies"):
-        verdicts = check_laws(
-            lambda embeddings, epsilon: make_mechanism(
-                str(name), embeddings, epsilon=epsilon, threads=1, **parameters
-            )
-        )
+        verdicts = check_named(str(name), **parameters)
         broken = list(dict.fromkeys(each.law for each in verdicts if not each.passed))
     if broken:
         raise PolicyError(

@@ -45,9 +45,7 @@ COMMANDS: Final = {
     "report": Command(EVALUATE, "evaluate", "Write the report of an evaluation again."),
     "calibrate": Command(EVALUATE, "calibrate", "Find settings that stop attackers and keep the topic."),
     "certify": Command(EVALUATE, "certify", "Compute the exact constant of a mechanism."),
-    "check-mechanism": Command(
-        EVALUATE, "check_mechanism", "Check the laws that a mechanism on words must keep."
-    ),
+    "check-mechanism": Command(EVALUATE, "check_mechanism", "Check the laws that a mechanism must keep."),
     "audit": Command(EVALUATE, "audit", "Check this installation, or anybody's mechanism."),
     "doctor": Command(EVALUATE, "doctor", "Check the installation and what a release stands on."),
     "reference": Command(PUBLIC, "reference", "Learn, list and remove public references.", is_group=True),

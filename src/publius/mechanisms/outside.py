@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, Final, TypeVar, final
 
 import numpy as np
 
@@ -23,24 +23,39 @@ from publius.errors import PolicyError, PubliusError, UsageError, place_of
 from publius.files.user_code import object_at
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.mechanism import Mechanism
+from publius.mechanisms.whole import WholeDocument
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
+from publius.vectors.learning.reference import Reference
+
+Own = type[Kernel] | type[WholeDocument]
 
 GROUP: Final = "publius.mechanisms"
 _HOME: Final = "publius."
-IN_PYTHON: Final = (
-    "A class of your own that protects whole documents is not taken by its name: make it in Python and give it to "
-    "publius.release or publius.Plan.of"
+_OWN: Final[tuple[tuple[type, tuple[str, ...], str], ...]] = (
+    (Kernel, ("draw", "randomize", "indices", "bag"), "noise and apply"),
+    (
+        WholeDocument,
+        ("draw", "draw_keyed", "protect", "indices", "positions", "compare", "between", "randomize", "law"),
+        "noise and apply, and what is said of them",
+    ),
 )
+"""The two bases of a class from outside; the methods that are Publius's; what it defines itself."""
+_TAKES: Final = ("preserve", "length")
+"""What a release tells a mechanism on whole documents beside the reference and its strength."""
 
 
 @final
 @dataclass(frozen=True)
 class Installed:
-    """The mechanisms of installed packages: classes by name, and the reason for each that cannot be used."""
+    """The mechanisms of installed packages: classes by name, and the reason for each that cannot be used.
+
+    ``classes`` are those on words, ``whole`` those on whole documents.
+    """
 
     classes: dict[str, type[Kernel]] = field(default_factory=dict)
+    whole: dict[str, type[WholeDocument]] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
 
 
@@ -55,7 +70,7 @@ def _installed(taken: tuple[str, ...]) -> Installed:
     for point in metadata.entry_points(group=GROUP):
         name = point.name
         try:
-            if name in taken or name in found.classes:
+            if name in taken or name in found.classes or name in found.whole:
                 raise UsageError("another mechanism has this name")
             kind = _checked(point.load(), f"the entry point {point.value}")
             if kind.name != name:
@@ -65,33 +80,54 @@ def _installed(taken: tuple[str, ...]) -> Installed:
         except Exception as error:  # whatever another package does must not end Publius
             found.refused[name] = f"importing it raised {type(error).__name__}"
         else:
-            found.classes[name] = kind
+            if issubclass(kind, Kernel):
+                found.classes[name] = kind
+            else:
+                found.whole[name] = kind
     return found
 
 
-def imported(name: str) -> type[Kernel]:
+def imported(name: str) -> Own:
     """The mechanism at ``python:package.module:Class``."""
     return _checked(object_at(name), name)
 
 
-def _checked(found: Any, where: str) -> type[Kernel]:
+def _checked(found: Any, where: str) -> Own:
     """``found`` as a class that Publius can use: `PolicyError` with what is missing."""
-    if isinstance(found, type) and issubclass(found, Mechanism):
-        raise PolicyError(f"{where} replaces no words. {IN_PYTHON}")
-    if not (isinstance(found, type) and issubclass(found, Kernel)):
-        raise PolicyError(f"{where} is no mechanism on words: derive the class from publius.Kernel")
+    base, ours, theirs = next(
+        (each for each in _OWN if isinstance(found, type) and issubclass(found, each[0])), (None, (), "")
+    )
+    if base is None and isinstance(found, type) and issubclass(found, Mechanism):
+        raise PolicyError(
+            f"{where} reads and draws in its own way, so it is not taken by its name: derive the class from "
+            "publius.mechanisms.whole.WholeDocument, or make it in Python and give it to publius.release or "
+            "publius.Plan.of"
+        )
+    if base is None:
+        raise PolicyError(
+            f"{where} is no mechanism: derive the class from publius.Kernel, which replaces words, or from "
+            "publius.mechanisms.whole.WholeDocument"
+        )
     if inspect.isabstract(found):
         raise PolicyError(f"{where} does not define {', '.join(sorted(found.__abstractmethods__))}")
     if not isinstance(getattr(found, "name", None), str):
         raise PolicyError(f"{where} has no name: give the class a name, as a text")
     if not issubclass(found.Parameters, Settings):
         raise PolicyError(f"{where} declares Parameters that do not derive from publius.settings.Settings")
-    for method in ("draw", "randomize", "indices", "bag"):
-        if getattr(found, method) is not getattr(Kernel, method):
-            raise PolicyError(f"{where} replaces {method}, which is Publius's: define noise and apply only")
-    if "threads" not in inspect.signature(found.apply).parameters:
+    for method in ours:
+        if getattr(found, method) is not getattr(base, method):
+            raise PolicyError(f"{where} replaces {method}, which is Publius's: define {theirs} only")
+    if issubclass(found, Kernel) and "threads" not in inspect.signature(found.apply).parameters:
         raise PolicyError(f"{where}: apply needs the parameters words, noise and threads=1")
-    return found
+    if issubclass(found, WholeDocument) and (lacking := _lacking(found)):
+        raise PolicyError(f"{where} is made without {' and '.join(lacking)}, which a release says")
+    kind: Own = found
+    return kind
+
+
+def _lacking(found: type[WholeDocument]) -> list[str]:
+    taken = inspect.signature(found.__init__).parameters
+    return [name for name in _TAKES if name not in taken]
 
 
 def is_outside(kind: Any) -> bool:
@@ -104,8 +140,28 @@ def made(kind: type[Kernel], embeddings: Embeddings, given: Mapping[str, Any]) -
     return stating(lambda kind: kind(embeddings, **given), kind)
 
 
+def made_whole(
+    kind: type[WholeDocument], reference: Reference, preserve: str, given: Mapping[str, Any]
+) -> WholeDocument:
+    """The mechanism on whole documents, as `made` has it; it may state no more than was ``given`` to it."""
+
+    def fault(mechanism: WholeDocument, promised: object) -> str | None:
+        return _unstated_between(mechanism, promised, given)
+
+    return _stating(lambda kind: kind(reference, preserve=preserve, **given), kind, fault)
+
+
 def stating(make: Callable[[Any], Kernel], source: type[Kernel] | Kernel) -> Kernel:
     """Make ``make`` of ``source``, a class or a mechanism, once it has stated a guarantee, as `made` has it."""
+    return _stating(make, source, _unstated)
+
+
+_M = TypeVar("_M", Kernel, WholeDocument)
+
+
+def _stating(
+    make: Callable[[Any], _M], source: type[_M] | _M, fault: Callable[[_M, object], str | None]
+) -> _M:
     failing = "be made"
     try:
         mechanism = make(source)
@@ -117,7 +173,7 @@ def stating(make: Callable[[Any], Kernel], source: type[Kernel] | Kernel) -> Ker
         raise PolicyError(
             f"the mechanism {source.name} cannot {failing}: it raised {place_of(error)}"
         ) from error
-    if reason := _unstated(mechanism, promised):
+    if reason := fault(mechanism, promised):
         raise PolicyError(f"the mechanism {source.name} cannot state its guarantee: {reason}")
     return mechanism
 
@@ -132,6 +188,21 @@ def _unstated(mechanism: Kernel, promised: object) -> str | None:
         return f"it is in the metric {promised.metric!r}, and the mechanism's is {mechanism.metric.name!r}"
     if not promised.per_unit <= mechanism.epsilon * (1 + 2 * float(np.finfo(np.float64).eps)):
         return f"epsilon is {promised.epsilon!r}, more than the {mechanism.epsilon!r} asked for"
+    return None
+
+
+def _unstated_between(mechanism: WholeDocument, promised: object, given: Mapping[str, Any]) -> str | None:
+    """The same of whole documents, for the bound or the epsilon that was ``given``."""
+    if not isinstance(promised, Guarantee):
+        return f"it gives a {type(promised).__name__}, not a publius.Guarantee"
+    if promised.bound is None:
+        return "it states no bound between any two documents"
+    if promised.size != mechanism.length or promised.preserve != mechanism.preserve:
+        return "it is not that of the bags that the mechanism makes: state it with _stated"
+    for name in ("bound", "epsilon"):
+        asked, stated = given.get(name), getattr(promised, name)
+        if asked is not None and not (stated is not None and stated <= asked):
+            return f"{name} is {stated!r}, not at most the {asked!r} asked for"
     return None
 
 

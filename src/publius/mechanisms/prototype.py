@@ -395,7 +395,8 @@ def _check(**given: float | None) -> None:
         if value is None:
             continue
         least, largest = (SMALLEST_BOUND, LARGEST_BOUND) if name == "bound" else (1e-100, 1e6)
-        if isinstance(value, bool) or not (math.isfinite(value) and least <= value <= largest):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not (math.isfinite(value) and least <= value <= largest):
             raise UsageError(f"{name} must be a number from {least:g} to {largest:g}, not {value!r}")
 
 

@@ -56,16 +56,33 @@ DOCUMENT_MECHANISMS: Final[dict[str, Any]] = {
 
 def available() -> dict[str, type[Kernel]]:
     """Publius's mechanisms and those of installed packages (entry points of `outside.GROUP`), by name."""
-    return {**MECHANISMS, **outside.installed(MECHANISMS).classes}
+    return {**MECHANISMS, **_installed().classes}
+
+
+def _installed() -> outside.Installed:
+    return outside.installed((*MECHANISMS, *DOCUMENT_MECHANISMS))
 
 
 def class_named(name: str) -> type[Kernel] | type[WholeDocument]:
     """The class of the mechanism called ``name``, of a kernel or of a mechanism on whole documents.
 
-    `UsageError` when there is none, `PolicyError` with the reason when it cannot be used.
+    One of ours, of an installed package, or ``python:package.module:Class``. `UsageError` when there is none,
+    `PolicyError` with the reason when it cannot be used.
     """
-    whole: type[WholeDocument] | None = DOCUMENT_MECHANISMS.get(name)
-    return whole or mechanism_class(name)
+    if name.startswith(PYTHON):
+        return outside.imported(name)
+    kinds: dict[str, type[Kernel] | type[WholeDocument]] = {**MECHANISMS, **DOCUMENT_MECHANISMS}
+    if name in kinds:
+        return kinds[name]
+    found = _installed()
+    if name in found.refused:
+        raise UsageError(f"the mechanism {name} cannot be used: {found.refused[name]}")
+    kinds |= {**found.classes, **found.whole}
+    if name not in kinds:
+        raise UsageError(
+            f"no mechanism is called {name!r:.80}: choose one of {', '.join(kinds)}, or python:MODULE:CLASS"
+        )
+    return kinds[name]
 
 
 def strength_of(name: str) -> Literal["bound", "epsilon"]:
@@ -74,36 +91,36 @@ def strength_of(name: str) -> Literal["bound", "epsilon"]:
 
 
 def mechanism_class(name: str) -> type[Kernel]:
-    """The class called ``name``: one of `available`, or ``python:package.module:Class``.
-
-    `UsageError` when there is none, `PolicyError` with the reason when it is no mechanism that can be used.
-    """
-    if name.startswith(PYTHON):
-        return outside.imported(name)
-    if name in MECHANISMS:
-        return MECHANISMS[name]
-    if name in DOCUMENT_MECHANISMS:
+    """As `class_named`, of a kernel; `UsageError` where the name is that of another kind."""
+    found = class_named(name)
+    if issubclass(found, WholeDocument):
         raise UsageError(
             f"the mechanism {name} protects whole documents, and here words are replaced: where there is --preserve, "
-            f"say topic or meaning; else choose one of {', '.join(MECHANISMS)}, or python:MODULE:CLASS"
+            f"say topic or meaning; else choose one of {', '.join(MECHANISMS)}, or python:MODULE:CLASS. Its laws: "
+            f"publius check-mechanism {name}"
         )
-    found = outside.installed(MECHANISMS)
-    if name in found.refused:
-        raise UsageError(f"the mechanism {name} cannot be used: {found.refused[name]}")
-    if name not in found.classes:
-        names = ", ".join([*MECHANISMS, *found.classes])
-        raise UsageError(f"no mechanism is called {name!r}: choose one of {names}, or python:MODULE:CLASS")
-    return found.classes[name]
+    return found
+
+
+def document_class(name: str) -> type[WholeDocument]:
+    """As `class_named`, of a mechanism on whole documents; `UsageError` where the name is that of another kind."""
+    found = class_named(name)
+    if issubclass(found, Kernel):
+        raise UsageError(
+            f"the mechanism {name} replaces words, and here whole documents are protected: choose one of "
+            f"{', '.join(DOCUMENT_MECHANISMS)}, or python:MODULE:CLASS"
+        )
+    return found
 
 
 def _by_name(*, kernels_only: bool) -> dict[str, Any]:
-    return {**available(), **({} if kernels_only else DOCUMENT_MECHANISMS)}
+    return {**available(), **({} if kernels_only else {**DOCUMENT_MECHANISMS, **_installed().whole})}
 
 
 def described(*, kernels_only: bool = False) -> dict[str, str]:
     """Each mechanism with a line that says what it does, or why it cannot be used."""
     lines = {name: summary(kind) for name, kind in _by_name(kernels_only=kernels_only).items()}
-    refused = outside.installed(MECHANISMS).refused
+    refused = _installed().refused
     return {**lines, **{name: f"Cannot be used: {reason}." for name, reason in refused.items()}}
 
 
@@ -120,7 +137,7 @@ def all_parameters(also: Iterable[str] = (), *, kernels_only: bool = False) -> t
     kinds = _by_name(kernels_only=kernels_only)
     for name in also:
         try:
-            kinds[name] = mechanism_class(name)
+            kinds[name] = (mechanism_class if kernels_only else class_named)(name)
         except PubliusError:
             continue
     takers: dict[str, list[tuple[str, Declared]]] = {}
@@ -145,9 +162,9 @@ def _together(takers: list[tuple[str, Declared]]) -> Declared:
 
 def parameters_of(name: str) -> frozenset[str]:
     """The keyword parameters that the mechanism called ``name`` takes; `UsageError` when there is none."""
-    if name in DOCUMENT_MECHANISMS:
+    kind = class_named(name)
+    if issubclass(kind, WholeDocument):
         return document_parameters_of(name)
-    kind = mechanism_class(name)
     own = {each.name for each in declared(kind.Parameters)}
     metric = {"metric"} if kind.metrics else set()
     return frozenset({"epsilon"} | own | metric | ({"scale"} if issubclass(kind, AbstractFinite) else set()))
@@ -210,22 +227,21 @@ def make_document_mechanism(
     """The mechanism called ``name`` on a public reference, with those of ``parameters`` that are not None.
 
     `UsageError` when there is no such mechanism, it does not take a parameter that is given, or the reference cannot
-    keep what is asked for.
+    keep what is asked for; `PolicyError` when a class from outside cannot state its guarantee.
     """
-    if name not in DOCUMENT_MECHANISMS:
-        known = ", ".join(DOCUMENT_MECHANISMS)
-        own = f". {outside.IN_PYTHON}" if name.startswith(PYTHON) else ""
-        raise UsageError(f"no document mechanism is called {name!r:.80}: choose one of {known}{own}")
+    kind: Any = document_class(name)
     given = {key: value for key, value in parameters.items() if value is not None}
     if foreign := sorted(set(given) - document_parameters_of(name)):
         raise UsageError(f"the mechanism {name} takes no {' and no '.join(foreign)}")
-    made: WholeDocument = DOCUMENT_MECHANISMS[name](reference, preserve=preserve, **given)
+    if outside.is_outside(kind):
+        return outside.made_whole(kind, reference, preserve, given)
+    made: WholeDocument = kind(reference, preserve=preserve, **given)
     return made
 
 
 def document_parameters_of(name: str) -> frozenset[str]:
     """The keyword parameters that the document mechanism called ``name`` takes beside what it preserves."""
-    kind = DOCUMENT_MECHANISMS[name]
+    kind = document_class(name)
     taken = inspect.signature(kind.__init__).parameters.values()
     named = {each.name for each in taken if each.kind is not inspect.Parameter.VAR_KEYWORD}
     return frozenset(named | {each.name for each in declared(kind.Parameters)}) - {
@@ -270,11 +286,7 @@ def mechanism_for(
     )
     if chosen.size is None:
         raise UsageError("--length shortest belongs to --preserve words: give the words of a released bag")
-    if chosen.mechanism in MECHANISMS:
-        raise UsageError(
-            f"the mechanism {chosen.mechanism} replaces words: with --preserve {chosen.preserve} choose one of "
-            f"{', '.join(DOCUMENT_MECHANISMS)}"
-        )
+    document_class(chosen.mechanism)
     if public is None and chosen.reference is None:
         raise UsageError(
             f"--preserve {chosen.preserve} needs a public reference: --reference themes is made from the "

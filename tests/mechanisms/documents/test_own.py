@@ -1,18 +1,22 @@
-"""A mechanism on whole documents whose class is somebody's own: it is taken in Python, and not at its word."""
+"""A mechanism on whole documents whose class is somebody's own: taken in Python and by its name, not at its word."""
 
+import json
 from dataclasses import dataclass, replace
 
 import pytest
 
+from publius.audit.document_laws import check_named
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms import registry
+from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.whole import WholeDocument
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import STATED
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings, Settings, option
-from references import made
+from references import TOPICS, fitted, made
+from released import completed
 
 REFERENCE = made(seeded_rng(3).normal(size=(6, 2)), seeded_rng(4).normal(size=(4, 2)))
 
@@ -34,6 +38,10 @@ class Own(WholeDocument):
     @property
     def probability_kept(self):
         return self._inner.probability_kept
+
+    @property
+    def outcomes(self):
+        return self._inner.outcomes
 
     def noise(self, rng):
         return self._inner.noise(rng)
@@ -65,15 +73,76 @@ def test_labels_are_refused_without_the_probability_that_stands_beside_each():
         plan(Silent(REFERENCE, bound=5.0))
 
 
-IN_PYTHON = r"make it in Python and give it to publius\.release or publius\.Plan\.of"
+def named(kind):
+    return f"python:{__name__}:{kind.__name__}"
 
 
-def test_it_is_not_taken_by_name_and_the_way_is_said():
-    name = f"python:{__name__}:Own"
-    with pytest.raises(PolicyError, match=IN_PYTHON):
-        registry.mechanism_class(name)
-    with pytest.raises(UsageError, match=IN_PYTHON):
-        registry.make_document_mechanism(name, REFERENCE, bound=5.0)
+def test_it_is_made_by_its_name_as_ours_are():
+    mechanism = registry.make_document_mechanism(named(Own), REFERENCE, bound=5.0)
+    assert type(mechanism) is Own
+    assert mechanism.guarantee.bound == 5.0
+    settings = ReleaseSettings(preserve="topic", mechanism=named(Own), reference="unused", bound=5.0)
+    assert type(Plan.of(settings, public=REFERENCE).mechanism) is Own
+
+
+def test_a_name_of_the_other_kind_is_told_as_such():
+    with pytest.raises(UsageError, match="protects whole documents, and here words are replaced"):
+        registry.mechanism_class(named(Own))
+    with pytest.raises(UsageError, match="replaces words, and here whole documents are protected"):
+        registry.make_document_mechanism("laplace", REFERENCE, bound=5.0)
+
+
+class Generous(Own):
+    """States less than it was asked for, of an inner one that does not keep it."""
+
+    def __init__(self, reference, *, preserve="topic", bound, length=40):
+        super().__init__(reference, preserve=preserve, bound=2 * bound, length=length)
+
+
+class Endless(Own):
+    """States no bound."""
+
+    @property
+    def guarantee(self):
+        return replace(self._inner.guarantee, bound=None)
+
+
+class Torn(Own):
+    """Cannot say what it promises."""
+
+    @property
+    def guarantee(self):
+        return 1 / 0
+
+
+class Thief(Own):
+    """Takes the verb that is ours."""
+
+    def draw(self, documents, generators, *, threads=None):
+        return []
+
+
+class Lengthless(Own):
+    """Cannot be told how long a bag is to be."""
+
+    def __init__(self, reference, *, preserve="topic", bound):
+        super().__init__(reference, preserve=preserve, bound=bound)
+
+
+class Apart(Mechanism):
+    """Derives from the base of bases."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [(Generous, "bound is 10.0, not at most the 5.0 asked for"), (Endless, "states no bound"),
+     (Torn, "cannot state its guarantee: it raised ZeroDivisionError"), (Thief, "replaces draw"),
+     (Lengthless, "made without length"), (Apart, r"make it in Python and give it to publius\.release"),
+     (Settings, "is no mechanism: derive the class")],
+)  # fmt: skip
+def test_one_that_cannot_be_used_is_refused_with_the_reason(kind, reason):
+    with pytest.raises(PolicyError, match=reason):
+        registry.make_document_mechanism(named(kind), REFERENCE, bound=5.0, length=40)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,3 +170,141 @@ def test_what_the_class_declares_is_what_it_takes(monkeypatch):
     assert made_of.chosen.sharpness == 3
     with pytest.raises(UsageError, match="takes no gamma"):
         registry.make_document_mechanism("sharp", REFERENCE, bound=5.0, gamma=0.1)
+
+
+# The laws -------------------------------------------------------------------------------------------------
+
+
+class Leaky(Own):
+    """Keeps three times the bound that it states."""
+
+    def __init__(self, reference, *, preserve="topic", bound, length=40):
+        super().__init__(reference, preserve=preserve, bound=bound, length=length)
+        self._stated_one = self._inner.guarantee
+        self._inner = Prototype(reference, preserve=preserve, bound=min(3 * bound, 30.0), length=length)
+
+    @property
+    def guarantee(self):
+        return self._stated_one
+
+
+class Silenced(Own):
+    """Releases nothing of a document without words."""
+
+    def apply(self, documents, noise):
+        kept = [place for place, found in enumerate(documents) if len(found)]
+        return [self._inner.apply([documents[place]], [noise[place]])[0] for place in kept]
+
+
+class InOrder(Own):
+    """What it releases depends on the order of the words, and on what else is in the batch."""
+
+    def apply(self, documents, noise):
+        return self._inner.apply([found[:1] for found in documents], noise)
+
+
+class Company(Own):
+    """What it releases of a document is what the document before it becomes."""
+
+    def apply(self, documents, noise):
+        return self._inner.apply([*documents[1:], *documents[:1]], noise)
+
+
+class Forgetful(Own):
+    """Draws the same for everybody."""
+
+    def noise(self, rng):
+        return self._inner.noise(seeded_rng(1))
+
+
+class Stuck(Own):
+    """Holds what no other process can have."""
+
+    def __init__(self, reference, *, preserve="topic", bound, length=40):
+        super().__init__(reference, preserve=preserve, bound=bound, length=length)
+        self.held = lambda: None
+
+
+class Lax(Own):
+    """Takes anything for a bound."""
+
+    def __init__(self, reference, *, preserve="topic", bound, length=40):
+        sound = type(bound) is float and 0 < bound < 30
+        super().__init__(reference, preserve=preserve, bound=bound if sound else 1.0, length=length)
+
+    @property
+    def guarantee(self):
+        return replace(self._inner.guarantee, bound=0.0)
+
+
+def broken(kind):
+    return {each.law for each in check_named(named(kind), samples=5_000) if not each.passed}
+
+
+def test_a_sound_class_keeps_all_laws():
+    assert broken(Own) == set()
+
+
+@pytest.mark.parametrize(
+    ("kind", "law"),
+    [(Leaky, "probabilities differ by at most the guarantee"),
+     (Silenced, "every document becomes N public words"),
+     (InOrder, "the same noise gives the same release, document by document"),
+     (Company, "the same noise gives the same release, document by document"),
+     (Forgetful, "noise does not depend on the documents"), (Stuck, "it can be sent to a worker process"),
+     (Lax, "a bad bound is refused")],
+)  # fmt: skip
+def test_each_law_is_broken_by_a_class_that_breaks_it(kind, law):
+    assert law in broken(kind)
+
+
+# On the command line --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path):
+    texts = tmp_path / "texts.jsonl"
+    rows = [{"id": name, "text": " ".join(words)} for name, words in TOPICS.items()]
+    texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    fitted().save(tmp_path / "reference")
+    return texts, tmp_path / "reference", tmp_path / "out"
+
+
+def released(files, kind, *more):
+    texts, reference, out = files
+    return completed(
+        "obfuscate", texts, "--mechanism", named(kind), "--reference", reference, "--bound", "5", "--workers", "1",
+        "--output", out, *more,
+    )  # fmt: skip
+
+
+def test_it_releases_by_its_name_and_the_manifest_says_whose_it_is(files):
+    done = released(files, Sharp, "--preserve", "topic", "--sharpness", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    manifest = json.loads((files[2] / "manifest.json").read_text())
+    assert manifest["mechanism"] == "sharp"
+    assert manifest["mechanism_source"]["class"] == "Sharp"
+    assert manifest["evidence"] == STATED
+    assert f"{STATED}, for the public reference" in manifest["promise"]
+    assert "certified" not in manifest["promise"]
+
+
+def test_one_that_breaks_the_laws_releases_nothing(files):
+    done = released(files, InOrder)
+    assert done.returncode == 77
+    assert "breaks what its guarantee needs" in done.stderr
+    assert not files[2].exists()
+
+
+def test_the_laws_are_checked_by_its_name():
+    done = completed("check-mechanism", named(Sharp), "--sharpness", "2", "--samples", "1000", "--json")
+    assert done.returncode == 0, done.stderr
+    assert {each["law"] for each in json.loads(done.stdout)["checks"]} >= {
+        "every document becomes N public words"
+    }
+
+
+def test_a_certificate_is_of_words_and_says_where_the_laws_are():
+    done = completed("certify", "--mechanism", named(Own), "--epsilon", "1")
+    assert done.returncode == 2
+    assert f"publius check-mechanism {named(Own)}" in done.stderr
