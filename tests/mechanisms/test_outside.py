@@ -238,7 +238,9 @@ def test_it_is_certified_or_refused_by_the_laws(run):
     told = run("check-mechanism", "python:toypkg.coins:Liar", "--edge", "0.5", code=1)
     assert "FAIL  output probabilities differ by at most epsilon*d" in told
     assert "Clopper-Pearson" in told
-    assert "not in the range" in run("check-mechanism", "python:toypkg.coins:Coin", "--edge", "7", code=2)
+    assert "Invalid value for '--edge'" in run(
+        "check-mechanism", "python:toypkg.coins:Coin", "--edge", "7", code=2
+    )
     assert "No such option: --rim" in run("check-mechanism", "python:toypkg.coins:Coin", "--rim", "7", code=2)
     assert "coin takes no share" in run("check-mechanism", "coin", "--share", "1", code=2)
 

@@ -23,7 +23,7 @@ from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
 from publius.releases.near import emptiness
-from publius.settings import ReleaseSettings
+from publius.settings import SHORTEST, ReleaseSettings
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -129,7 +129,7 @@ class Plan:
             raise PolicyError("--seed makes a run that is NOT PRIVATE: it is allowed only with --experiment")
         experiment = Experiment(settings.seed) if settings.experiment else None
         made = mechanism_for(settings, mechanism, public=public)
-        from_documents = made.needs_length and settings.chosen.size is None
+        from_documents = made.needs_length and settings.length == SHORTEST
         if from_documents and shortest is None:
             raise UsageError(
                 "a release needs a public length N: give a number, or take the shortest document's"
