@@ -115,7 +115,7 @@ def _outputs(case: ToyCase) -> str | None:
     outcomes, mechanism = case.outcomes(), case.mechanism
     if len(outcomes) != len(case.documents):
         return f"of {len(case.documents)} documents apply released {len(outcomes)}: none may be missing"
-    labels = {each.prototype: each.label for each in mechanism.outcomes}
+    labels: dict[int | None, str] = {each.prototype: each.label for each in mechanism.outcomes}
     for found in outcomes:
         if type(found.bag) is not Bag or found.bag.size != mechanism.length:
             return f"a bag must have {mechanism.length} words, whatever the document"
