@@ -565,6 +565,23 @@ class SummaryRunSettings(WorkerSettings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TargetSettings(Settings):
+    """Somebody's mechanism that is audited against its claim, or a case that refuted one."""
+
+    target: str | None = option(
+        None, help='Audit this instead: python:MODULE:CALLABLE, "command: ARGUMENTS" (answers JSON lines) or '
+        "recorded:FILE.",
+    )  # fmt: skip
+    claim: Path | None = option(None, help="With --target: what it claims (TOML).")
+    draws: int = option(100_000, help="With --target: about how many draws.", at_least=1000)
+    replay: Path | None = option(
+        None, help="Try a case again that refuted a target: the one it names, or --target."
+    )
+    junit: Path | None = option(None, help="With --target: the verdict as JUnit XML too.")
+    badge: Path | None = option(None, help="With --target: a badge (SVG) of what was tested, too.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class AccuracySettings(Settings):
     """Public numbers, from which it follows how far counts may be off."""
 

@@ -9,7 +9,7 @@ import typer
 
 from publius.cli.console import print_json, print_table, progress_shown
 from publius.cli.options import Json, options
-from publius.settings import DEMO_EPSILON, MechanismSettings
+from publius.settings import DEMO_EPSILON, MechanismSettings, TargetSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ def register(app: typer.Typer) -> None:
 def audit(
     ctx: typer.Context,
     settings: MechanismSettings,
+    asked: TargetSettings,
     level: Annotated[str, typer.Option(help="quick (under a minute) or full (under an hour).")] = "quick",
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of all samples. Default: a fresh one.")
@@ -44,23 +45,6 @@ def audit(
         ),
     ] = None,
     page: Annotated[Path | None, typer.Option(help="Write the results as a page (Markdown) too.")] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            help='Audit this instead: python:MODULE:CALLABLE, "command: ARGUMENTS" (answers JSON lines) or '
-            "recorded:FILE."
-        ),
-    ] = None,
-    claim: Annotated[Path | None, typer.Option(help="With --target: what it claims (TOML).")] = None,
-    draws: Annotated[int, typer.Option(min=1000, help="With --target: about how many draws.")] = 100_000,
-    replay: Annotated[
-        Path | None,
-        typer.Option(help="Try a case again that refuted a target: the one it names, or --target."),
-    ] = None,
-    junit: Annotated[Path | None, typer.Option(help="With --target: the verdict as JUnit XML too.")] = None,
-    badge: Annotated[
-        Path | None, typer.Option(help="With --target: a badge (SVG) of what was tested, too.")
-    ] = None,
     json: Json = False,
 ) -> None:
     """Check this installation, or anybody's mechanism.
@@ -70,12 +54,12 @@ def audit(
     show it.
     """
     chosen = _fresh_seed() if seed is None else seed
-    if target is not None or claim is not None or replay is not None:
+    if asked.target is not None or asked.claim is not None or asked.replay is not None:
         _refuse(
             ctx, _OF_INSTALLATION, "tell how this installation is audited: leave them out beside --target"
         )
         folder = output or _default_folder("target", chosen)
-        _judge(target, claim, replay, draws, chosen, folder, junit, badge, json=json)
+        _judge(asked, chosen, folder, json=json)
         return
     _refuse(ctx, _OF_TARGET, "go with --target")
     from publius.audit.levels import level_named
@@ -104,18 +88,7 @@ def _refuse(ctx: typer.Context, names: Sequence[str], why: str) -> None:
         raise UsageError(f"{', '.join('--' + name for name in typed)} {why}")
 
 
-def _judge(
-    target: str | None,
-    claim: Path | None,
-    case: Path | None,
-    draws: int,
-    seed: int,
-    folder: Path,
-    junit: Path | None,
-    badge: Path | None,
-    *,
-    json: bool,
-) -> None:
+def _judge(asked: TargetSettings, seed: int, folder: Path, *, json: bool) -> None:
     """The verdict on somebody's mechanism; a refutation is stored as a case."""
     from publius.audit import verdicts
     from publius.audit.case import Case, replay
@@ -126,35 +99,35 @@ def _judge(
     from publius.files.folders import make_parents
 
     stated: Claim | None = None
-    if case is not None:
-        if claim is not None or badge is not None:
+    if asked.replay is not None:
+        if asked.claim is not None or asked.badge is not None:
             raise UsageError("--replay takes no --claim and no --badge: the case says what is tried")
-        again = Case.read(case)
-        found, place, named = replay(again, target), case, target or again.target
-    elif target is None or claim is None:
+        again = Case.read(asked.replay)
+        found, place, named = replay(again, asked.target), asked.replay, asked.target or again.target
+    elif asked.target is None or asked.claim is None:
         raise UsageError(
             "--target and --claim go together: a claim is a TOML file that states epsilon or bound, a vocabulary and, "
             "for epsilon, vectors"
         )
     else:
-        stated = Claim.read(claim)
-        with target_named(target, stated.unit) as opened:
-            found = judge(opened, stated, draws, seed)
-        place, named = folder / "case.json", target
+        stated = Claim.read(asked.claim)
+        with target_named(asked.target, stated.unit) as opened:
+            found = judge(opened, stated, asked.draws, seed)
+        place, named = folder / "case.json", asked.target
         if found.case is not None:
             make_parents(place.parent)
             found.case.write(place)
-    if junit is not None:
-        _write(junit, verdicts.junit(found, named, stated))
-    if badge is not None and stated is not None:
-        _write(badge, verdicts.badge(found, stated))
+    if asked.junit is not None:
+        _write(asked.junit, verdicts.junit(found, named, stated))
+    if asked.badge is not None and stated is not None:
+        _write(asked.badge, verdicts.badge(found, stated))
     _tell_limits(found)
     if json:
         keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
         stored = None if found.case is None else str(place)
         print_json({**{key: getattr(found, key) for key in keys}, "case": stored, "refused": found.refused})
     else:
-        _tell_verdict(found, place, anew=case is None)
+        _tell_verdict(found, place, anew=asked.replay is None)
     if found.verdict == "refuted":
         raise typer.Exit(_REFUTED)
 

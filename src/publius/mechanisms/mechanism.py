@@ -192,8 +192,6 @@ class Mechanism(ABC):
         reads_texts: whether documents are texts, whose words are looked up in the vocabulary.
         releases_bags: whether a bag of words leaves beside the label.
         replaces: the kernel on each word; None where words are not replaced one by one.
-        unknown_words: policies for unknown words that its guarantee covers or an experiment may have.
-        opposite: what a caller who wants something else of it is told.
     """
 
     name: str
