@@ -1,8 +1,8 @@
 """What readers learn from summaries of real posts: labels, shares, typical words, and subjects that nobody named.
 
 ``../shared/data`` holds the posts; where it is absent it says so. A fifth of the authors are public and their posts
-unlabelled, 15 % wrote what is to be labelled, and of each other author one post is private. A row is of one draw or a
-mean of several, each with fresh noise.
+unlabelled, 15 % wrote what is to be labelled, and all other posts are private. A figure is a mean of several draws:
+each chooses one post of each author anew, and draws fresh noise.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from publius.arrays import Float64Array
+from publius.arrays import Float64Array, IndexArray
 from publius.collections.contributions import Contributions
 from publius.errors import DataError
 from publius.evaluation.steps.learning import learn
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.releases.summaries.said import Said
-from publius.releases.summaries.summary import Summary
+from publius.releases.summaries.summary import Seen, Summary
 from publius.settings import PublicWordSettings
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.learning.public_themes import counted
@@ -50,11 +50,17 @@ Post = Mapping[str, Any]
 @final
 @dataclass(frozen=True)
 class Posts:
-    """Public posts, posts to label, and one post of each other author; all three of different authors."""
+    """Public posts, posts to label, and private ones; all three of different authors."""
 
     public: Sequence[Post]
     to_label: Sequence[Post]
     private: Sequence[Post]
+
+    @property
+    def one_each(self) -> list[Post]:
+        """Of each private author one post, the same each time."""
+        order = np.random.default_rng(2).permutation(len(self.private))
+        return [*{self.private[at]["author"]: self.private[at] for at in order}.values()]
 
     @property
     def labels(self) -> list[str]:
@@ -78,11 +84,7 @@ def read_posts(data: Path = DATA) -> Posts:
     first, second = int(0.2 * len(authors)), int(0.35 * len(authors))
     sides = [set(authors[:first]), set(authors[first:second]), set(authors[second:])]
     public, others, private = ([post for post in found if post["author"] in side] for side in sides)
-    return Posts(
-        public,
-        others,
-        [*{private[at]["author"]: private[at] for at in rng.permutation(len(private))}.values()],
-    )
+    return Posts(public, others, private)
 
 
 @contextmanager
@@ -119,7 +121,6 @@ class Labelled:
             np.array([self.labels.index(post["topic"]) for post in some])
             for some in (posts.to_label, posts.private)
         )
-        self.shares = np.bincount(own, minlength=len(self.labels)) / len(own)
         holding = [
             np.asarray((counts[own == each] > 0).mean(axis=0)).ravel() for each in range(len(self.labels))
         ]
@@ -153,18 +154,25 @@ class Labelled:
             )
         )
 
-    def off(self, said: Said) -> float:
-        """How far the shares of labels among contributed documents are from the true ones, in total variation."""
-        found = np.zeros(0) if said.totals is None else said.totals.contributed[: len(self.labels)]
-        return float(np.abs(found / max(1, found.sum()) - self.shares).sum() / 2)
+    def off(self, said: Said, cells: IndexArray) -> float:
+        """How far the shares of labels are from those of the documents that count, in total variation."""
+        if said.totals is None:
+            raise DataError("nothing was counted by label")
+        size = len(self.labels)
+        (strata, *_) = np.unravel_index(cells, said.told.by.counting.shape)
+        found, true = said.totals.contributed[:size], np.bincount(strata, minlength=size)[:size]
+        return float(np.abs(found / max(1, found.sum()) - true / true.sum()).sum() / 2)
 
 
-def drawn(summary: Summary, private: Sequence[Post], draws: int) -> Iterator[Said]:
-    """What it says of the same collection, each time with fresh noise."""
-    contributions = Contributions(RunKey.fresh(), 1)
-    summary.count(summary.rows(private), contributions)
+def drawn(summary: Summary, private: Sequence[Post], draws: int) -> Iterator[tuple[Said, IndexArray]]:
+    """What it says of the same collection, and the cells that count, each time chosen anew and with fresh noise."""
+    read = [each for some in summary.read(summary.rows(private), Seen()) for each in some]
+    cells = summary.counting.cells([text for _, text, _ in read], [stratum for *_, stratum in read]).tolist()
     for _ in range(draws):
-        yield Said(summary.draw(contributions.cells))
+        contributions = Contributions(RunKey.fresh(), 1)
+        for (author, text, _), cell in zip(read, cells, strict=True):
+            contributions.add(author, text, cell)
+        yield Said(summary.draw(contributions.cells)), contributions.cells
 
 
 def bench_labels(posts: Posts, draws: int) -> dict[str, Any]:
@@ -173,7 +181,7 @@ def bench_labels(posts: Posts, draws: int) -> dict[str, Any]:
     with learned(posts.public, "newsgroups") as reference:
         each = Labelled(posts, reference)
         for epsilon in EPSILONS:
-            said = [*drawn(each.summary(epsilon), posts.private, draws)]
+            said = [one for one, _ in drawn(each.summary(epsilon), posts.private, draws)]
             for smoothing in (1.0, 0.1):
                 right = [each.right(one, smoothing) for one in said]
                 found[f"labels_right_epsilon_{epsilon}_smoothing_{smoothing:g}"] = round(
@@ -185,8 +193,8 @@ def bench_labels(posts: Posts, draws: int) -> dict[str, Any]:
             found[f"labels_without_words_epsilon_{epsilon}"] = float(
                 np.mean([sum(not words for words in one.typical_words[:-1]) for one in said])
             )
-        said = [*drawn(each.summary("1", "totals=0.5,themes=0.5"), posts.private, draws)]
-        found["label_shares_off_totals_half"] = round(float(np.mean([each.off(one) for one in said])), 4)
+        halves = [*drawn(each.summary("1", "totals=0.5,themes=0.5"), posts.private, draws)]
+        found["label_shares_off_totals_half"] = round(float(np.mean([each.off(*one) for one in halves])), 4)
     return found
 
 
@@ -230,7 +238,7 @@ def _in_the_first(
             for name, among in members.items()
         }
         first = called = 0
-        for said in drawn(summary, private, draws):
+        for said, _ in drawn(summary, private, draws):
             ranked = said.subjects
             if ranked is None:
                 raise DataError("a summary of subjects has none")
@@ -245,7 +253,8 @@ def main(draws: int = 8, draws_of_families: int = 5, data: Path = DATA) -> dict[
     start, posts = time.process_time(), read_posts(data)
     found = {
         "benchmark": "newsgroups", "public_posts": len(posts.public), "posts_to_label": len(posts.to_label),
-        "authors": len(posts.private), "draws": draws, "draws_of_families": draws_of_families,
+        "private_posts": len(posts.private),
+        "authors": len(posts.one_each), "draws": draws, "draws_of_families": draws_of_families,
     }  # fmt: skip
     if draws:
         found |= bench_labels(posts, draws)

@@ -24,8 +24,8 @@ def test_labels_shares_and_words_are_learned_from_a_summary(labelled, monkeypatc
     """A little below what docs/summaries.md states, of one draw whose noise is the same each time."""
     monkeypatch.setattr("publius.releases.summaries.summary.system_rng", lambda: seeded_rng(1))
     for epsilon, right in RIGHT.items():
-        (said,) = drawn(labelled.summary(epsilon), labelled.posts.private, 1)
+        ((said, _),) = drawn(labelled.summary(epsilon), labelled.posts.one_each, 1)
         assert labelled.right(said) >= right
         assert labelled.typical(said) >= TYPICAL[epsilon]
-    (said,) = drawn(labelled.summary("1", "totals=0.5,themes=0.5"), labelled.posts.private, 1)
-    assert labelled.off(said) <= 0.014
+    ((said, cells),) = drawn(labelled.summary("1", "totals=0.5,themes=0.5"), labelled.posts.one_each, 1)
+    assert labelled.off(said, cells) <= 0.014
