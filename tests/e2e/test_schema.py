@@ -105,6 +105,7 @@ def test_no_case_gives_a_5xx(stored, home, tmp_path, capsys):
     assert tally.total() >= CASES
     assert status == 200
     assert {label for label, status in tally if status == 200} >= {
+        "POST /v1/accuracy",
         "POST /v1/draw",
         "POST /v1/obfuscate",
         "POST /v1/outcomes",
