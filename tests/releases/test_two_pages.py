@@ -1,6 +1,7 @@
 """Two pages from one evidence: the curator's, which is signed, and the receivers', which leaves."""
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
@@ -92,6 +93,24 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
     assert "Signature" in curator
     assert "Signature" not in (release / "receivers.html").read_text()
     jsonschema.validate(json.loads((release / "receivers.json").read_text()), SCHEMA)
+
+
+@pytest.mark.parametrize("own", [OWN, replace(OWN, hardly_known=59), None])
+def test_a_pass_that_rests_on_the_private_texts_is_not_published_whatever_they_are(release, own):
+    """The curator's figures can withdraw it; were it left out only then, receivers would learn that they did."""
+    write_receivers(release, MEASURED, about=ABOUT)
+    left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))
+    assert "PASS" not in left
+    assert json.loads((release / "receivers.json").read_text())["verdict"] is None
+    assert "judged on the curator's page, which does not leave" in left
+    page = sign_off(release, MEASURED, None, None, own, ABOUT).decode()
+    above = page.split("Signed</h2>")[0]
+    assert ("<strong>NO EVIDENCE</strong>" in above) is (own is not None and own.hardly_known > 12)
+    assert ("unlike the public texts that were attacked" in above) is ("NO EVIDENCE" in above)
+    assert ("Nobody looked whether these documents are like the public texts." in above) is (own is None)
+    failed = replace(MEASURED, verdict="FAIL: named")
+    write_receivers(release, failed)
+    assert json.loads((release / "receivers.json").read_text())["verdict"] == "FAIL: named"
 
 
 def test_the_page_for_receivers_is_bound_and_both_verify(release, tmp_path):

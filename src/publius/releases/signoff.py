@@ -229,8 +229,10 @@ def sign_off(
     manifest states (`publius.releases.contents`), `MissingExtraError` without jinja2.
     """
     manifest, files = _signable(release)
-    found = evidence(release, measured, budget, texts, None if for_receivers else own, about)
-    measured = _judged(measured, manifest, release, None if for_receivers else own)
+    if for_receivers:
+        own, measured = None, _published(_judged(measured, manifest, release, None))
+    found = evidence(release, measured, budget, texts, own, about)
+    measured = _judged(measured, manifest, release, own)
     record = {
         "publius_version": publius_version(),
         "release": files,
@@ -286,6 +288,8 @@ def write_receivers(
     for name in RECEIVERS:
         with os_errors("remove", release):
             (release / name).unlink(missing_ok=True)
+    manifest, _ = _signable(release)
+    measured = _published(_judged(measured, manifest, release, None))
     page = sign_off(release, measured, None, texts, None, about, for_receivers=True)
     found = evidence(release, measured, None, texts, None, about)
     told = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False)
@@ -301,6 +305,16 @@ def describe(release: Path) -> None:
             (release / name).unlink(missing_ok=True)
     manifest, _ = _signable(release)
     write_metadata(release, manifest, RECEIVERS)
+
+
+def _published(measured: Measured | None) -> Measured | None:
+    """The same without a PASS, which stands only where the private texts are like the public ones.
+
+    Whether they are is for the curator's page. It is left out whatever they are, so that nothing shows which it is.
+    """
+    if measured is None or not (measured.verdict or "").startswith("PASS"):
+        return measured
+    return replace(measured, verdict=None)
 
 
 def _judged(
