@@ -1,11 +1,18 @@
 """What the source of the package imports, read without running it."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "publius"
 FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """A module's tree, read once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def imports_of(tree: ast.AST) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import multiprocessing
 import os
@@ -22,7 +21,7 @@ from publius.releases.engines import worker_pool
 from publius.releases.plan import Encoding, Plan
 from publius.vectors.embeddings import Embeddings
 from publius.web import run as web_run
-from source_imports import FILES, imports_of
+from source_imports import FILES, imports_of, tree_of
 from toy import WORDS, sentence
 
 _CALL = (sys.executable, "-m", "publius")
@@ -30,11 +29,7 @@ _CALL = (sys.executable, "-m", "publius")
 
 def imported_names() -> set[str]:
     """Top-level names of all that the package imports, and of what is imported before it to start a process."""
-    found = {
-        name.partition(".")[0]
-        for path in FILES
-        for name in imports_of(ast.parse(path.read_text(encoding="utf-8")))
-    }
+    found = {name.partition(".")[0] for path in FILES for name in imports_of(tree_of(path))}
     return (found | {"sitecustomize", "usercustomize", "__mp_main__"}) - {"", "publius"}
 
 

@@ -14,6 +14,7 @@ import pytest
 from typer.main import get_command
 
 from benchmarks.commands import group as benchmarks
+from homes import home_at
 from publius.cli import app, main
 from publius.vectors.catalogue import package_installed
 
@@ -172,8 +173,8 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys, shared_home):
 
 @pytest.fixture(scope="module")
 def shared_home(tmp_path_factory):
-    """The packaged vectors are converted once for all pages."""
-    return tmp_path_factory.mktemp("docs-home")
+    """One for all pages."""
+    return home_at(tmp_path_factory.mktemp("docs") / "home")
 
 
 def stage(folder):

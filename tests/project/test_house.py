@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from source_imports import FILES, PACKAGE, ROOT, imports_of
+from source_imports import FILES, PACKAGE, ROOT, imports_of, tree_of
 
 
 def _ranks() -> dict[str, int]:
@@ -47,7 +47,7 @@ def test_imports_only_lower_ranks(path):
     if room in ("__init__", "__main__"):
         return
     assert room in RANKS, f"{room} has no rank in docs/design.md"
-    assert _breaches(room, ast.parse(path.read_text(encoding="utf-8"))) == []
+    assert _breaches(room, tree_of(path)) == []
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_private_rooms_do_not_meet(folder, banned):
     files = [path for path in FILES if path.relative_to(PACKAGE).as_posix().startswith(folder)]
     assert files, f"{folder} does not exist"
     for path in files:
-        assert f"publius.{banned}" not in " ".join(imports_of(ast.parse(path.read_text(encoding="utf-8"))))
+        assert f"publius.{banned}" not in " ".join(imports_of(tree_of(path)))
 
 
 def test_only_rng_makes_generators():
@@ -96,7 +96,7 @@ def test_only_rng_makes_generators():
     for path in FILES:
         if path.name == "randomness.py":
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         roots = {name if name.startswith("numpy") else name.split(".")[0] for name in imports_of(tree)}
         assert not {"random", "numpy.random", "randomgen", "secrets"} & roots, path
         for node in ast.walk(tree):
@@ -157,11 +157,14 @@ def starts_of(tree):
 
 def test_no_process_of_ours_is_started_by_hand():
     """It could run what somebody left beside the documents."""
-    found = {path.relative_to(PACKAGE).as_posix(): path.read_text(encoding="utf-8") for path in FILES}
-    starts = {name: starts_of(ast.parse(text)) for name, text in found.items()}
+    starts = {path.relative_to(PACKAGE).as_posix(): starts_of(tree_of(path)) for path in FILES}
     allowed = {**_STARTERS, **_METHOD_IS_KNOWN}
     assert {name: lines for name, lines in starts.items() if lines and name not in allowed} == {}
-    assert [name for name in _METHOD_IS_KNOWN if "spawning() if" not in found[name]] == []
+    assert [
+        name
+        for name in _METHOD_IS_KNOWN
+        if "spawning() if" not in (PACKAGE / name).read_text(encoding="utf-8")
+    ] == []
 
 
 @pytest.mark.parametrize(
@@ -191,7 +194,7 @@ def test_a_process_of_ours_is_not(line):
 def test_no_assert_in_the_product():
     """R22: a guard must not vanish under python -O."""
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             assert not isinstance(node, ast.Assert), f"{path}:{node.lineno}"
 
 
@@ -211,7 +214,7 @@ def test_no_network():
             "ftplib",
             "smtplib",
         }
-        assert not banned & set(imports_of(ast.parse(path.read_text(encoding="utf-8")))), path
+        assert not banned & set(imports_of(tree_of(path))), path
 
 
 # Options and parameters -------------------------------------------------------------------------------------------
@@ -249,7 +252,7 @@ def test_no_function_takes_too_many_parameters():
     found = [
         (str(path.relative_to(PACKAGE)), *each)
         for path in FILES
-        for each in too_many_parameters(ast.parse(path.read_text(encoding="utf-8")))
+        for each in too_many_parameters(tree_of(path))
     ]
     assert found == [], "give it a settings object"
 
@@ -259,7 +262,7 @@ def test_defaults_stand_in_settings_only():
         (str(path.relative_to(PACKAGE)), *each)
         for path in FILES
         if path.name != "settings.py"
-        for each in repeated_defaults(ast.parse(path.read_text(encoding="utf-8")))
+        for each in repeated_defaults(tree_of(path))
         if each[0] != "laplace" or path.name != "laplace.py"  # the mechanism's own name
     ]
     assert found == [], "read it off the settings: TextSettings.unknown, VectorSettings.metric, ..."
@@ -293,7 +296,7 @@ def test_summaries_name_the_thing_or_say_what_is_done():
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     found = []
     for path in FILES:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = tree_of(path)
         named = [node for node in ast.walk(tree) if isinstance(node, kinds) and node.name[0] != "_"]
         for node in (tree, *named):
             if (ast.get_docstring(node) or "").startswith("What "):
