@@ -99,7 +99,7 @@ def test_neither_order_nor_repetition_nor_parts_matter(rows, per_author, random)
     random.shuffle(mixed)
     assert chosen(mixed, per_author).cells.tolist() == cells
     half = chosen(mixed[::2], per_author)
-    half.merge(chosen([*mixed[1::2], *mixed[::5]], per_author))
+    half.take(chosen([*mixed[1::2], *mixed[::5]], per_author).chosen())
     assert half.cells.tolist() == cells
 
 
@@ -173,14 +173,11 @@ def test_numbers_of_documents_that_do_not_exist_are_refused(per_author):
         Contributions(KEY, per_author)
 
 
-def test_what_cannot_be_counted_or_joined_is_refused():
+def test_what_cannot_be_counted_is_refused():
     with pytest.raises(DataError, match="without an author"):
         Contributions(KEY).add("", "x", 0)
     with pytest.raises(UsageError, match="cell"):
         Contributions(KEY).add("a", "x", -1)
-    for other in (Contributions(RunKey.seeded(6)), Contributions(KEY, 2)):
-        with pytest.raises(UsageError, match="one key"):
-            Contributions(KEY).merge(other)
 
 
 def test_half_characters_are_texts_too():

@@ -11,11 +11,9 @@ from publius.collections.accuracy import accuracy, epsilon_for, sums_say_somethi
 from publius.collections.tables import (
     NoisyTable,
     Shares,
-    column_shares,
     estimated_totals,
     histogram,
     noisy_table,
-    parse_shares,
     reconciled,
 )
 from publius.errors import DataError, UsageError
@@ -30,7 +28,7 @@ def table(values, noise=NOISE):
 
 
 def test_shares_are_exact():
-    shares = parse_shares(["themes=0.7", "subjects=0.2,totals=0.1"])
+    shares = Shares.parse("themes=0.7,subjects=0.2,totals=0.1")
     assert shares.epsilon(Fraction(1), "themes") == Fraction(7, 10)
     assert sum(shares.parts.values()) == 1
     assert Shares.parse("themes=1/3").epsilon(Fraction(2), "themes") == Fraction(2, 3)
@@ -131,11 +129,6 @@ def test_totals_of_their_own_weigh_as_much_as_they_know():
     assert reconciled(noisy, totals).sum() == 80
     with pytest.raises(UsageError, match="one total for each"):
         estimated_totals(noisy, table([1, 2]))
-
-
-def test_shares_of_columns():
-    assert column_shares(table([[1, 3], [2, -6]])).tolist() == [1, 0]
-    assert column_shares(table([[-1, -3]])).tolist() == [0.5, 0.5]
 
 
 # Accuracy -----------------------------------------------------------------------------------------------------------

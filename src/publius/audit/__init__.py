@@ -1,1 +1,1 @@
-"""Proof that the code does what the theorem says: exact kernels, statistical checks, and mutants that they catch."""
+"""Whether the code does what the theorems say, exactly and by draws; and anybody's mechanism against its claim."""

@@ -6,7 +6,6 @@ proof: they refute a false claim where the references and the samples show it.
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +16,11 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.audit.documents import pairwise_losses
-from publius.audit.laws import BAD, SAMPLES, LawVerdict, check_laws, reason_of
+from publius.audit.laws import SAMPLES, LawVerdict, accepts_bad, check_laws, other_as_copy, tried
 from publius.audit.tests_of_fit import log_p_pearson
 from publius.audit.toy_references import DocumentWorld, document_worlds
 from publius.audit.words import ratios
-from publius.errors import PolicyError, UsageError
+from publius.errors import UsageError
 from publius.mechanisms.mechanism import TOTAL, Outcome
 from publius.mechanisms.registry import class_named, make_document_mechanism, make_mechanism, strength_of
 from publius.mechanisms.whole import Noise, WholeDocument
@@ -209,25 +208,12 @@ def _fixed(case: ToyCase) -> str | None:
 
 
 def _copied(case: ToyCase) -> str | None:
-    try:
-        copy = pickle.loads(pickle.dumps(case.mechanism))  # noqa: S301  # what was pickled in this line
-    except Exception as error:  # whatever the class raises is the finding
-        return f"it cannot be sent to a worker process: pickling raised {type(error).__name__}"
-    if [*copy.apply(case.documents, case.noise())] != case.outcomes():
-        return "a copy in another process releases something else"
-    return None if copy.guarantee == case.mechanism.guarantee else "a copy states another guarantee"
+    here = case.outcomes()
+    return other_as_copy(case.mechanism, lambda copy: [*copy.apply(case.documents, case.noise())] == here)
 
 
 def _strengths(case: ToyCase) -> str | None:
-    for bad in BAD:
-        try:
-            case.make(case.world.reference, bad)  # type: ignore[arg-type]  # that is the question
-        except UsageError:
-            continue
-        except Exception as error:  # whatever the class raises is the finding
-            return f"the strength {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
-        return f"the strength {bad!r} was accepted"
-    return None
+    return accepts_bad(lambda bad: case.make(case.world.reference, bad), "the strength")
 
 
 DOCUMENT_LAWS: Final = MappingProxyType(
@@ -245,20 +231,12 @@ DOCUMENT_LAWS: Final = MappingProxyType(
 
 
 def check_document_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:
-    """Every law on every toy reference that the mechanism takes, as `publius.audit.laws.check_laws` has it."""
-    refused: PolicyError | None = None
-    checked = False
-    for world in document_worlds(_WORLDS):
-        try:
-            case = ToyCase(make, world, make(world.reference, world.bound), samples, RunKey.seeded(seed))
-        except PolicyError as error:
-            refused = error
-            continue
-        checked = True
-        for name, law in DOCUMENT_LAWS.items():
-            yield LawVerdict(name, world.name, reason_of(law, case))
-    if not checked and refused is not None:
-        raise refused
+    """Every law on every toy reference that the mechanism takes, see `publius.audit.laws.tried`."""
+
+    def case_on(world: DocumentWorld) -> ToyCase:
+        return ToyCase(make, world, make(world.reference, world.bound), samples, RunKey.seeded(seed))
+
+    return tried(DOCUMENT_LAWS, document_worlds(_WORLDS), case_on)
 
 
 def check_named(

@@ -1,4 +1,4 @@
-"""A process without threads to fork from: a fork beside threads can take a lock along that nobody will open."""
+"""A process without threads to fork from: a fork beside threads can inherit a lock that nobody releases."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
@@ -33,7 +33,7 @@ _WORDS: Final = 300
 _LARGEST_DELTA: Final = 1e-9
 _ROUNDING: Final = 1e-9  # nats
 _RARE: Final = math.log(1e-9)
-BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
+_BAD: Final = (0.0, -1.0, math.nan, math.inf, True, "1")
 """What is no strength."""
 
 Maker = Callable[[Embeddings, float], Kernel]
@@ -170,26 +170,25 @@ def _fixed(case: ToyInstance) -> str | None:
 
 
 def _copied(case: ToyInstance) -> str | None:
+    noise = case.noise()
+    here = case.mechanism.apply(case.words, noise)
+    return other_as_copy(case.mechanism, lambda copy: np.array_equal(copy.apply(case.words, noise), here))
+
+
+def other_as_copy(mechanism: Any, alike: Callable[[Any], bool]) -> str | None:
+    """What is wrong with a mechanism in another process, where it shall be ``alike``."""
     try:
-        copy = pickle.loads(pickle.dumps(case.mechanism))  # noqa: S301  # what was pickled in this line
+        copy = pickle.loads(pickle.dumps(mechanism))  # noqa: S301  # what was pickled in this line
     except Exception as error:  # whatever the class raises is the finding
         return f"it cannot be sent to a worker process: pickling raised {type(error).__name__}"
-    noise = case.noise()
-    same = np.array_equal(copy.apply(case.words, noise), case.mechanism.apply(case.words, noise))
-    if not same or copy.guarantee != case.mechanism.guarantee:
+    if not alike(copy) or copy.guarantee != mechanism.guarantee:
         return "a copy in another process gives other words or another guarantee"
     return None
 
 
 def _epsilons(case: ToyInstance) -> str | None:
-    for bad in BAD:
-        try:
-            case.make(case.world.embeddings, bad)  # type: ignore[arg-type]  # that is the question
-        except UsageError:
-            continue
-        except Exception as error:  # whatever the class raises is the finding
-            return f"epsilon {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
-        return f"epsilon {bad!r} was accepted"
+    if (fault := accepts_bad(lambda bad: case.make(case.world.embeddings, bad), "epsilon")) is not None:
+        return fault
     try:
         other = case.mechanism.at(2 * case.world.epsilon).guarantee.per_unit
     except PolicyError:
@@ -197,6 +196,19 @@ def _epsilons(case: ToyInstance) -> str | None:
     return (
         None if other <= 2 * case.world.epsilon else f"at({2 * case.world.epsilon:g}) has epsilon {other!r}"
     )
+
+
+def accepts_bad(make: Callable[[Any], object], strength: str) -> str | None:
+    """What is wrong with how a mechanism is made with what is no ``strength``."""
+    for bad in _BAD:
+        try:
+            make(bad)
+        except UsageError:
+            continue
+        except Exception as error:  # whatever the class raises is the finding
+            return f"{strength} {bad!r} raised {type(error).__name__}, not publius.errors.UsageError"
+        return f"{strength} {bad!r} was accepted"
+    return None
 
 
 LAWS: Final = MappingProxyType(
@@ -253,20 +265,27 @@ def reason_of(law: Callable[[Any], str | None], case: object) -> str | None:
 
 
 def check_laws(make: Maker, *, samples: int = SAMPLES, seed: int = 1) -> Iterator[LawVerdict]:
-    """Every law on every toy vocabulary that the mechanism takes.
+    """Every law on every toy vocabulary that the mechanism takes, see `tried`."""
+    return tried(LAWS, toy_worlds(), lambda world: case_on(make, world, samples=samples, seed=seed))
 
-    A vocabulary or an epsilon may be refused with `PolicyError`, as tight constraints do, but not all of them: the
-    last reason is raised then. Anything else that making it raises is passed on.
+
+def tried(
+    laws: Mapping[str, Callable[[Any], str | None]], worlds: Iterable[Any], case_on: Callable[[Any], Any]
+) -> Iterator[LawVerdict]:
+    """Each of the ``laws`` in each of the ``worlds``.
+
+    A world or a strength may be refused with `PolicyError`, as tight constraints do, but not all of them: the last
+    reason is raised then. Anything else that making the mechanism raises is passed on.
     """
     refused: PolicyError | None = None
-    checked: list[Any] = []
-    for world in toy_worlds():
+    checked = False
+    for world in worlds:
         try:
-            case = case_on(make, world, samples=samples, seed=seed)
+            case = case_on(world)
         except PolicyError as error:
             refused = error
             continue
-        checked.append(world)
-        yield from (verdict(law, case) for law in LAWS)
+        checked = True
+        yield from (LawVerdict(name, world.name, reason_of(law, case)) for name, law in laws.items())
     if not checked and refused is not None:
         raise refused

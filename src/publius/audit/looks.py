@@ -1,4 +1,4 @@
-"""Outputs as what can be counted, and what of an output an event is about: itself, its length, a place, low bits.
+"""What is counted of outputs: an output itself, its length, a place in it, a word, its last bits.
 
 A look is a tuple that can be stored: its kind and what it needs. It is chosen on some draws and judged on others, so
 any function of the output will do; it never sees the input.

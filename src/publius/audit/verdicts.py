@@ -1,4 +1,4 @@
-"""A verdict for machines that build software: JUnit XML, and a badge that says what was tested."""
+"""A verdict for a build server: JUnit XML, and a badge that says what was tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``publius audit``: the implementation against its guarantee."""
+"""``publius audit``: this installation against its guarantees, or anybody's mechanism against its claim."""
 
 from __future__ import annotations
 

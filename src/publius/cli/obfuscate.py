@@ -92,7 +92,6 @@ def obfuscate(
 
     The bags keep their topic or meaning, or their words: --preserve.
     """
-    from publius.documents.corpus import open_corpus
     from publius.releases.engines import started_early
     from publius.releases.engines.run import check_presence
     from publius.releases.preflight import check_loss
@@ -103,12 +102,7 @@ def obfuscate(
     check_input(input, work.engine)
     check_to_output(manifest, output, work)
     settings = settings if length_from is None else _with_length(settings, length_from, quiet=json)
-    fields = fields if settings.field is None else replace(fields, text_field=settings.field)
-    charged = fields.id_field if shuffled and book is not None else None
-    if shuffled:
-        fields = _without_ids(fields, work.engine)
-    corpus = open_corpus(input, **asdict(fields))
-    corpus = replace(corpus, values=settings.field is not None, charged_field=charged)
+    corpus = _opened(input, settings, fields, work.engine, shuffled=shuffled, charged=book is not None)
     plan = _plan(settings, corpus, skip_bad=work.skip_bad)
     check_presence(
         plan, skip_bad=work.skip_bad
@@ -129,6 +123,25 @@ def obfuscate(
         losing = partial(check_loss, accepted=accept_loss)
         options = {"ledger": book, "run": run, "losing": losing, "runner": runner}
         _run(corpus, plan, output, looked, json=json, manifest=manifest, **options)
+
+
+def _opened(
+    input: Path,
+    settings: ReleaseSettings,
+    fields: InputSettings,
+    engine: str,
+    *,
+    shuffled: bool,
+    charged: bool,
+) -> Corpus:
+    """The documents: texts, or values of the field that is released; ids of ``shuffled`` ones are read to charge."""
+    from publius.documents.corpus import open_corpus
+
+    fields = fields if settings.field is None else replace(fields, text_field=settings.field)
+    taken = _without_ids(fields, engine) if shuffled else fields
+    corpus = open_corpus(input, **asdict(taken))
+    paying = fields.id_field if shuffled and charged else None
+    return replace(corpus, values=settings.field is not None, charged_field=paying)
 
 
 def _plan(settings: ReleaseSettings, corpus: Corpus, *, skip_bad: bool = False) -> Plan:

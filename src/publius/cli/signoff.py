@@ -74,11 +74,7 @@ def signoff(
     if output is None and not json:
         raise UsageError("name the page with --output FILE.html, or print the evidence alone with --json")
     manifest = read_manifest_of(release)
-    for folder in filter(None, (release, evaluation)):
-        if output is not None and output.resolve().is_relative_to(folder.resolve()):
-            raise UsageError(
-                f"the page cannot lie in {str(folder)!r}, whose files it binds: name another place"
-            )
+    _check_place(output, release, evaluation)
     measured = None
     if evaluation is not None:
         from publius.evaluation.signed import measured_for
@@ -102,11 +98,25 @@ def signoff(
         place = None if output is None else str(output)
         print_json({"output": place, **evidence(release, measured, budget, written, texts_own, about)})
         return
-    if measured is not None and (measured.verdict or "").startswith("FAIL"):
+    _tell(release, output, None if measured is None else measured.verdict or "")
+
+
+def _check_place(output: Path | None, *bound: Path | None) -> None:
+    """`UsageError` where the page would lie among the files that it binds."""
+    for folder in filter(None, bound):
+        if output is not None and output.resolve().is_relative_to(folder.resolve()):
+            raise UsageError(
+                f"the page cannot lie in {str(folder)!r}, whose files it binds: name another place"
+            )
+
+
+def _tell(release: Path, output: Path | None, verdict: str | None) -> None:
+    """What to do with the page; the ``verdict`` is None without an evaluation."""
+    if verdict is not None and verdict.startswith("FAIL"):
         typer.echo(f"Written to {output}: the verdict is FAIL, and the page has no place for a signature.")
     else:
         typer.echo(f"Written to {output}: open it in a browser, read it, print it, sign it.")
-    if measured is None:
+    if verdict is None:
         typer.echo(
             "No evaluation was given: there is no evidence that authors are hidden, and the page says so."
         )

@@ -1,4 +1,4 @@
-"""``publius utility``: how much noise an epsilon means."""
+"""``publius utility``: how near its document a release of words stays."""
 
 from __future__ import annotations
 

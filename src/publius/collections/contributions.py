@@ -17,7 +17,6 @@ first 8 of a keyed hash of the author, the first 8 of its rank, and its cell. Tw
 
 from __future__ import annotations
 
-import hmac
 from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
@@ -77,13 +76,6 @@ class Contributions:
         text = document.encode("utf-8", "surrogatepass")
         rank = _keyed(self._ranks_key, tag + cell.to_bytes(_HASH_BYTES, "big") + text)
         self._parts[tag[_HASH_BYTES] % _PARTS].add(_number(tag), _number(rank), cell)
-
-    def merge(self, other: Contributions) -> None:
-        """Take over what another worker of the same run chose; `UsageError` if its key or c is another."""
-        same = hmac.compare_digest(self._ranks_key, other._ranks_key) and self.per_author == other.per_author
-        if not same:
-            raise UsageError("contributions can be joined only if they were chosen with one key and one c")
-        self.take(other.chosen())
 
     def chosen(self) -> Chosen:
         """The result that a worker hands over: keyed hashes of authors and of documents, and cells. Private."""

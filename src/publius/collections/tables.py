@@ -6,7 +6,7 @@ Only `noisy_table` sees counts. All other functions see its result and public nu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
@@ -172,15 +172,3 @@ def _whole(rows: Float64Array, totals: IndexArray) -> IndexArray:
         whole, order, np.take_along_axis(whole, order, axis=1) + (places[None, :] < missing[:, None]), axis=1
     )
     return whole
-
-
-def column_shares(table: NoisyTable, totals: NoisyTable | None = None) -> Float64Array:
-    """The share of all documents in each column, from the noisy sums of the columns; sums to 1."""
-    sums = np.maximum(table.values.sum(axis=0).astype(np.float64), 0)
-    everything = sums.sum()
-    return sums / everything if everything > 0 else np.full(len(sums), 1 / len(sums))
-
-
-def parse_shares(texts: Iterable[str]) -> Shares:
-    """Shares of one or several ``NAME=SHARE,...``."""
-    return Shares.parse(",".join(texts))

@@ -1,4 +1,4 @@
-"""The report's figures as SVG text: drawn by matplotlib, colored by the page, so that one file suits light and dark."""
+"""The figures of an evaluation: success of the adversaries and of the topic, against epsilon."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Mechanisms: `base` says what one is, `words` has one file each, `finite` draws from output probabilities."""
+"""Mechanisms: `kernels` and `finite` on words; `lifted`, `prototype`, `position` on documents; `registry` by name."""
