@@ -54,6 +54,11 @@ DOCUMENT_MECHANISMS: Final[dict[str, Any]] = {
 }
 
 
+def is_ours(name: str) -> bool:
+    """Whether a mechanism of Publius itself has this name."""
+    return name in MECHANISMS or name in DOCUMENT_MECHANISMS or name == RandomizedResponse.name
+
+
 def available() -> dict[str, type[Kernel]]:
     """Publius's mechanisms and those of installed packages (entry points of `outside.GROUP`), by name."""
     return {**MECHANISMS, **_installed().classes}

@@ -11,7 +11,7 @@ from typing import Any, Final
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.prototype import fidelity
-from publius.mechanisms.registry import remade
+from publius.mechanisms.registry import is_ours, remade
 from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
@@ -195,6 +195,8 @@ def not_checked(manifest: Mapping[str, Any]) -> Iterator[str]:
     """What could not be compared, because the public thing that a release was made on is not stored here."""
     if manifest["kind"] == SUMMARY:
         yield "The pictures and numbers of report.html, which were not computed again: the tables were."
+    if manifest["kind"] != SUMMARY and "mechanism_source" in manifest:
+        yield "What the mechanism states of itself: its class is not one of Publius, and nothing was computed."
     if manifest["kind"] == DECLARED_VALUE or public_words(manifest) is not None:
         return
     name = manifest.get("reference")
@@ -234,12 +236,21 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
         needed = ("manifest_version", "missing", "size_from", "level", "epsilon_total", "files")
         yield from (name for name in needed if name not in manifest)
     outcomes = 0 if guarantee.bound is None else outcomes_stated(manifest)
-    if own or "probability_kept" in manifest:
+    theirs = "mechanism_source" in manifest and not is_ours(manifest["mechanism"])
+    if theirs and manifest["evidence"] != STATED:
+        yield "evidence"
+    if not theirs and (own or "probability_kept" in manifest):
         yield from _wrong_of_labels(manifest, outcomes)
     if crowd is not None and not _holds(crowd, manifest, outcomes):
         yield "crowd"
     mechanism = _mechanism(manifest)
-    if mechanism is None and own and manifest.get("reference") and public_words(manifest) is not None:
+    if (
+        mechanism is None
+        and own
+        and not theirs
+        and manifest.get("reference")
+        and public_words(manifest) is not None
+    ):
         yield "mechanism_parameters"  # the very reference is here, and gives another release
     if mechanism is not None:
         constants = mechanism.constants

@@ -289,6 +289,18 @@ def test_it_releases_by_its_name_and_the_manifest_says_whose_it_is(files):
     assert "certified" not in manifest["promise"]
 
 
+def test_its_release_is_signed_for_what_it_is_and_never_as_proven(files, tmp_path):
+    assert released(files, Sharp, "--preserve", "topic").returncode == 0
+    signed = completed("signoff", files[2], "--json")
+    assert signed.returncode == 0, signed.stderr
+    assert any("not one of Publius" in each for each in json.loads(signed.stdout)["not_tried"])
+    path = files[2] / "manifest.json"
+    manifest = json.loads(path.read_text())
+    for changed in ({"evidence": "certified"}, {"mechanism": "prototype"}):
+        path.write_text(json.dumps({**manifest, **changed}))
+        assert completed("signoff", files[2], "--json").returncode == 65
+
+
 def test_one_that_breaks_the_laws_releases_nothing(files):
     done = released(files, InOrder)
     assert done.returncode == 77
