@@ -39,12 +39,13 @@ _MEDIA: Final = {
 }  # fmt: skip
 _MEANING: Final = {
     "label": "What the document is about, or by chance another label: see READ-ME.txt before any use.",
-    "probability_kept": "The probability with which a document's own label is printed: the same in every row.",
+    "probability_kept": "How often a document's own label is printed at most: not how sure a row is.",
     "prototype": "The number of the public outcome that was drawn.",
-    "id": "The document's id, or a number.",
+    "id": "The document's id, or a random number that leads to no document.",
     "size": "Words of the bag: the same in every row.",
     "bag": "Public words drawn at random, with their counts: no words of the document.",
 }
+_NOT_A_COLUMN: Final = f"Each line has a further field, the object 'bag'. {_MEANING['bag']}"
 _SIZES: Final = (
     (1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
     (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"), (1_000_000_000, "100M<n<1B"),
@@ -179,6 +180,11 @@ def _type(name: str, suffix: str) -> str:
     return _WHOLE if (name, suffix) == ("kept", ".csv") else found
 
 
+def _objects(path: str, columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """Columns that hold objects, for which Croissant has no type: its readers would fail at the first row."""
+    return [name for name in columns.get(path, ()) if _type(name, Path(path).suffix) == "object"]
+
+
 def _croissant(
     manifest: Mapping[str, Any],
     digests: Mapping[str, str],
@@ -188,6 +194,7 @@ def _croissant(
         {
             "@type": "cr:FileObject", "@id": path, "name": path, "contentUrl": path,
             "encodingFormat": _media(path), "sha256": digest,
+            **({"description": _NOT_A_COLUMN} if _objects(path, columns) else {}),
         }
         for path, digest in sorted(digests.items())
     ]  # fmt: skip
@@ -203,6 +210,7 @@ def _croissant(
                     "source": {"fileObject": {"@id": path}, "extract": {"column": name}},
                 }
                 for name in names
+                if name not in _objects(path, columns)
             ],
         }
         for path, names in sorted(columns.items())
