@@ -282,6 +282,15 @@ def test_what_each_word_hides_all_show_together(tmp_path):
     assert (code, found["verdict"]) == (0, "exact")
 
 
+def test_a_vocabulary_in_a_file_has_one_word_a_line(tmp_path):
+    path = claim_file(tmp_path, vocabulary="words.txt", vectors=None, epsilon=None, bound=1.0)
+    (tmp_path / "words.txt").write_bytes("\ufeffnorth\r\nnew york\n\ncafé\n".encode())
+    assert Claim.read(path).vocabulary == ("north", "new york", "café")
+    (tmp_path / "words.txt").write_bytes("north\ncafé\n".encode("latin-1"))
+    with pytest.raises(DataError, match=r"words.txt is not UTF-8 at byte 9"):
+        Claim.read(path)
+
+
 def test_a_target_in_the_working_folder(tmp_path, monkeypatch):
     (tmp_path / "court_toy_here.py").write_text("def same(word, seed):\n    return 'ab'[seed % 2]\n")
     monkeypatch.chdir(tmp_path)

@@ -249,11 +249,21 @@ def _number(values: Mapping[str, Any], key: str) -> float | None:
     return float(value)
 
 
+def _listed(path: Path) -> list[str]:
+    try:
+        lines = read_bytes_limited(path, _LIMIT).decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"the vocabulary {path.name} is not UTF-8 at byte {error.start}: convert it"
+        ) from None
+    return [word for line in lines if (word := line.strip())]
+
+
 def _world(values: Mapping[str, Any], folder: Path) -> tuple[tuple[str, ...], FloatArray | None]:
     """The words and their vectors; those of stored vectors where no words are listed."""
     given, words = values.get("vectors"), values.get("vocabulary")
     if isinstance(words, str):
-        words = read_bytes_limited(folder / words, _LIMIT).decode(errors="replace").split()
+        words = _listed(folder / words)
     if words is not None and not (isinstance(words, list) and all(isinstance(each, str) for each in words)):
         raise DataError("the claim's vocabulary is a list of words or a file with one a line")
     if isinstance(given, str):
