@@ -394,9 +394,11 @@ def test_a_command_that_answers_json_lines(tmp_path):
 
 @pytest.mark.parametrize(
     ("script", "code", "said"),
-    [("import sys; sys.exit(3)", 65, "ended with the code 3"), ("print('no json', flush=True)", 65, "no line of JSON"),
-     ("print('{\"outputs\": [\"x\"]}', flush=True)", 65, "gave 1 outputs where 20 were asked for"),
-     ("print('{\"outputs\": \"x\"}', flush=True)", 65, "gave no list of outputs"), (None, 2, "cannot be started")],
+    [("import sys; sys.exit(3)", 65, "ended with the code 3"),
+     ("input(); print('no json', flush=True)", 65, "no line of JSON"),
+     ("input(); print('{\"outputs\": [\"x\"]}', flush=True)", 65, "gave 1 outputs where 20 were asked for"),
+     ("input(); print('{\"outputs\": \"x\"}', flush=True)", 65, "gave no list of outputs"),
+     (None, 2, "cannot be started")],
 )  # fmt: skip
 def test_a_command_that_does_not_answer(tmp_path, script, code, said):
     (tmp_path / "x.py").write_text(script or "")
