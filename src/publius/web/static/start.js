@@ -262,7 +262,7 @@ export class StartView {
       else item.removeAttribute("aria-current");
     }
     put(byId("start-means"), el("strong", {}, `${number(bound)} nats: ${strength(bound)}. `),
-      `Whoever knows ${integer(CANDIDATES)} texts, one of which is yours, names the right one with a probability of at most ${atMost(named(bound))}; by guessing it is ${percent(1 / CANDIDATES)}.`);
+      `Whoever knows ${integer(CANDIDATES)} texts, one of which is yours, names the right one with a probability of at most ${atMost(named(bound))}; whoever picks one blindly, with ${percent(1 / CANDIDATES)}.`);
   }
 
   async #showBefore() {
