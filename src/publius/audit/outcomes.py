@@ -10,7 +10,7 @@ Every check passes when its statistic is at most its threshold. Three kinds of s
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, final
@@ -83,3 +83,8 @@ def surprise(name: str, samples: int, log_p: float, tests: int = 1) -> Check:
 def violations(name: str, samples: int, count: int) -> Check:
     """A check that counts what must not happen."""
     return Check(name, samples, count, 0)
+
+
+def failures(checks: Sequence[Check]) -> list[str]:
+    """Names of the checks that did not pass."""
+    return [check.name for check in checks if not check.passed]
