@@ -70,6 +70,14 @@ def label(themes: Themes, cell: int) -> str:
     )
 
 
+def labels(themes: Themes) -> tuple[str, ...]:
+    """The label of each cell, each different."""
+    names = [label(themes, cell) for cell in range(themes.size + 2)]
+    return tuple(
+        name if names.index(name) == place else f"{name} ({place + 1})" for place, name in enumerate(names)
+    )
+
+
 @final
 class PrototypeThemes:
     """The prototypes of a reference as themes: what is to be had without what newer references store for summaries.

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby, product, repeat, zip_longest
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.collections.strata import stratum_name
 from publius.documents.row_readers import import_parquet
 from publius.errors import DataError, PolicyError, PubliusError
 from publius.files import os_errors, read_lines, shown
@@ -24,10 +22,10 @@ from publius.releases.digests import file_digests
 from publius.releases.metadata import METADATA, metadata_of
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import READ_ME, label_counts, read_me
-from publius.releases.summaries.checked import wrong_files
-from publius.releases.summaries.names import COUNTS, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.checked import drawn_by, is_page, wrong_files
+from publius.releases.summaries.names import COUNTS, NOISY, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
 from publius.releases.summaries.read_me import read_mes
-from publius.releases.writers import LABEL, PROTOTYPE, spreadsheet_safe
+from publius.releases.writers import LABEL, PROTOTYPE, unmarked
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
@@ -47,12 +45,11 @@ RECEIVERS: Final = ("receivers.html", "receivers.json")
 BESIDE: Final = (*RECEIVERS, *METADATA)
 """All that may lie in the folder and is not bound by the manifest."""
 
-OF_SUMMARIES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, REPORT, READ_ME))
+OF_SUMMARIES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, NOISY, REPORT, READ_ME))
 """The files that a summary may hold beside its manifest."""
 
 _SHOWN: Final = 5
 _PARTS: Final = re.compile(r"bags\.parquet(/part-[0-9]{5,}\.parquet)?")
-_APOSTROPHE: Final = re.compile(r"^'(?=[=+\-@\t\r])")
 _NOT_ONE: Final = "manifest and bags are not of one release. Make the release anew"
 
 
@@ -132,17 +129,13 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
         _check_read_me(folder, manifest, wanted)
     try:
         with os_errors("read", folder):
-            fits = _has_its_cells(folder, manifest)
             wrong = sorted(
                 {*wrong_files(folder, manifest, public if isinstance(public, Reference) else None)}
             )
-    except (LookupError, TypeError, ValueError, AttributeError, csv.Error):
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, csv.Error) as error:
+        if isinstance(error, PubliusError):
+            raise
         raise DataError(f"{shown(folder)} is damaged, or of another version: make the summary anew") from None
-    if not fits:
-        raise DataError(
-            f"the tables in {shown(folder)} have other strata or cells than {MANIFEST} states: manifest and tables are "
-            "not of one summary. Make it anew"
-        )
     if wrong:
         raise DataError(
             f"{_listed(wrong)} in {shown(folder)} cannot be what {MANIFEST} and the tables beside it state: they are "
@@ -150,6 +143,18 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
         )
     _check_metadata(folder, manifest, digests)
     return digests
+
+
+def check_page(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """`DataError` unless the page of a summary is the one that its manifest and tables make, picture by picture."""
+    public = public_words(manifest)
+    with os_errors("read", folder):
+        page = (folder / REPORT).read_bytes()
+    if not is_page(page, folder, manifest, public if isinstance(public, Reference) else None):
+        raise DataError(
+            f"{REPORT} in {shown(folder)} is not the page that {MANIFEST} and the tables make. Pictures are drawn "
+            f"alike by one version alone ({drawn_by(manifest)}): sign with that one, or make the summary anew"
+        )
 
 
 def _check_metadata(folder: Path, manifest: Mapping[str, Any], digests: Collection[str]) -> None:
@@ -170,32 +175,6 @@ def _check_metadata(folder: Path, manifest: Mapping[str, Any], digests: Collecti
             f"{_listed(changed)} in {shown(folder)} describes another release, or was changed: make it anew with "
             "publius signoff --metadata, or take it out"
         )
-
-
-def _has_its_cells(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    """Whether every stratum is counted in every theme, and as many themes and subjects are listed as were counted.
-
-    Beside the listed there are documents of no theme and of none of its words, and documents without a subject.
-    """
-    tables, labels = manifest["tables"], [*manifest["strata"].values()]
-    strata = math.prod(map(len, labels))
-    if SUBJECTS in manifest[FILES] and tables["subjects"]["cells"] != _rows_of(folder / SUBJECTS) + 1:
-        return False
-    if THEMES in manifest[FILES] and tables["themes"]["cells"] != strata * (_rows_of(folder / THEMES) + 2):
-        return False
-    if COUNTS not in manifest[FILES]:
-        return not {"themes", "totals"} & {*tables}
-    cells = tables["themes" if "themes" in tables else "totals"]["cells"]
-    names = (spreadsheet_safe(stratum_name(each)) for each in product(*labels))
-    wanted = chain.from_iterable(repeat(name, cells // strata) for name in names)
-    with (folder / COUNTS).open(encoding="utf-8", newline="") as file:
-        found = (row["stratum"] for row in csv.DictReader(file))
-        return cells % strata == 0 and all(one == other for one, other in zip_longest(wanted, found))
-
-
-def _rows_of(path: Path) -> int:
-    with path.open(encoding="utf-8", newline="") as file:
-        return max(0, sum(1 for _ in csv.reader(file)) - 1)
 
 
 _Bag = tuple[int, Collection[str], str, Collection[str]]
@@ -296,13 +275,13 @@ def _json_lines(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
 def _csv(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     with (release / "bags.csv").open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
-        fields = [_APOSTROPHE.sub("", name) for name in next(rows)]
+        fields = [unmarked(name) for name in next(rows)]
         at = fields.index("count") if "count" in fields else None
         id = fields.index("id")
         word = fields.index("word") if "word" in fields else None
         for number, lines in groupby(rows, lambda row: row[id]):
             bag = list(lines)
-            words = () if word is None else [_APOSTROPHE.sub("", row[word]) for row in bag]
+            words = () if word is None else [unmarked(row[word]) for row in bag]
             yield sum(1 if at is None else int(row[at]) for row in bag), fields, number, words
 
 

@@ -193,8 +193,6 @@ def promised(manifest: Mapping[str, Any]) -> str:
 
 def not_checked(manifest: Mapping[str, Any]) -> Iterator[str]:
     """What could not be compared, because the public thing that a release was made on is not stored here."""
-    if manifest["kind"] == SUMMARY:
-        yield "The pictures and numbers of report.html, which were not computed again: the tables were."
     if manifest["kind"] != SUMMARY and "mechanism_source" in manifest:
         yield "What the mechanism states of itself: its class is not one of Publius, and nothing was computed."
     if manifest["kind"] == DECLARED_VALUE or public_words(manifest) is not None:

@@ -22,7 +22,7 @@ from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases import account
 from publius.releases.account import About
-from publius.releases.contents import BESIDE, FILES, MANIFEST, RECEIVERS, SUMMARY, check_contents
+from publius.releases.contents import BESIDE, FILES, MANIFEST, RECEIVERS, SUMMARY, check_contents, check_page
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.label_shares import LabelShares
 from publius.releases.metadata import METADATA, write_metadata
@@ -273,7 +273,9 @@ def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
         )
     check_statements(manifest)
     files = check_contents(release, manifest)
-    if manifest["kind"] != SUMMARY:  # a summary promises the same whatever lies near what
+    if manifest["kind"] == SUMMARY:
+        check_page(release, manifest)
+    else:  # a summary promises the same whatever lies near what
         check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
     return manifest, files
 

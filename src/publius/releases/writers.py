@@ -391,6 +391,11 @@ def spreadsheet_safe(value: Any) -> Any:
     )
 
 
+def unmarked(text: str) -> str:
+    """A text of a table without the apostrophe of `spreadsheet_safe`."""
+    return text[1:] if text[:1] == "'" and spreadsheet_safe(text[1:]) != text[1:] else text
+
+
 @final
 class Parquet(AbstractWriter):
     """``bags.parquet``: one row a document with id, size, the kept fields, words and counts (lists)."""

@@ -22,7 +22,7 @@ from publius.releases.digests import file_digests
 from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
-from publius.releases.summaries.folder import finish, manifest_of
+from publius.releases.summaries.folder import fill_folder, finish, manifest_of
 from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS, SOURCE, columns
 from publius.releases.summaries.run import summarize
@@ -530,6 +530,12 @@ def _exact(text):
         ("synthetic.jsonl", lambda text: text.split("\n", 1)[1]), ("words.csv", lambda text: text + "zeta,PRIVATE\n"),
         ("words.csv", lambda text: text.replace("stratum,", "ward,")), ("counts.csv", _exact),
         ("themes.csv", lambda text: _long(text)), ("passages.jsonl", lambda text: '{"passage": "PRIVATE"}\n'),
+        ("counts.csv", lambda text: text.replace("none of these", "PRIVATE")),
+        ("themes.csv", lambda text: text.replace("\n", "\nPRIVATE ", 1)),
+        ("subjects.csv", lambda text: text.replace("\n", "\nPRIVATE ", 1)),
+        ("subjects.csv", lambda text: text.replace("false", "true", 1)),
+        ("noisy.json", lambda text: text.replace("[[", '["PRIVATE",[')), ("noisy.json", lambda text: "{}"),
+        ("noisy.json", lambda text: text.replace('{"themes"', '{"note":[],"themes"')),
     ],
 )  # fmt: skip
 def test_a_file_that_the_manifest_and_the_tables_contradict_is_named(reference, file, tmp_path, name, edit):
@@ -544,6 +550,25 @@ def test_a_file_that_the_manifest_and_the_tables_contradict_is_named(reference, 
     (folder / "manifest.json").unlink()
     with pytest.raises(DataError, match=f"{re.escape(name)}|damaged"):
         check_contents(folder, finish(folder, manifest))
+
+
+def test_another_page_is_not_signed_for(reference, file, publius, tmp_path):
+    """Its digest is right for it, and so are all tables."""
+    summary, folder, page = Summary(reference, 8, by=BY), tmp_path / "out", tmp_path / "page.html"
+    summarize(summary.corpus(file), summary, folder)
+    for edit in (
+        lambda text: text.replace("</main>", "<p>PRIVATE</p></main>"),
+        lambda text: text.replace("</svg>", "<text>PRIVATE</text></svg>", 1),
+    ):
+        genuine = (folder / "report.html").read_text()
+        (folder / "report.html").write_text(edit(genuine))
+        rewritten(folder, lambda manifest: None)
+        code, _, told = publius("signoff", folder, "--output", page)
+        assert (code, page.exists()) == (65, False)
+        assert "report.html" in told
+        (folder / "report.html").write_text(genuine)
+    rewritten(folder, lambda manifest: None)
+    assert publius("signoff", folder, "--output", page)[0] == 0
 
 
 def test_no_value_is_a_formula_for_a_spreadsheet(reference, file, tmp_path):
@@ -667,7 +692,7 @@ def test_private_authors_who_wrote_public_texts_are_told_of_to_the_curator(
     assert "nobody looked whose names stand in both" in told
 
 
-def test_no_words_are_said_of_a_stratum_that_does_not_stand_out(quotable):
+def test_no_words_are_said_of_a_stratum_that_does_not_stand_out(quotable, tmp_path):
     """What the noise alone says of it is no word of anybody; in the report, words.csv and passages alike."""
     summary = Summary(quotable, 4, by=BY, shares="themes=1")
     width = summary.noise("themes").half_width(0.95, cells=6)
@@ -678,7 +703,12 @@ def test_no_words_are_said_of_a_stratum_that_does_not_stand_out(quotable):
         for stratum, theme, count in rows:
             table.values[stratum, theme] = count
         told = Said(Told(summary, None, table, None))
-        card = [*report._strata(told)]
+        folder, manifest = tmp_path / f"{len([*tmp_path.iterdir()])}", manifest_of(summary)
+        folder.mkdir()
+        fill_folder(folder, told, manifest)
+        quoted = report._quoted(folder, manifest)
+        labels = [summary.strata.labels(place) for place in range(3)]
+        card = [*report._strata(folder, manifest, told.drawn, labels, quoted)]
         assert [each["words"].replace(", ", " ") for each in card] == [
             told.words_of(place) for place in range(3)
         ]

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from fractions import Fraction
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from publius.arrays import IndexArray
+from publius.collections.counting import PrototypeThemes, Themes, labels
 from publius.collections.strata import stratum_name
 from publius.files import read_lines
-from publius.noise.discrete_laplace import DiscreteLaplace
+from publius.releases.summaries.drawn import Counts, Drawn
 from publius.releases.summaries.names import (
     ALONE,
     COUNTS,
-    LEVEL,
     LIKE_ALL,
+    NOISY,
     PASSAGES,
     ROWS,
     SUBJECTS,
@@ -27,111 +27,163 @@ from publius.releases.summaries.names import (
     TOO_FEW,
     WORDS,
 )
-from publius.releases.summaries.read_me import SOURCE
-from publius.releases.writers import spreadsheet_safe
+from publius.releases.summaries.read_me import INDEPENDENT, SOURCE, independent
+from publius.releases.summaries.report import libraries, render
+from publius.releases.summaries.spaces import sha256_of, words_of_subjects, words_of_themes
+from publius.releases.summaries.written import (
+    COMPARED,
+    EVERYWHERE,
+    OF_COUNTS,
+    OF_WORDS,
+    of_ranked,
+    short,
+    table,
+)
+from publius.releases.writers import spreadsheet_safe, unmarked
+from publius.vectors.learning.public_subjects import PublicSubjects
 from publius.vectors.learning.reference import Reference
-
-MEASURED = (
-    "contributed", "low", "high", "share", "share_before", "ratio", "ratio_low", "ratio_high", "excess", "noisy",
-)  # fmt: skip
-OF_COUNTS = ("stratum", "theme", "contributed", "low", "high")
-OF_WORDS = ("stratum", "words")
-
-
-def of_ranked(number: str) -> tuple[str, ...]:
-    """Columns of a table of themes or subjects."""
-    return ("words", "new", *MEASURED, number)
 
 
 def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | None) -> Iterator[str]:
     """The names of the files that others contradict; ``public`` is the reference, where it is stored.
 
-    Raises `ValueError`, `LookupError` or `TypeError` for what cannot be read.
+    All numbers of the tables follow from the counts that were drawn, but for comparisons; words and labels from public
+    things. Raises `ValueError`, `LookupError`, `TypeError` or `ArithmeticError` for what cannot be read.
     """
     tables, files = manifest["tables"], manifest["files"]
     wanted = {
         COUNTS: bool({"totals", "themes"} & {*tables}), SUBJECTS: "subjects" in tables,
-        **dict.fromkeys((THEMES, WORDS, ROWS), "themes" in tables), PASSAGES: "passages" in manifest,
+        **dict.fromkeys((THEMES, WORDS, ROWS), "themes" in tables), PASSAGES: "passages" in manifest, NOISY: True,
     }  # fmt: skip
-    yield from (name for name, should in wanted.items() if should is not (name in files))
-    strata = {spreadsheet_safe(stratum_name(each)): each for each in product(*manifest["strata"].values())}
-    if SUBJECTS in files:
-        cells = tables["subjects"]["cells"]
-        width = _noise(manifest, "subjects").half_width(LEVEL, cells=cells)
-        if not _ranked_fit(folder / SUBJECTS, "subject", width):
-            yield SUBJECTS
-    if THEMES in files:
-        number = tables["themes"]["cells"] // len(strata)
-        width = _noise(manifest, "themes").half_width_of_sum(len(strata), LEVEL, cells=number)
-        if not _ranked_fit(folder / THEMES, "theme", width):
-            yield THEMES
-    known = None if public is None else {*public.vocabulary, *_words_of_themes(public)}
+    if lacking := [name for name, should in wanted.items() if should is not (name in files)]:
+        yield from lacking
+        return
+    strata = [stratum_name(each) for each in product(*manifest["strata"].values())]
+    try:
+        drawn = Drawn.read(folder, manifest, len(strata))
+    except (ValueError, TypeError, ArithmeticError):
+        yield NOISY
+        return
+    themes, subjects = themes_of(public), subjects_of(public, manifest)
+    if not _ranked_fit(folder / SUBJECTS, "subject", drawn, drawn.of_subjects, 1, subjects):
+        yield SUBJECTS
+    words_of = None if themes is None else words_of_themes(themes)
+    if not _ranked_fit(folder / THEMES, "theme", drawn, drawn.of_themes, 2, words_of):
+        yield THEMES
+    known = None if public is None or themes is None else {*public.vocabulary, *themes.vocabulary}
     if WORDS in files:
-        rows = _table(folder / WORDS, OF_WORDS)
-        told = [row["words"].removeprefix("'") for row in rows]
+        rows = list(table(folder / WORDS, OF_WORDS))
+        told = [unmarked(row["words"]) for row in rows]
         words = [word for each in told if each not in (TOO_FEW, LIKE_ALL, ALONE) for word in each.split()]
-        if [row["stratum"] for row in rows] != [*strata] or not (known is None or known.issuperset(words)):
+        if [unmarked(row["stratum"]) for row in rows] != strata or not _all_in(words, known):
             yield WORDS
-    counts = _table(folder / COUNTS, OF_COUNTS) if COUNTS in files else []
-    if counts and not all(_limits_fit(row, _width_of_counts(manifest)) for row in counts):
+    counted = list(table(folder / COUNTS, OF_COUNTS)) if COUNTS in files else []
+    if drawn.counts is not None and not _counts_fit(counted, strata, drawn, drawn.counts, themes):
         yield COUNTS
-    if ROWS in files and not _rows_fit(folder / ROWS, manifest, counts, known):
+    if ROWS in files and not _rows_fit(folder / ROWS, manifest, counted, known):
         yield ROWS
-    if PASSAGES in files and not _passages_fit(folder / PASSAGES, manifest, public):
+    if PASSAGES in files and not _passages_fit(folder / PASSAGES, manifest, counted, public):
         yield PASSAGES
 
 
-def _noise(manifest: Mapping[str, Any], table: str) -> DiscreteLaplace:
-    return DiscreteLaplace(Fraction(manifest["tables"][table]["scale"]))
+def is_page(page: bytes, folder: Path, manifest: Mapping[str, Any], public: Reference | None) -> bool:
+    """Whether a page says what the tables in a folder say, drawn as it is drawn here."""
+    notes = (INDEPENDENT, "") if public is None else (independent(public),)
+    return page in [render(folder, manifest, note) for note in notes]
 
 
-def _width_of_counts(manifest: Mapping[str, Any]) -> int:
-    name = "themes" if "themes" in manifest["tables"] else "totals"
-    return _noise(manifest, name).half_width(LEVEL, cells=manifest["tables"][name]["cells"])
+def drawn_by(manifest: Mapping[str, Any]) -> str:
+    """What a page was drawn by and what draws it here, for a message."""
+    (name, here), *_ = libraries().items()
+    stated = manifest.get("versions")
+    there = stated.get(name) if isinstance(stated, dict) else None
+    return f"{name} {here} here, {there!r:.20} there"
 
 
-def _table(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, strict=True)
-        if tuple(rows.fieldnames or ()) != columns:
-            raise ValueError
-        found = list(rows)
-    if any(None in row or None in row.values() for row in found):
-        raise ValueError
-    return found
+def themes_of(public: Reference | None) -> Themes | None:
+    """The themes that a summary with this reference counts in."""
+    if public is None:
+        return None
+    return PrototypeThemes(public) if public.counted is None else public.counted.themes
 
 
-def _limits_fit(row: Mapping[str, str], width: int) -> bool:
-    """Limits around a count are as wide as its noise, but where they end at 0."""
-    contributed, low, high = (int(row[name]) for name in ("contributed", "low", "high"))
-    return 0 <= low <= contributed <= high and (low == 0 or high - low >= 2 * width)
+def subjects_of(public: Reference | None, manifest: Mapping[str, Any]) -> Sequence[str] | None:
+    """The words of each subject; None where the subjects are not those of the reference."""
+    found: PublicSubjects | None = (
+        None if public is None or public.counted is None else public.counted.subjects
+    )
+    if found is None or sha256_of(found) != manifest["subjects_sha256"]:
+        return None
+    return words_of_subjects(found)
 
 
-def _ranked_fit(path: Path, number: str, width: int) -> bool:
-    """Each cell once, its limits those of what was drawn, its numbers numbers."""
-    rows = _table(path, of_ranked(number))
-    for row in rows:
-        drawn, contributed = int(row["noisy"]), int(row["contributed"])
-        limits = min(max(drawn - width, 0), contributed), max(drawn + width, 0, contributed)
-        if (
-            limits != (int(row["low"]), int(row["high"]))
-            or contributed < 0
-            or row["new"] not in ("true", "false")
-        ):
+def _all_in(words: Sequence[str], known: set[str] | None) -> bool:
+    return known is None or known.issuperset(words)
+
+
+def _counts_fit(
+    rows: Sequence[Mapping[str, str]],
+    strata: Sequence[str],
+    drawn: Drawn,
+    counts: Counts,
+    themes: Themes | None,
+) -> bool:
+    """A row for each cell, in order, with its numbers; the themes have one label each, the same in every stratum."""
+    size = counts.contributed.shape[1]
+    names = [EVERYWHERE] if drawn.themes is None else [unmarked(row["theme"]) for row in rows[:size]]
+    if drawn.themes is not None and themes is not None and tuple(names) != labels(themes):
+        return False
+    columns = [each.ravel().tolist() for each in (counts.contributed, counts.low, counts.high)]
+    wanted = zip(product(strata, names), zip(*columns, strict=True), strict=True)
+    found = (
+        ((unmarked(row["stratum"]), unmarked(row["theme"])), tuple(int(row[name]) for name in OF_COUNTS[2:]))
+        for row in rows
+    )
+    return list(found) == list(wanted)
+
+
+def _ranked_fit(
+    path: Path,
+    number: str,
+    drawn: Drawn,
+    counts: tuple[IndexArray, Counts] | None,
+    beside: int,
+    words: Sequence[str] | None,
+) -> bool:
+    """Each cell once, but for those ``beside``: its words, its numbers those that were drawn; all compared, or none."""
+    if counts is None:
+        return True
+    noisy, of_cells = counts
+    shares = drawn.shares(noisy)
+    columns = (of_cells.contributed, of_cells.low, of_cells.high, noisy)
+    cells, compared = list[int](), set[bool]()
+    for row in table(path, of_ranked(number)):
+        cell = int(row[number])
+        cells.append(cell)
+        if not 0 <= cell < len(noisy) or row["new"] not in ("true", "false"):
             return False
-        if any(math.isnan(float(row[name])) for name in MEASURED if row[name]):
+        if [int(row[name]) for name in ("contributed", "low", "high", "noisy")] != [
+            int(each[cell]) for each in columns
+        ] or float(row["share"]) != short(float(shares[cell])):
             return False
-    return sorted(int(row[number]) for row in rows) == [*range(len(rows))]
+        if words is not None and unmarked(row["words"]) != words[cell]:
+            return False
+        compared |= {row[name] != "" for name in COMPARED}
+        if any(math.isnan(float(row[name])) for name in COMPARED if row[name]):
+            return False
+        if row["new"] == "true" and not row["ratio"]:
+            return False
+    return sorted(cells) == [*range(len(noisy) - beside)] and len(compared) < 2
 
 
 def _rows_fit(
-    path: Path, manifest: Mapping[str, Any], counts: list[dict[str, str]], known: set[str] | None
+    path: Path, manifest: Mapping[str, Any], counts: Sequence[Mapping[str, str]], known: set[str] | None
 ) -> bool:
     """As many rows of each stratum and theme as were counted, each with a bag of public words and nothing else."""
     fields, found = [*manifest["strata"]], Counter[tuple[str, str]]()
     for _, line in read_lines(path):
         row = json.loads(line)
-        if [*row] != [*fields, "theme", "bag"] or not (known is None or known.issuperset(row["bag"])):
+        if [*row] != [*fields, "theme", "bag"] or not _all_in([*row["bag"]], known):
             return False
         if not all(type(count) is int and count > 0 for count in row["bag"].values()):
             return False
@@ -141,8 +193,11 @@ def _rows_fit(
     return found == wanted
 
 
-def _passages_fit(path: Path, manifest: Mapping[str, Any], public: Reference | None) -> bool:
+def _passages_fit(
+    path: Path, manifest: Mapping[str, Any], counts: Sequence[Mapping[str, str]], public: Reference | None
+) -> bool:
     """Each is of a theme or of a stratum, and a sentence that the reference may quote."""
+    themes = {unmarked(row["theme"]) for row in counts}
     quotable = None
     if public is not None and public.counted is not None:
         quotable = {sentence for each in public.counted.passages for sentence in each}
@@ -153,12 +208,12 @@ def _passages_fit(path: Path, manifest: Mapping[str, Any], public: Reference | N
             "source"
         ] != SOURCE:
             return False
-        if any(row[field] not in strata[field] for field in strata if "theme" not in row):
+        if (
+            row["theme"] not in themes
+            if "theme" in row
+            else any(row[field] not in strata[field] for field in strata)
+        ):
             return False
         if not (quotable is None or row["passage"] in quotable):
             return False
     return True
-
-
-def _words_of_themes(public: Reference) -> tuple[str, ...]:
-    return () if public.counted is None else tuple(public.counted.themes.vocabulary)

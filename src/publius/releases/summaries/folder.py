@@ -25,15 +25,15 @@ from publius.releases.contents import (
 from publius.releases.digests import file_digests
 from publius.releases.plan import MANIFEST_VERSION, publius_version
 from publius.releases.read_me import READ_ME
-from publius.releases.summaries.checked import OF_COUNTS, OF_WORDS, of_ranked
-from publius.releases.summaries.names import COUNTS, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
-from publius.releases.summaries.read_me import SOURCE
+from publius.releases.summaries.names import COUNTS, NOISY, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.read_me import SOURCE, independent, read_me
+from publius.releases.summaries.report import libraries, render
 from publius.releases.summaries.said import Passages, Ranked, Said
 from publius.releases.summaries.summary import Summary
+from publius.releases.summaries.written import EVERYWHERE, OF_COUNTS, OF_WORDS, of_ranked, short
 from publius.releases.writers import spreadsheet_safe
 
 UNIT: Final = "contributed documents"
-EVERYWHERE: Final = "all documents"
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
@@ -80,7 +80,7 @@ def manifest_of(summary: Summary, compared_with: str | None = None) -> dict[str,
         "stop_words": spaces.encoding.stop_words.name,
         "stop_words_sha256": spaces.encoding.stop_words.sha256,
         "randomness": "ChaCha20 keyed by the operating system",
-        "versions": {"numpy": np.__version__},
+        "versions": {"numpy": np.__version__, **libraries()},
     }
 
 
@@ -88,8 +88,10 @@ def _number(value: Any) -> float | int:
     return int(value) if value.denominator == 1 else float(value)
 
 
-def fill_folder(folder: Path, said: Said, page: bytes, read_me: str) -> None:
-    """Write every file of a summary but the manifest; see `finish`."""
+def fill_folder(folder: Path, said: Said, manifest: Mapping[str, Any]) -> None:
+    """Write every file of a summary but the manifest; see `finish`. The page is made of the tables beside it."""
+    reference = said.told.by.spaces.reference
+    _write(folder / NOISY, [said.drawn.written()])
     tables: list[tuple[str, Sequence[str], Iterable[Sequence[object]]]] = []
     if said.counts is not None:
         tables.append((COUNTS, OF_COUNTS, _counts(said)))
@@ -105,8 +107,8 @@ def fill_folder(folder: Path, said: Said, page: bytes, read_me: str) -> None:
         _write(folder / ROWS, _rows(said, system_rng()))
     if said.passages is not None:
         _write(folder / PASSAGES, _passages(said, said.passages))
-    _write(folder / REPORT, [page])
-    _write(folder / READ_ME, [read_me.encode()])
+    _write(folder / REPORT, [render(folder, manifest, independent(reference))])
+    _write(folder / READ_ME, [read_me(manifest, reference).encode()])
 
 
 def finish(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,17 +153,12 @@ def _ranked(ranked: Ranked) -> Iterator[tuple[object, ...]]:
         more: tuple[object, ...] = ("",) * 5
         if compared is not None and ranked.before is not None:
             parts = (ranked.before, compared.ratio, compared.low, compared.high, compared.excess)
-            more = tuple(_short(float(part[cell])) for part in parts)
+            more = tuple(short(float(part[cell])) for part in parts)
         new = compared is not None and bool(compared.new[cell])
         yield (
             ranked.words[cell], str(new).lower(), int(counts.contributed[cell]), int(counts.low[cell]),
-            int(counts.high[cell]), _short(float(ranked.shares[cell])), *more, int(ranked.noisy[cell]), cell,
+            int(counts.high[cell]), short(float(ranked.shares[cell])), *more, int(ranked.noisy[cell]), cell,
         )  # fmt: skip
-
-
-def _short(value: float) -> float:
-    """With six digits, and a number still: as a text a negative one would be marked as no formula."""
-    return float(f"{value:.6g}")
 
 
 def _head(strata: Strata, place: int) -> str:

@@ -4,6 +4,8 @@ from typing import Final
 
 COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
 ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
+NOISY = "noisy.json"
+"""The counts as they were drawn: what all tables follow from."""
 
 LEVEL: Final = 0.95
 """With which all limits of a table hold together."""

@@ -224,5 +224,9 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
             f"{PASSAGES}: sentences that are typical of a stratum or of a theme, each {SOURCE}. For reading, not "
             "for counting."
         )
+    found.append(
+        "noisy.json: the counts as they were drawn, with their noise, some below 0: for sums and tests of your own. "
+        "The other counts follow from them."
+    )
     found.append("manifest.json: what was promised and drawn, exactly, and the digest of every file.")
     yield "\n".join(found)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from publius.collections.strata import stratum_name
 from publius.errors import extra
+from publius.files import read_lines
 from publius.releases.drawing import pyplot
 from publius.releases.summaries import pictures
-from publius.releases.summaries.read_me import SOURCE, chance, columns, independent
-from publius.releases.summaries.said import Ranked, Said
+from publius.releases.summaries.drawn import Drawn
+from publius.releases.summaries.names import ALONE, COUNTS, LIKE_ALL, PASSAGES, SUBJECTS, THEMES, TOO_FEW, WORDS
+from publius.releases.summaries.read_me import SOURCE, chance, columns
+from publius.releases.summaries.written import COMPARED, OF_COUNTS, OF_WORDS, of_ranked, table
+from publius.releases.writers import unmarked
 
 _SHOWN: Final = 15
 _MONTH: Final = re.compile(r"\d{4}-\d{2}")
@@ -35,102 +44,129 @@ def _environment() -> Any:
     return environment
 
 
-def render(said: Said, manifest: Mapping[str, Any]) -> bytes:
-    """The page. Whatever comes from declared values or public texts is escaped."""
+def libraries() -> dict[str, str]:
+    """The version of what draws the pictures: of another one they have other bytes."""
+    with extra("evaluation", "matplotlib"):
+        import matplotlib
+    return {"matplotlib": matplotlib.__version__}
+
+
+def render(folder: Path, manifest: Mapping[str, Any], note: str) -> bytes:
+    """The page: it says what the tables in a folder say, and nothing that does not follow from them.
+
+    ``note`` is what has to be said of public texts that are counted one by one. Whatever comes from declared values or
+    public texts is escaped. `ValueError` or `LookupError` where the tables cannot be read.
+    """
     from markupsafe import Markup
 
+    labels = list(product(*manifest["strata"].values()))
+    drawn = Drawn.read(folder, manifest, len(labels))
+    themes, quoted = _labels_of_themes(folder, manifest), _quoted(folder, manifest)
+    most = manifest["documents_per_author"]
     content = {
         "manifest": manifest,
-        "by": said.told.by,
-        "author": "1 document" if said.told.by.documents_per_author == 1
-        else f"{said.told.by.documents_per_author} documents",
-        "size": said.size,
-        "strata": list(_strata(said)),
-        "themes": _table(said.themes, () if said.passages is None else said.passages.themes),
-        "subjects": _table(said.subjects),
-        "compared": _compared(said),
-        "rows": said.told.themes is not None,
-        "quoted": None if said.passages is None else SOURCE,
-        "figures": [Markup(figure) for figure in _figures(said)],  # noqa: S704  # made by us
+        "author": "1 document" if most == 1 else f"{most} documents",
+        "size": drawn.size,
+        "strata": list(_strata(folder, manifest, drawn, labels, quoted)),
+        "themes": _table(folder / THEMES, "theme", manifest, [quoted.get((name,), []) for name in themes]),
+        "subjects": _table(folder / SUBJECTS, "subject", manifest),
+        "compared": manifest["compared_with"]
+        or f"the public texts of the reference {manifest['reference']}{note}",
+        "rows": "themes" in manifest["tables"],
+        "quoted": SOURCE if "passages" in manifest else None,
+        "figures": [Markup(figure) for figure in _figures(manifest, drawn, labels)],  # noqa: S704  # made by us
         "chance": chance(manifest),
         "columns": columns(manifest),
     }  # fmt: skip
     return str(_environment().get_template("report.html").render(content)).encode()
 
 
-def _compared(said: Said) -> str | None:
-    """What shares are compared with, in words."""
-    ranked = [each for each in (said.themes, said.subjects) if each is not None and each.compared is not None]
-    if not ranked:
-        return None
-    if said.earlier is not None:
-        return said.earlier.name
-    reference = said.told.by.spaces.reference
-    return f"the public texts of the reference {reference.name}{independent(reference)}"
+def _labels_of_themes(folder: Path, manifest: Mapping[str, Any]) -> list[str]:
+    """The label of each theme, by number."""
+    if "themes" not in manifest["tables"]:
+        return []
+    each = manifest["tables"]["themes"]["cells"] // math.prod(map(len, manifest["strata"].values()))
+    return [unmarked(row["theme"]) for row in islice(table(folder / COUNTS, OF_COUNTS), each)]
 
 
-def _strata(said: Said) -> Iterator[dict[str, Any]]:
-    totals = said.totals
-    if totals is None:
+def _quoted(folder: Path, manifest: Mapping[str, Any]) -> dict[tuple[str, ...], list[str]]:
+    """The sentences of each theme and of each stratum, by their names."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    if "passages" in manifest:
+        for _, line in read_lines(folder / PASSAGES):
+            row = json.loads(line)
+            about = (row["theme"],) if "theme" in row else ("", *(row[field] for field in manifest["strata"]))
+            found.setdefault(about, []).append(row["passage"])
+    return found
+
+
+def _strata(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    drawn: Drawn,
+    labels: Sequence[tuple[str, ...]],
+    quoted: Mapping[tuple[str, ...], Sequence[str]],
+) -> Iterator[dict[str, Any]]:
+    counts = drawn.of_strata
+    if counts is None:
         return
-    for place, name in enumerate(said.strata):
+    typical = [""] * len(labels)
+    if "themes" in manifest["tables"]:
+        typical = [unmarked(row["words"]) for row in table(folder / WORDS, OF_WORDS)]
+    for place, (values, words) in enumerate(zip(labels, typical, strict=True)):
         yield {
-            "name": name,
-            "contributed": int(totals.contributed[place]),
-            "low": int(totals.low[place]),
-            "high": int(totals.high[place]),
-            "words": said.words_of(place, ", ") if said.told.themes is not None else "",
-            "passages": said.passages.strata[place] if said.passages is not None else (),
+            "name": stratum_name(values),
+            "contributed": int(counts.contributed[place]),
+            "low": int(counts.low[place]),
+            "high": int(counts.high[place]),
+            "words": words if words in (TOO_FEW, LIKE_ALL, ALONE) else ", ".join(words.split()),
+            "passages": quoted.get(("", *values), ()),
         }
 
 
-def _table(ranked: Ranked | None, passages: Sequence[Sequence[str]] = ()) -> dict[str, Any] | None:
-    if ranked is None:
+def _table(
+    path: Path, number: str, manifest: Mapping[str, Any], passages: Sequence[Sequence[str]] = ()
+) -> dict[str, Any] | None:
+    if f"{number}s" not in manifest["tables"]:
         return None
-
-    def row(cell: int) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "words": ranked.words[cell], "contributed": int(ranked.counts.contributed[cell]),
-            "low": int(ranked.counts.low[cell]), "high": int(ranked.counts.high[cell]),
-            "share": float(ranked.shares[cell]), "new": cell in ranked.new,
+    compared = False
+    rows = []
+    for each in table(path, of_ranked(number)):
+        cell = int(each[number])
+        row: dict[str, Any] = {
+            "words": unmarked(each["words"]), "new": each["new"] == "true", "share": float(each["share"]),
+            **{name: int(each[name]) for name in ("contributed", "low", "high")},
             "passages": passages[cell] if passages else (),
         }  # fmt: skip
-        if ranked.compared is not None and ranked.before is not None:
-            compared = ranked.compared
-            found |= {
-                "before": float(ranked.before[cell]), "ratio": float(compared.ratio[cell]),
-                "ratio_low": float(compared.low[cell]), "ratio_high": float(compared.high[cell]),
-            }  # fmt: skip
-        return found
-
+        compared = each["ratio"] != ""
+        if compared:
+            row |= {"before" if name == "share_before" else name: float(each[name]) for name in COMPARED}
+        rows.append(row)
     return {
-        "first": [row(cell) for cell in ranked.cells[:_SHOWN].tolist()],
-        "gone": [row(cell) for cell in list(ranked.gone)[:_SHOWN]],
-        "new": len(ranked.new),
-        "all": len(ranked.cells),
-        "compared": ranked.compared is not None,
+        "first": rows[:_SHOWN],
+        "gone": [row for row in reversed(rows) if row.get("ratio_high", 1) < 1][:_SHOWN],
+        "new": sum(row["new"] for row in rows),
+        "all": len(rows),
+        "compared": compared,
     }
 
 
-def _figures(said: Said) -> Iterator[str]:
-    totals = said.totals
-    if totals is None:
+def _figures(manifest: Mapping[str, Any], drawn: Drawn, labels: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    counts, fields = drawn.of_strata, [*manifest["strata"].values()]
+    if counts is None:
         return
-    fields = said.told.by.strata.fields
-    limits = totals.contributed, totals.low, totals.high
-    if len(said.strata) > 1:
-        largest = np.argsort(-totals.contributed, kind="stable")[: pictures.MOST_BARS]
-        yield pictures.bars(
-            [said.strata[each] for each in largest.tolist()], *(each[largest] for each in limits)
-        )
-    shape = tuple(len(field.labels) for field in fields)
-    for axis, field in enumerate(fields):
-        if not field.monthly or len(fields) > 2:
+    limits = counts.contributed, counts.low, counts.high
+    names = [stratum_name(each) for each in labels]
+    if len(names) > 1:
+        largest = np.argsort(-counts.contributed, kind="stable")[: pictures.MOST_BARS]
+        yield pictures.bars([names[each] for each in largest.tolist()], *(each[largest] for each in limits))
+    shape = tuple(map(len, fields))
+    for axis, (*values, _) in enumerate(fields):
+        if len(fields) > 2 or not all(map(_MONTH.fullmatch, values)):
             continue
         moved = [np.moveaxis(each.reshape(shape), axis, -1)[..., :-1] for each in limits]
         lines = [np.atleast_2d(each) for each in moved]
-        names = [""] if len(fields) == 1 else list(fields[1 - axis].labels)
-        yield pictures.trend(list(field.values), names, *lines)
+        yield pictures.trend(values, [""] if len(fields) == 1 else list(fields[1 - axis]), *lines)
 
 
 def _number(value: float) -> str:

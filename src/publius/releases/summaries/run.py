@@ -22,8 +22,7 @@ from publius.releases.engines.run import engine_of
 from publius.releases.engines.run_folder import claimed
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of
-from publius.releases.summaries.read_me import read_me
-from publius.releases.summaries.report import check_libraries, render
+from publius.releases.summaries.report import check_libraries
 from publius.releases.summaries.said import Said
 from publius.releases.summaries.summary import Seen, Summary
 from publius.releases.summaries.work import count_here, count_on_cluster
@@ -144,7 +143,7 @@ def summarize(
             paid.append(True)
         said = Said(summary.draw(contributions.cells), earlier)
         manifest = manifest_of(summary, None if earlier is None else earlier.name)
-        fill_folder(folder, said, render(said, manifest), read_me(manifest, summary.spaces.reference))
+        fill_folder(folder, said, manifest)
         manifest = finish(folder, manifest)
     return Finished(said, manifest, seen, number, left_out, authors.alike(), len(authors.in_public))
 

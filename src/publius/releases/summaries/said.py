@@ -13,21 +13,19 @@ from typing import Final, Literal, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray, Rows
-from publius.collections.counting import label
+from publius.collections.counting import labels
 from publius.collections.novelty import Novelty, Sample, novelty
 from publius.collections.strata import stratum_name
-from publius.collections.tables import NoisyTable, estimated_totals, reconciled
 from publius.noise.discrete_laplace import LaplaceSum
 from publius.noise.randomness import Generator
-from publius.releases.summaries.names import ALONE, LEVEL, LIKE_ALL, TOO_FEW
+from publius.releases.summaries.drawn import NEW_AT, Counts, Drawn
+from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS
+from publius.releases.summaries.spaces import TYPICAL_WORDS, words_of_subjects, words_of_themes
 from publius.releases.summaries.summary import Told
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.public_themes import counted
 
-_OF_SIZE: Final = 0.99
-"""How sure the size of a collection is, of the 95 % that all of a comparison has together."""
-TYPICAL_WORDS: Final = 10
 PASSAGES: Final = 3
 """Of each theme and each stratum."""
 _RARE_SHARE: Final = 0.001
@@ -36,22 +34,6 @@ _MARKEDLY: Final = 2
 _PLAIN: Final = 5
 """Nothing stands out where a theme with a fifth of a stratum more than of all would have been seen."""
 _DEALT_AT_ONCE: Final = 4096
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Counts:
-    """Contributed documents of each cell: cleaned, and between which limits the true number lies."""
-
-    contributed: IndexArray
-    low: IndexArray
-    high: IndexArray
-
-    @classmethod
-    def of(cls, cleaned: IndexArray, limits: tuple[IndexArray, IndexArray]) -> Counts:
-        """Limits are moved outwards where cleaning moved a count beyond them: they hold all the more."""
-        low, high = limits
-        return cls(cleaned, np.minimum(low, cleaned), np.maximum(high, cleaned))
 
 
 @final
@@ -120,83 +102,55 @@ class Said:
 
     def __init__(self, told: Told, earlier: Earlier | None = None) -> None:
         self.told, self.earlier = told, earlier
+        self.drawn = Drawn(told.totals, told.themes, told.subjects)
         self.strata = [stratum_name(told.by.strata.labels(place)) for place in range(told.by.strata.size)]
 
     @functools.cached_property
     def theme_labels(self) -> tuple[str, ...]:
         """The label of each cell of the themes, each different."""
-        themes = self.told.by.spaces.themes
-        names = [label(themes, cell) for cell in range(themes.size + 2)]
-        return tuple(
-            name if names.index(name) == place else f"{name} ({place + 1})"
-            for place, name in enumerate(names)
-        )
+        return labels(self.told.by.spaces.themes)
 
-    # How many -----------------------------------------------------------------------------------------------------
-
-    @functools.cached_property
+    @property
     def counts(self) -> Counts | None:
         """Of each stratum and theme; of each stratum alone, in one column, where themes have no share."""
-        table, totals = self.told.themes, self.told.totals
-        if table is not None:
-            return Counts.of(reconciled(table, totals), table.intervals(LEVEL))
-        if totals is not None:
-            low, high = totals.intervals(LEVEL)
-            return Counts.of(np.maximum(totals.values, 0)[:, None], (low[:, None], high[:, None]))
-        return None
+        return self.drawn.counts
 
-    @functools.cached_property
+    @property
     def totals(self) -> Counts | None:
         """Of each stratum; all limits hold together."""
-        table, totals = self.told.themes, self.told.totals
-        if table is not None:
-            limits = totals.intervals(LEVEL) if totals is not None else table.sums(LEVEL, axis=1)[1:]
-            return Counts.of(estimated_totals(table, totals), limits)
-        return None if totals is None else Counts.of(np.maximum(totals.values, 0), totals.intervals(LEVEL))
+        return self.drawn.of_strata
 
-    @functools.cached_property
+    @property
     def size(self) -> tuple[int, int]:
-        """Between which numbers of contributed documents there are, at 99 %: the narrowest of what was drawn."""
-        found = [
-            _size(each)
-            for each in (self.told.totals, self.told.themes, self.told.subjects)
-            if each is not None
-        ]
-        # Each of up to three limits may miss; the narrowest is chosen after the fact.
-        low, high = min(found, key=lambda limits: limits[1] - limits[0])
-        return max(0, low), max(0, high)
+        """Between which numbers of contributed documents there are, at 99 %."""
+        return self.drawn.size
 
     # What is new --------------------------------------------------------------------------------------------------
 
     @functools.cached_property
     def themes(self) -> Ranked | None:
         """The themes, without "none of these" and "no words"."""
-        table = self.told.themes
-        if table is None or self.counts is None:
+        table, found = self.told.themes, self.drawn.of_themes
+        if table is None or found is None:
             return None
         space = self.told.by.spaces.themes
-        noisy, low, high = table.sums(LEVEL, axis=0)
-        counts = Counts.of(self.counts.contributed.sum(axis=0), (low, high))
         before = self._before("themes")
         if before is None and self.earlier is None and space.documents is not None:
             before = Sample(space.documents[: space.size], (int(space.documents.sum()),) * 2)
-        words = tuple(" ".join(space.typical(cell, TYPICAL_WORDS)) for cell in range(space.size))
-        return self._ranked(noisy, counts, words, LaplaceSum(table.noise, len(table.values)), before)
+        words = words_of_themes(space)
+        return self._ranked(*found, words, LaplaceSum(table.noise, len(table.values)), before)
 
     @functools.cached_property
     def subjects(self) -> Ranked | None:
         """The subjects, without "no words"."""
-        table = self.told.subjects
-        if table is None:
+        table, found = self.told.subjects, self.drawn.of_subjects
+        if table is None or found is None:
             return None
         space, holding = self.told.by.spaces.subjects, self.told.by.spaces.before
-        row = NoisyTable(table.values[None, :], table.noise)
-        counts = Counts.of(reconciled(row)[0], table.intervals(LEVEL))
         before = self._before("subjects")
         if before is None and self.earlier is None and holding is not None:
             before = Sample(holding[: space.size], (int(holding.sum()),) * 2)
-        words = tuple(" ".join(space.words(cell, TYPICAL_WORDS)) for cell in range(space.size))
-        return self._ranked(table.values, counts, words, table.noise, before)
+        return self._ranked(*found, words_of_subjects(space), table.noise, before)
 
     def _before(self, what: Literal["themes", "subjects"]) -> Sample | None:
         if self.earlier is None:
@@ -207,13 +161,12 @@ class Said:
         self, noisy: IndexArray, counts: Counts, words: tuple[str, ...], noise: object, before: Sample | None
     ) -> Ranked:
         size = len(words)
-        least, most = (max(1, each) for each in self.size)  # shares of nothing are none
-        shares = np.maximum(noisy[:size], 0) / ((least + most) / 2)
+        shares = self.drawn.shares(noisy[:size])
         if before is None:
             order = np.argsort(-noisy[:size], kind="stable")
             return Ranked(order, words, counts, noisy, shares, None, None)
-        now = Sample(noisy[:size], (least, most), noise, self.told.by.documents_per_author)  # type: ignore[arg-type]
-        found = novelty(now, before, level=LEVEL + (1 - _OF_SIZE))
+        now = Sample(noisy[:size], self.drawn.documents, noise, self.told.by.documents_per_author)  # type: ignore[arg-type]
+        found = novelty(now, before, level=NEW_AT)
         earlier = np.maximum(before.counts, 0) / (sum(before.documents) / 2)
         return Ranked(found.order, words, counts, noisy, shares, earlier, found)
 
@@ -349,11 +302,3 @@ class Said:
 
 def _shares(counts: Float64Array) -> Float64Array:
     return np.asarray(counts / np.maximum(counts.sum(axis=1, keepdims=True), 1))
-
-
-def _size(table: NoisyTable) -> tuple[int, int]:
-    """Limits of how many documents a table counts, at 99 % for three tables together."""
-    cells = table.values.size
-    width = table.noise.half_width_of_sum(cells, 1 - (1 - _OF_SIZE) / 3)
-    total = int(table.values.sum())
-    return total - width, total + width

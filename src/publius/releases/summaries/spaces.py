@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from publius.vectors.learning.prototypes import THEMES
 from publius.vectors.learning.public_counts import subjects_of
 from publius.vectors.learning.public_subjects import PublicSubjects
 from publius.vectors.learning.reference import Reference
+
+TYPICAL_WORDS: Final = 10
 
 _LACKS = (
     "lacks what summaries need (themes in a space of its own, how frequent words and subjects are in its texts): its "
@@ -78,15 +80,30 @@ class Spaces:
     @property
     def subjects_sha256(self) -> str:
         """A digest that tells whether two summaries were counted in the same subjects: their words and weights."""
-        state = hashlib.sha256("\n".join(self.subjects.vocabulary).encode())
-        state.update(np.ascontiguousarray(self.subjects.members, "<i8").tobytes())
-        state.update(np.ascontiguousarray(self.subjects.rarity, "<f8").tobytes())
-        return state.hexdigest()
+        return sha256_of(self.subjects)
 
     @property
     def tokenizer(self) -> str:
         """How texts are cut into words, with the version of the rules."""
         return PROFILES[self.encoding.profile].label
+
+
+def words_of_themes(space: Themes) -> tuple[str, ...]:
+    """Typical public words of each theme, as its row has them."""
+    return tuple(" ".join(space.typical(cell, TYPICAL_WORDS)) for cell in range(space.size))
+
+
+def words_of_subjects(space: PublicSubjects) -> tuple[str, ...]:
+    """Typical public words of each subject, as its row has them."""
+    return tuple(" ".join(space.words(cell, TYPICAL_WORDS)) for cell in range(space.size))
+
+
+def sha256_of(subjects: PublicSubjects) -> str:
+    """A digest of the words and weights of subjects."""
+    state = hashlib.sha256("\n".join(subjects.vocabulary).encode())
+    state.update(np.ascontiguousarray(subjects.members, "<i8").tobytes())
+    state.update(np.ascontiguousarray(subjects.rarity, "<f8").tobytes())
+    return state.hexdigest()
 
 
 def _again(
