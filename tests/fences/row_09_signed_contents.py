@@ -1,5 +1,6 @@
 """Only a folder that holds exactly the release of its manifest is signed for."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -95,6 +96,79 @@ def _around_the_numbers(folder: Path) -> None:
             signoff.sign_off(release)
 
 
+def _in_one_way(folder: Path) -> None:
+    """A key that is there twice says one thing to one reader, another to the next."""
+    release = toy_release(folder / "release")
+    path = release / "manifest.json"
+    text = path.read_text()
+    for changed, said in (
+        (text.replace("{", '{\n  "epsilon": 0.01,', 1), "damaged"),
+        (text.replace("{", '{\n  "epsilon_of_author": 0.01,', 1), "epsilon_of_author"),
+        (text.replace("keyed by the operating system", "PRIVATE"), "randomness"),
+        (text.replace('"numpy": "', '"numpy": "PRIVATE '), "versions"),
+    ):
+        path.unlink()
+        path.write_text(changed)
+        with pytest.raises(DataError, match=said):
+            signoff.sign_off(release)
+
+
+def _rows(folder: Path) -> None:
+    """A row names declared values and the public probability, in the one way in which rows are written."""
+    (folder / "own.csv").write_text(
+        "text,topic\n" + "".join(f"t {n},{'loan card'.split()[n % 2]}\n" for n in range(6))
+    )
+    release = folder / "release"
+    code, _, said = command(
+        "obfuscate", folder / "own.csv", "--preserve", "field:topic", "--values", "loan,card", "--bound", 3,
+        "--shuffled", "--output", release,
+    )  # fmt: skip
+    assert code == 0, said
+    signoff.sign_off(release)
+    manifest = json.loads((release / "manifest.json").read_text())
+    first, rest = (release / "bags.jsonl").read_text().split("\n", 1)
+    row = json.loads(first)
+    for changed in (
+        json.dumps({**row, "label": "PRIVATE"}), json.dumps({**row, "label": ["loan"]}),
+        json.dumps({**row, "probability_kept": 0.5}), first.replace("{", '{"label": "PRIVATE", '),
+        f"\ufeff{first}", f"{first} ", f"{first}\r",
+    ):  # fmt: skip
+        (release / "bags.jsonl").write_bytes(f"{changed}\n{rest}".encode())
+        _bound_again(release, manifest)
+        with pytest.raises(DataError, match="bag 1 in"):
+            signoff.sign_off(release)
+    (release / "bags.jsonl").write_bytes(gzip.compress(f"{first}\n{rest}".encode()))
+    _bound_again(release, manifest)
+    with pytest.raises(DataError, match="packed"):
+        signoff.sign_off(release)
+
+
+def _bound_again(release: Path, manifest: dict[str, object]) -> None:
+    (release / "manifest.json").unlink()
+    (release / "manifest.json").write_text(json.dumps({**manifest, "files": file_digests(release)}))
+
+
+def _first_or_last(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(signoff, "json_of", json.loads)
+
+
+class _Anything(dict[str, object]):
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> object:
+        return lambda value: True
+
+
+def _anybody_states(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(of_manifest, "_OF_ROWS", _Anything(of_manifest._OF_ROWS))
+
+
+def _as_it_comes(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(contents, "record_of", json.loads)
+    patch.setattr(contents._Named, "fits", lambda *_: True)
+
+
 def _believed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(contents, "_check_read_me", lambda *_: None)
 
@@ -109,7 +183,7 @@ def _private(folder: Path) -> None:
         raise DataError("READ-ME.txt")
 
 
-def _digests_only(release: Path, manifest: dict[str, object]) -> dict[str, str]:
+def _digests_only(release: Path, manifest: dict[str, object], outcomes: object = None) -> dict[str, str]:
     return file_digests(release)
 
 
@@ -123,5 +197,8 @@ FENCES = (
         lambda patch: patch.setattr(signoff, "check_statements", lambda manifest: None),
     ),
     Fence(9, "what lies beside the rows says what follows from them", _around_the_numbers, _believed),
+    Fence(9, "a manifest is read in one way alone", _in_one_way, _first_or_last),
+    Fence(9, "a manifest states what releases state", _in_one_way, _anybody_states),
+    Fence(9, "a row says what it can say, and says it once", _rows, _as_it_comes),
     Fence(9, "a version that is not known promises nothing here", _around_the_numbers, _any_version),
 )  # fmt: skip

@@ -27,7 +27,8 @@ from publius.evaluation.statistics import clopper_pearson
 from publius.files.progress import Advance
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.releases.signoff import read_manifest_of
-from publius.releases.summaries.summary import Seen, Summary, Told
+from publius.releases.summaries.said import Told
+from publius.releases.summaries.summary import Seen, Summary
 
 _Tables = dict[str, dict[tuple[int, ...], int]]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import io
 import itertools
+import json
 import os
 import stat
 import zlib
 from collections.abc import Iterator
-from typing import IO, Final, cast, final
+from typing import IO, Any, Final, cast, final
 
 from publius.errors import DataError
 from publius.files.paths import AnyPath, shown, storage_error, usable
@@ -150,6 +151,33 @@ def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
                     f"{shown(path)} has more than {limit} bytes, the most that is read whole: split it"
                 )
     return bytes(content)
+
+
+def json_of(content: bytes) -> Any:
+    """What JSON says that can be read in one way alone; `ValueError` for a key that is there twice.
+
+    Of a key that is there twice one reader takes the first value, another the last.
+    """
+    try:
+        return json.loads(content.decode(), object_pairs_hook=_once)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def is_packed(path: AnyPath) -> bool:
+    """Whether a file is gzip, whatever it is called: `open_binary` would unpack it."""
+    try:
+        with open(usable(path), "rb") as file:
+            return file.read(len(_GZIP_MAGIC)) == _GZIP_MAGIC
+    except OSError as error:
+        raise storage_error("open", path, error) from None
 
 
 def read_lines(path: AnyPath, limit: int = LINE_LIMIT) -> Iterator[tuple[int, bytes]]:

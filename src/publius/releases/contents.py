@@ -7,7 +7,7 @@ not those of the manifest would be signed for under the promise of others.
 from __future__ import annotations
 
 import csv
-import json
+import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,15 +17,16 @@ from typing import Any, Final, final
 
 from publius.documents.row_readers import import_parquet
 from publius.errors import DataError, PolicyError, PubliusError
-from publius.files import os_errors, read_lines, shown
-from publius.releases.digests import file_digests
+from publius.files import is_packed, os_errors, read_lines, shown
+from publius.mechanisms.mechanism import PublicOutcome
+from publius.releases.digests import file_digest, file_digests
 from publius.releases.metadata import METADATA, metadata_of
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import READ_ME, label_counts, read_me
 from publius.releases.summaries.checked import drawn_by, is_page, wrong_files
 from publius.releases.summaries.names import COUNTS, NOISY, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
 from publius.releases.summaries.read_me import read_mes
-from publius.releases.writers import LABEL, PROTOTYPE, unmarked
+from publius.releases.writers import LABEL, PROTOTYPE, csv_rows, record_of, unmarked
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
@@ -67,8 +68,12 @@ def public_words(manifest: Mapping[str, Any]) -> Reference | Embeddings | None:
     return found if found.sha256 == manifest["vocabulary_sha256"] else None
 
 
-def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
+def check_contents(
+    release: Path, manifest: Mapping[str, Any], outcomes: Sequence[PublicOutcome] | None = None
+) -> dict[str, str]:
     """SHA-256 of every file of a release that holds exactly what its manifest states.
+
+    ``outcomes`` are all that a row can name, where they are known.
 
     Raises `DataError` for files that are no part of a release, for bags that are more, fewer, of another size or with
     other fields than stated, and for files that are not those the manifest was written for; `PolicyError` for bags that
@@ -77,9 +82,9 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
     """
     if manifest.get("kind") == SUMMARY:
         return _check_summary(release, manifest)
-    digests = file_digests(release)
+    digests = _digests_of_plain(release)
     names = sorted(digests.keys() - {MANIFEST, READ_ME, *BESIDE})
-    _check_bags(release, _format_of(release, set(names)), names, manifest)
+    _check_bags(release, _format_of(release, set(names)), names, manifest, outcomes)
     stated = manifest.get(FILES)
     if stated is not None:
         found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *BESIDE)}
@@ -92,6 +97,21 @@ def check_contents(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]
     _check_metadata(release, manifest, digests)
     if READ_ME in digests:
         _check_read_me(release, manifest, [read_me(manifest, label_counts(release))])
+    return digests
+
+
+def _digests_of_plain(folder: Path) -> dict[str, str]:
+    """The digests of a folder's files, none of which is packed: what unpacks it may carry more than is read."""
+    digests = file_digests(folder)
+    if packed := sorted(name for name in digests if is_packed(folder / name)):
+        raise DataError(f"{_listed(packed)} in {shown(folder)} is packed, which no release is: {_NOT_ONE}")
+    with os_errors("read", folder):
+        folders = [each for each in folder.rglob("*") if each.is_dir() and not any(each.iterdir())]
+    if folders:
+        names = sorted(each.relative_to(folder).as_posix() for each in folders)
+        raise DataError(
+            f"{shown(folder)} holds empty folders, whose names would leave: take out {_listed(names)}"
+        )
     return digests
 
 
@@ -113,7 +133,7 @@ def _check_read_me(folder: Path, manifest: Mapping[str, Any], wanted: Collection
 
 def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     """The same of a summary, which names all of its files; its tables have the cells of the strata that it states."""
-    digests = file_digests(folder)
+    digests = _digests_of_plain(folder)
     found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *BESIDE)}
     if foreign := sorted(found.keys() - OF_SUMMARIES):
         raise DataError(
@@ -177,8 +197,25 @@ def _check_metadata(folder: Path, manifest: Mapping[str, Any], digests: Collecti
         )
 
 
-_Bag = tuple[int, Collection[str], str, Collection[str]]
-"""How many words a row has, its fields, its id and its words, where they stand beside it."""
+@final
+@dataclass(frozen=True, slots=True)
+class _Bag:
+    """A row as it stands in a file.
+
+    Attributes:
+        size: how many words it has.
+        fields: their names.
+        id: its id.
+        words, counts: of its bag; none where the words are in order, or elsewhere.
+        said: label, probability_kept and prototype, those that it has.
+    """
+
+    size: int
+    fields: Collection[str]
+    id: object
+    words: Collection[str]
+    counts: Collection[object]
+    said: Mapping[str, object]
 
 
 @final
@@ -216,8 +253,14 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:_SHOWN])) + more
 
 
-def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: Mapping[str, Any]) -> None:
-    """Compare marks, fields, sizes and the number of bags with the manifest's."""
+def _check_bags(
+    release: Path,
+    format: _Format,
+    names: Sequence[str],
+    manifest: Mapping[str, Any],
+    outcomes: Sequence[PublicOutcome] | None,
+) -> None:
+    """Compare marks, fields, sizes, labels and the number of bags with the manifest's."""
     fields, size = format.fields(manifest), manifest["size"] if manifest["kind"] == BAG else None
     allowed = fields
     if "probability_kept" in manifest:
@@ -226,34 +269,39 @@ def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: 
         allowed = fields | {"prototype", "label"}  # as before 0.3
     public = public_words(manifest) if manifest["kind"] == BAG else None
     numbered = manifest.get("numbers") == SHUFFLED
+    named = _Named(outcomes, manifest.get("probability_kept"))
     bag, count = "", 0
     bags = format.read(release, names)
     while True:
         bag = f"bag {count + 1:,} in {shown(release)}"
         try:
             with os_errors("read", release):
-                has, found, id, words = next(bags)
+                row = next(bags)
         except StopIteration:
             break
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             if isinstance(error, PubliusError):
                 raise
             raise DataError(f"{bag} is damaged: make the release anew") from None
-        if "warning" in found:
+        if "warning" in row.fields:
             raise PolicyError(
                 f"{bag} is marked NOT PRIVATE: it is of an experiment, which promises nothing, whatever the manifest "
                 "says. Nobody can sign for it"
             )
-        if set(found) != allowed:
+        if set(row.fields) != allowed:
             raise DataError(f"{bag} has other fields than the manifest states: {_NOT_ONE}")
-        if has != size and size is not None:
-            raise DataError(f"{bag} has {has:,} words, and the manifest states {size:,}: {_NOT_ONE}")
+        if row.size != size and size is not None:
+            raise DataError(f"{bag} has {row.size:,} words, and the manifest states {size:,}: {_NOT_ONE}")
         count += 1
-        if numbered and id != str(count):
+        if numbered and row.id != str(count):
             raise DataError(
                 f"{bag} has an id, and the manifest states that rows are numbered from 1: {_NOT_ONE}"
             )
-        if public is not None and not all(map(public.__contains__, words)):
+        if not isinstance(row.id, str) or not named.fits(row.said):
+            raise DataError(f"{bag} says what no row of this release can say: {_NOT_ONE}")
+        if not all(type(each) is int and each > 0 for each in row.counts):
+            raise DataError(f"{bag} counts words in other than whole numbers: {_NOT_ONE}")
+        if public is not None and not all(map(public.__contains__, row.words)):
             raise DataError(
                 f"{bag} has a word that is none of the public ones that the release was made of: {_NOT_ONE}"
             )
@@ -263,45 +311,121 @@ def _check_bags(release: Path, format: _Format, names: Sequence[str], manifest: 
         )
 
 
+@final
+class _Named:
+    """What rows may say beside their words: the label of an outcome, and the probability that is public."""
+
+    def __init__(self, outcomes: Sequence[PublicOutcome] | None, kept: object) -> None:
+        self._labels = None if outcomes is None else {each.label for each in outcomes}
+        self._of_prototype = {each.prototype: each.label for each in outcomes or ()}
+        self._known, self._kept = outcomes is not None, kept
+
+    def fits(self, said: Mapping[str, object]) -> bool:
+        """Whether a row can say so; where no outcome is known a prototype has one label all the same."""
+        if said.get("probability_kept", self._kept) != self._kept:
+            return False
+        label, prototype = said.get("label", ""), said.get("prototype", 0)
+        if not isinstance(label, str) or type(prototype) is not int or prototype < 0:
+            return False
+        if "label" in said and self._labels is not None and label not in self._labels:
+            return False
+        if not {"label", "prototype"} <= said.keys():
+            return True
+        if self._known:
+            return self._of_prototype.get(prototype) == label
+        return self._of_prototype.setdefault(prototype, label) == label
+
+
+def _said(row: Mapping[str, object]) -> dict[str, object]:
+    return {name: row[name] for name in (*LABEL, *PROTOTYPE) if name in row}
+
+
 def _json_lines(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     for _, line in read_lines(release / "bags.jsonl"):
-        record = json.loads(line)
+        record = record_of(line)
+        bag = record.get("bag", {})
         size = 0 if [*record][:1] == ["label"] and "bag" not in record else sum(record["bag"].values())
         if size != record.get("size", 0):
             raise ValueError
-        yield size, record.keys(), record["id"], record.get("bag", {})
+        yield _Bag(size, record.keys(), record["id"], bag, bag.values(), _said(record))
 
 
 def _csv(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
+    state = hashlib.sha256()
     with (release / "bags.csv").open(encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        fields = [unmarked(name) for name in next(rows)]
-        at = fields.index("count") if "count" in fields else None
-        id = fields.index("id")
-        word = fields.index("word") if "word" in fields else None
+        rows = csv.reader(file, strict=True)
+        head = next(rows)
+        state.update(csv_rows([head]))
+        fields = [unmarked(name) for name in head]
+        places = {name: place for place, name in enumerate(fields)}
+        at, id, word = places.get("count"), places["id"], places.get("word")
+        last = (
+            min(places[name] for name in ("position", "word") if name in places) if word is not None else None
+        )
         for number, lines in groupby(rows, lambda row: row[id]):
             bag = list(lines)
+            state.update(csv_rows(bag))
+            if any(len(row) != len(fields) or row[:last] != bag[0][:last] for row in bag):
+                raise ValueError
             words = () if word is None else [unmarked(row[word]) for row in bag]
-            yield sum(1 if at is None else int(row[at]) for row in bag), fields, number, words
+            counts = [1 if at is None else int(row[at]) for row in bag]
+            said = _said(dict(zip(fields, map(unmarked, bag[0]), strict=True)))
+            for name, kind in (("probability_kept", float), ("prototype", int)):
+                if name in said:
+                    said[name] = kind(str(said[name]))
+            yield _Bag(sum(counts), fields, number, words, counts, said)
+    if state.hexdigest() != file_digest(release / "bags.csv"):
+        raise ValueError
 
 
 def _parquet(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     parquet = import_parquet()[1]
     for name in names:
         with parquet.ParquetFile(release / name) as file:
-            marks = file.schema_arrow.metadata or {}
+            marks = {*(file.schema_arrow.metadata or {}), *(file.metadata.metadata or {})}
+            if marks - {b"warning", b"kind", b"ARROW:schema"}:
+                raise ValueError
             fields = {*file.schema_arrow.names, *(("warning",) if b"warning" in marks else ())}
-            for batch in file.iter_batches(columns=[*({"size", "id", "words"} & fields)]):
+            read = [*({"size", "id", "words", "counts", *LABEL, *PROTOTYPE} & fields)]
+            for batch in file.iter_batches(columns=read):
                 for row in batch.to_pylist():
-                    yield row.get("size", 0), fields, row["id"], row.get("words", ())
+                    yield _Bag(
+                        row.get("size", 0), fields, row["id"], row.get("words", ()), row.get("counts", ()),
+                        _said(row),
+                    )  # fmt: skip
 
 
 def _matrix(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     words: Collection[str] = [line.decode() for _, line in read_lines(release / "vocabulary.txt")]
-    for _, line in read_lines(release / "documents.jsonl"):
-        record = json.loads(line)
-        yield record["size"], record.keys(), record["id"], words
+    columns, rows, entries = len(words), 0, 0
+    lines = read_lines(release / "bags.mtx")
+    if next(lines)[1] != b"%%MatrixMarket matrix coordinate real general":
+        raise ValueError
+    line = next(lines)[1]
+    if line.startswith(b"% NOT PRIVATE"):
+        yield _Bag(0, ("warning",), "", (), (), {})
+    size_line = line.split()
+    counted = groupby((_entry(line, columns) for _, line in lines), lambda entry: entry[0])
+    for (_, line), (row, found) in zip(read_lines(release / "documents.jsonl"), counted, strict=True):
+        record, counts = record_of(line), [count for _, count in found]
+        rows, entries = rows + 1, entries + len(counts)
+        if row != rows or sum(counts) != record["size"]:
+            raise ValueError
+        yield _Bag(record["size"], record.keys(), record["id"], words, counts, _said(record))
         words = ()
+    if size_line != [b"%d" % each for each in (rows, columns, entries)]:
+        raise ValueError
+
+
+_ENTRY: Final = re.compile(rb"([1-9][0-9]{0,17}) ([1-9][0-9]{0,17}) ([1-9][0-9]{0,17})")
+
+
+def _entry(line: bytes, columns: int) -> tuple[int, int]:
+    """Row and count of a line of a matrix."""
+    found = _ENTRY.fullmatch(line)
+    if found is None or int(found[2]) > columns:
+        raise ValueError
+    return int(found[1]), int(found[3])
 
 
 def _format(files: Collection[str], *rest: Any) -> _Format:

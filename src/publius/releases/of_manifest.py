@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
-from publius.mechanisms.mechanism import Mechanism
+from publius.mechanisms.lifted import PADDING
+from publius.mechanisms.mechanism import Mechanism, PublicOutcome
 from publius.mechanisms.prototype import fidelity
 from publius.mechanisms.registry import is_ours, remade
 from publius.privacy.crowd import Crowd, CrowdGuarantee
@@ -33,8 +34,11 @@ from publius.releases.plan import (
     publius_version,
 )
 from publius.releases.read_me import outcomes_stated
+from publius.releases.summaries.names import COUNTED, MECHANISM
 from publius.releases.summaries.read_me import SOURCE
 from publius.settings import ReleaseSettings
+from publius.text.bag import UNKNOWN
+from publius.vectors.learning.public_words import is_statement
 
 _SAME: Final = (
     "vocabulary_sha256", "reference_sha256", "stop_words_sha256", "tokenizer", "size", "epsilon", "bound", "metric",
@@ -69,10 +73,6 @@ def _text(value: object) -> bool:
     return isinstance(value, str)
 
 
-def _text_or_none(value: object) -> bool:
-    return value is None or isinstance(value, str)
-
-
 def _texts(value: object) -> bool:
     return isinstance(value, list) and all(map(_text, value))
 
@@ -85,47 +85,108 @@ def _fraction(value: object) -> bool:
     return isinstance(value, str) and _FRACTION.fullmatch(value) is not None
 
 
-_POSSIBLE: Final[Mapping[str, Callable[[Any], bool]]] = {
+def _matches(pattern: re.Pattern[str]) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _or_none(possible: Callable[[Any], bool]) -> Callable[[object], bool]:
+    return lambda value: value is None or possible(value)
+
+
+def _one_of(*values: object) -> Callable[[object], bool]:
+    return lambda value: any(type(value) is type(each) and value == each for each in values)
+
+
+def _parameter(value: object) -> bool:
+    """A number, a mark, a name, or several: what a mechanism states of itself."""
+    if isinstance(value, list):
+        return all(map(_parameter, value))
+    return value is None or isinstance(value, bool) or _number(value) or _text(value)
+
+
+_DIGEST: Final = _matches(re.compile(r"[0-9a-f]{64}"))
+_STORED: Final = _matches(re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}"))
+_VERSIONS: Final = _matches(re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}((a|b|rc|\.post|\.dev)[0-9]{1,6})?"))
+_IDENTIFIER: Final = _matches(re.compile(r"[^\W\d][\w.:-]{0,199}"))
+_RANDOM: Final = " keyed by the operating system"
+
+_OF_ALL: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "manifest_version": _one_of(MANIFEST_VERSION),
+    "publius_version": _text,  # see `_check_version`
+    "private": _one_of(True),
+    "promise": _text,
+    "kind": _one_of(BAG, ORDERED_TEXT, DECLARED_VALUE, SUMMARY),
+    "level": _one_of("word", "document", "author"),
+    "epsilon": _or_none(lambda value: _number(value) and value > 0),
+    "delta": _probability,
+    "evidence": _one_of("proven", "certified", STATED, "none"),
+    "mechanism": _text,
+    "reference": _or_none(_STORED),
+    "vocabulary_sha256": _DIGEST,
+    "tokenizer": _STORED,
+    "stop_words": _STORED,
+    "stop_words_sha256": _DIGEST,
+    "randomness": _one_of(f"ChaCha20{_RANDOM}", f"SHAKE-256{_RANDOM}"),
+    "versions": lambda value: _each(_VERSIONS)(value) and value.keys() <= {"numpy", "matplotlib"},
+    "files": _each(_DIGEST),
+}
+_OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    **_OF_ALL,
+    "mechanism": _IDENTIFIER,
     "documents": _count(1),
     "missing": _count(0),
     "size": _count(1),
-    "epsilon": lambda value: value is None or (_number(value) and value > 0),
-    "epsilon_total": lambda value: value is None or (_number(value) and value > 0),
-    "bound": lambda value: value is None or (_number(value) and value >= 0),
+    "size_from": _one_of("given", "the shortest of the documents"),
+    "first": _or_none(_count(1)),
+    "epsilon_total": _or_none(lambda value: _number(value) and value > 0),
+    "bound": _or_none(lambda value: _number(value) and value >= 0),
     "bound_delta": _probability,
-    "delta": _probability,
+    "strength": _text,  # computed
+    "empty": _text,  # nobody signs for it
     "probability_kept": _probability,
-    "labels": _texts,
-    "numbers": lambda value: value in (AS_READ, SHUFFLED),
-    "kind": lambda value: value in (BAG, ORDERED_TEXT, DECLARED_VALUE, SUMMARY),
-    "manifest_version": lambda value: value == MANIFEST_VERSION and isinstance(value, int),
-    "size_from": lambda value: value in ("given", "the shortest of the documents"),
-    "ordered": lambda value: isinstance(value, bool),
-    "evidence": lambda value: value in ("proven", "certified", STATED, "none"),
-    "probability_kept_is": lambda value: value in (OF_ONE, UPPER, EXACT),
+    "probability_kept_is": _one_of(OF_ONE, UPPER, EXACT),
     "outcomes_of_label": _each(_count(2)),
-    "mechanism_parameters": lambda value: isinstance(value, dict),
     "crowd": _each(_number),
+    "numbers": _one_of(AS_READ, SHUFFLED),
+    "mechanism_source": _each(_or_none(_text)),
+    "mechanism_parameters": _each(_parameter),
+    "metric": _IDENTIFIER,
+    "metric_source": _each(_or_none(_text)),
+    "preserve": _or_none(_text),
+    "reference_sha256": _or_none(_DIGEST),
+    "reference_words": _or_none(is_statement),
+    "embeddings": _or_none(_STORED),
+    "dimension": _or_none(_count(1)),
+    "vocabulary_size": _count(1),
+    "unknown": _one_of("drop", "unk", "keep"),
+    "unknown_token": _one_of(UNKNOWN),
+    "padding": _one_of(PADDING),
+    "labels": _texts,
+    "ordered": lambda value: isinstance(value, bool),
+    "kept_between": _IDENTIFIER,
+}
+_OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
+    **_OF_ALL,
+    "mechanism": _one_of(MECHANISM),
+    "unit": _text,  # these are computed
+    "neighbours": _text,
     "epsilon_exactly": _fraction,
-    "files": _each(_text),
-    "passages": lambda value: value == SOURCE,
-    "compared_with": lambda value: value is None or (_text(value) and _EARLIER.fullmatch(value) is not None),
+    "epsilon_added_or_left_out": _number,
+    "documents_per_author": lambda value: isinstance(value, int),
     "shares": _each(_number),
     "strata": _each(_texts),
+    "cells": _count(1),
     "tables": _each(lambda table: isinstance(table, dict) and table.keys() == _OF_TABLE),
-    **dict.fromkeys(
-        (
-            "publius_version", "promise", "randomness", "metric", "mechanism", "vocabulary_sha256", "tokenizer",
-            "unknown", "stop_words", "subjects_sha256",
-        ),
-        _text,
-    ),
-    **dict.fromkeys(
-        ("reference", "embeddings", "preserve", "reference_words", "empty", "level"),
-        _text_or_none,
-    ),
-}  # fmt: skip
-"""What a manifest can state under each name, where it states anything."""
+    "counted": _one_of(COUNTED),
+    "subjects_sha256": _DIGEST,
+    "passages": _one_of(SOURCE),
+    "compared_with": _or_none(_matches(_EARLIER)),
+}
+"""All that a manifest of each kind can state, in this version and in earlier ones, and what is possible under the name.
+
+A statement that is not listed is nobody's who wrote a release: it would be signed for, and mean whatever a reader takes
+it to mean.
+"""
 
 
 def check_statements(manifest: Mapping[str, Any]) -> None:
@@ -136,14 +197,17 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
     """
     if not {"publius_version", "kind", "delta"} <= manifest.keys():
         raise DataError(f"the manifest is damaged, or of another version: {_ANEW}")
-    for name, possible in _POSSIBLE.items():
-        if name in manifest and not possible(manifest[name]):
-            raise DataError(f"the manifest states something impossible as its {_called(name)}: {_ANEW}")
-    _check_version(str(manifest["publius_version"]))
-    if "warning" in manifest or manifest.get("randomness", "").startswith("seeded"):
+    if "warning" in manifest or str(manifest.get("randomness")).startswith("seeded"):
         raise PolicyError(
             "the manifest has the marks of an experiment, which promises nothing. Nobody can sign for it"
         )
+    _check_version(str(manifest["publius_version"]))
+    known = _OF_SUMMARIES if manifest["kind"] == SUMMARY else _OF_ROWS
+    for name, value in manifest.items():
+        if name not in known:
+            raise DataError(f"the manifest states {name!r:.40}, which no release states: {_ANEW}")
+        if not known[name](value):
+            raise DataError(f"the manifest states something impossible as its {_called(name)}: {_ANEW}")
     check_not_empty(
         emptiness(max(manifest["delta"], manifest.get("bound_delta", 0.0)), None), "Nobody can sign for it"
     )
@@ -230,6 +294,9 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
     own = manifest["publius_version"] == publius_version()  # others may have said the same in other words
     if own and manifest["promise"] != promised(manifest):
         yield "promise"
+    if own and manifest["kind"] == DECLARED_VALUE:  # read from no text, with no vectors
+        nothing = ("reference", "reference_sha256", "reference_words", "embeddings", "dimension", "first")
+        yield from (name for name in nothing if manifest.get(name) is not None)
     if own:
         needed = ("manifest_version", "missing", "size_from", "level", "epsilon_total", "files")
         yield from (name for name in needed if name not in manifest)
@@ -330,6 +397,20 @@ def _mechanism(manifest: Mapping[str, Any]) -> Mechanism | None:
             return None
     found = remade(manifest)
     return found if isinstance(found, Mechanism) else None
+
+
+def outcomes_of(manifest: Mapping[str, Any]) -> list[PublicOutcome] | None:
+    """The public outcomes that rows can name; None where nobody can tell here.
+
+    `DataError` where the manifest is damaged.
+    """
+    if manifest["kind"] == SUMMARY:
+        return None
+    try:
+        mechanism = _mechanism(manifest)
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, UsageError):
+        raise DataError(f"the manifest is damaged, or of another version: {_ANEW}") from None
+    return None if mechanism is None else mechanism.outcomes
 
 
 def _holds(crowd: CrowdGuarantee, manifest: Mapping[str, Any], outcomes: int) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Self, final
 
 from publius.errors import DataError, PolicyError, UsageError, extra
-from publius.files import os_errors, read_bytes_limited, read_lines, shown, write_file
+from publius.files import json_of, os_errors, read_bytes_limited, read_lines, shown, write_file
 from publius.privacy.guarantee import STRENGTHS, Guarantee, strength_of
 from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
@@ -27,7 +27,7 @@ from publius.releases.digests import digest_of, file_digest, file_digests, opene
 from publius.releases.label_shares import LabelShares
 from publius.releases.metadata import METADATA, write_metadata
 from publius.releases.near import check_not_empty, emptiness_of
-from publius.releases.of_manifest import check_statements, not_checked, promised
+from publius.releases.of_manifest import check_statements, not_checked, outcomes_of, promised
 from publius.releases.own_texts import TOO_MANY, OwnTexts
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import label_counts, unfit_share
@@ -200,7 +200,7 @@ def read_manifest_of(release: Path) -> dict[str, Any]:
     if not path.is_file():
         raise DataError(f"{shown(release)} holds no {MANIFEST}: name the folder of a finished release")
     try:
-        manifest = json.loads(read_bytes_limited(path, _MANIFEST_LIMIT))
+        manifest = json_of(read_bytes_limited(path, _MANIFEST_LIMIT))
     except ValueError:
         manifest = None
     needed = (
@@ -272,7 +272,7 @@ def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
             f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
         )
     check_statements(manifest)
-    files = check_contents(release, manifest)
+    files = check_contents(release, manifest, outcomes_of(manifest))
     if manifest["kind"] == SUMMARY:
         check_page(release, manifest)
     else:  # a summary promises the same whatever lies near what
@@ -441,7 +441,7 @@ def verify(
     }
     _compare("the release", bound_files, lying)
     manifest = read_manifest_of(release)
-    check_contents(release, manifest)
+    check_contents(release, manifest, outcomes_of(manifest))
     said = record.get("promise")  # pages of before 0.3 quote the manifest, which may be of an earlier version
     if said not in (promised(manifest), manifest["promise"]) or html.escape(said) not in _plain(text):
         raise DataError(

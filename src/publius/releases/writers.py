@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
 
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
-from publius.files import private
+from publius.files import json_of, private
 from publius.releases.plan import ORDERED_TEXT, Plan, published
 from publius.releases.release import Release, ReleasedTogether
 from publius.text.bag import Bag, drawn_json
@@ -213,6 +213,14 @@ def json_line(record: dict[str, Any]) -> bytes:
     return _JSON.encode(record).encode() + b"\n"
 
 
+def record_of(line: bytes) -> dict[str, Any]:
+    """What `json_line` wrote, without the newline; `ValueError` for another line that would say the same."""
+    record: dict[str, Any] = json_of(line)
+    if json_line(record) != line + b"\n":
+        raise ValueError("not as it is written")
+    return record
+
+
 def release_of(line: bytes, plan: Plan) -> Release:
     """The release that `Layout.json_line` wrote under ``plan``."""
     record = json.loads(line)
@@ -342,12 +350,12 @@ class Csv(AbstractWriter):
         labels = map(spreadsheet_safe, self.layout.labels)
         size = ["size"] if self.layout.bags else []
         header = [*self.layout.leading, "id", *size, *kind, *warning, *named, *labels, *last]
-        self.add(_csv_rows([header]))
+        self.add(csv_rows([header]))
 
     @classmethod
     def encoded(cls, layout: Layout, releases: Sequence[Release]) -> bytes:
         """See `AbstractWriter.encoded`."""
-        return _csv_rows(row for release in releases for row in cls._rows_of(layout, release))
+        return csv_rows(row for release in releases for row in cls._rows_of(layout, release))
 
     def add(self, encoded: bytes) -> None:
         """See `AbstractWriter.add`."""
@@ -376,7 +384,8 @@ class Csv(AbstractWriter):
         self._file.close()
 
 
-def _csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
+def csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
+    """Rows of a table as they are written."""
     lines = io.StringIO()
     csv.writer(lines, lineterminator="\r\n").writerows(rows)
     return lines.getvalue().encode()

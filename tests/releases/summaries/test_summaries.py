@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+import shutil
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -26,8 +27,8 @@ from publius.releases.summaries.folder import fill_folder, finish, manifest_of
 from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS, SOURCE, columns
 from publius.releases.summaries.run import summarize
-from publius.releases.summaries.said import Said
-from publius.releases.summaries.summary import Summary, Told, exact_number
+from publius.releases.summaries.said import Said, Told
+from publius.releases.summaries.summary import Summary, exact_number
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import remember_texts
@@ -513,9 +514,37 @@ def test_a_summary_that_states_what_is_not_so_is_not_signed(released, publius, t
     assert not (tmp_path / "page.html").exists()
 
 
+@pytest.fixture(scope="module")
+def once(reference, rows, tmp_path_factory):
+    """A folder that tests copy."""
+    folder = tmp_path_factory.mktemp("once")
+    path = folder / "letters.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    summary = Summary(reference, 8, by=BY)
+    summarize(summary.corpus(path), summary, folder / "summary")
+    return folder / "summary"
+
+
 def _marked(text):
     first, *rest = text.splitlines(keepends=True)
     return json.dumps({**json.loads(first), "text": "PRIVATE"}) + "\n" + "".join(rest)
+
+
+def _elsewhere(text):
+    """Another lower limit of the ratio: what is new would be another."""
+    head, first, *rest = text.splitlines(keepends=True)
+    values, at = first.split(","), head.split(",").index("ratio_low")
+    return head + ",".join([*values[:at], "50.0", *values[at + 1 :]]) + "".join(rest)
+
+
+def _swapped(text):
+    """Each stratum has the words of another."""
+    head, *rows = (line.split(",") for line in text.splitlines())
+    words = [row[1] for row in rows]
+    return (
+        "\n".join(map(",".join, [head, *zip([row[0] for row in rows], [*words[1:], words[0]], strict=True)]))
+        + "\n"
+    )
 
 
 def _exact(text):
@@ -534,14 +563,20 @@ def _exact(text):
         ("themes.csv", lambda text: text.replace("\n", "\nPRIVATE ", 1)),
         ("subjects.csv", lambda text: text.replace("\n", "\nPRIVATE ", 1)),
         ("subjects.csv", lambda text: text.replace("false", "true", 1)),
+        ("themes.csv", lambda text: "".join([*text.splitlines(True)[:1], *text.splitlines(True)[:0:-1]])),
+        ("themes.csv", _elsewhere), ("words.csv", _swapped),
+        ("synthetic.jsonl", lambda text: text.replace('"bag": {', '"bag": {"PRIVATE": 1}, "bag": {', 1)),
         ("noisy.json", lambda text: text.replace("[[", '["PRIVATE",[')), ("noisy.json", lambda text: "{}"),
         ("noisy.json", lambda text: text.replace('{"themes"', '{"note":[],"themes"')),
     ],
 )  # fmt: skip
-def test_a_file_that_the_manifest_and_the_tables_contradict_is_named(reference, file, tmp_path, name, edit):
-    """Its digest is right for it."""
-    summary, folder = Summary(reference, 8, by=BY), tmp_path / "out"
-    summarize(summary.corpus(file), summary, folder)
+def test_a_file_that_the_manifest_and_the_tables_contradict_is_named(
+    reference, once, home, tmp_path, name, edit
+):
+    """Its digest is right for it; the reference is stored."""
+    reference.save(home / "references" / "letters")
+    folder = tmp_path / "out"
+    shutil.copytree(once, folder)
     manifest = read_manifest_of(folder)
     check_contents(folder, manifest)
     path = folder / name

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
+import csv
+import io
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+from dataclasses import dataclass
+from itertools import chain, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, final
 
 from publius.arrays import IndexArray
 from publius.collections.counting import PrototypeThemes, Themes, labels
-from publius.collections.strata import stratum_name
+from publius.collections.strata import Field, Strata, stratum_name
 from publius.files import read_lines
 from publius.releases.summaries.drawn import Counts, Drawn
 from publius.releases.summaries.names import (
@@ -29,19 +32,25 @@ from publius.releases.summaries.names import (
 )
 from publius.releases.summaries.read_me import INDEPENDENT, SOURCE, independent
 from publius.releases.summaries.report import libraries, render
-from publius.releases.summaries.spaces import sha256_of, words_of_subjects, words_of_themes
+from publius.releases.summaries.said import Said, Told
+from publius.releases.summaries.spaces import Spaces, sha256_of, words_of_subjects, words_of_themes
 from publius.releases.summaries.written import (
     COMPARED,
     EVERYWHERE,
     OF_COUNTS,
     OF_WORDS,
+    csv_rows_of,
     of_ranked,
     short,
     table,
+    tables_of,
 )
-from publius.releases.writers import spreadsheet_safe, unmarked
+from publius.releases.writers import record_of, spreadsheet_safe, unmarked
 from publius.vectors.learning.public_subjects import PublicSubjects
 from publius.vectors.learning.reference import Reference
+
+_FLOAT: Final = re.compile(r"-?[0-9]{1,12}\.[0-9]{1,12}(e-[0-9]{2})?|-?[0-9]e-[0-9]{2}")
+_LAST_DIGIT: Final = 1e-5
 
 
 def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | None) -> Iterator[str]:
@@ -64,6 +73,10 @@ def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | N
     except (ValueError, TypeError, ArithmeticError):
         yield NOISY
         return
+    if (said := _said_again(drawn, manifest, public)) is not None:
+        for name, content in tables_of(said):
+            if name in files and not _same(content, (folder / name).read_bytes()):
+                yield name
     themes, subjects = themes_of(public), subjects_of(public, manifest)
     if not _ranked_fit(folder / SUBJECTS, "subject", drawn, drawn.of_subjects, 1, subjects):
         yield SUBJECTS
@@ -84,6 +97,48 @@ def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | N
         yield ROWS
     if PASSAGES in files and not _passages_fit(folder / PASSAGES, manifest, counted, public):
         yield PASSAGES
+
+
+@final
+@dataclass(frozen=True)
+class _By:
+    """What a summary was counted by, from its manifest."""
+
+    strata: Strata
+    spaces: Spaces
+    documents_per_author: int
+
+
+def _said_again(drawn: Drawn, manifest: Mapping[str, Any], public: Reference | None) -> Said | None:
+    """All that a summary says; None where it takes more than its folder and the reference that is stored here.
+
+    That is so where it is compared with an earlier summary, or counts in subjects of other word vectors.
+    """
+    if public is None or manifest["compared_with"] is not None:
+        return None
+    spaces = Spaces.of(public)
+    if spaces.subjects_sha256 != manifest["subjects_sha256"]:
+        return None
+    fields = [Field(name, tuple(values)) for name, (*values, _) in manifest["strata"].items()]
+    by = _By(Strata(tuple(fields)), spaces, manifest["documents_per_author"])
+    return Said(Told(by, drawn.totals, drawn.themes, drawn.subjects))
+
+
+def _same(one: bytes, other: bytes) -> bool:
+    """Whether two tables say the same, but for the last digit of a number that another library computed."""
+    if one == other:
+        return True
+    cells = [list(csv.reader(io.StringIO(each.decode(), newline=""))) for each in (one, other)]
+    if csv_rows_of(cells[1]) != other or [*map(len, cells[0])] != [*map(len, cells[1])]:
+        return False
+    return all(map(_alike, chain.from_iterable(cells[0]), chain.from_iterable(cells[1])))
+
+
+def _alike(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    numbers = [_FLOAT.fullmatch(each) for each in (one, other)]
+    return None not in numbers and math.isclose(float(one), float(other), rel_tol=_LAST_DIGIT)
 
 
 def is_page(page: bytes, folder: Path, manifest: Mapping[str, Any], public: Reference | None) -> bool:
@@ -182,7 +237,7 @@ def _rows_fit(
     """As many rows of each stratum and theme as were counted, each with a bag of public words and nothing else."""
     fields, found = [*manifest["strata"]], Counter[tuple[str, str]]()
     for _, line in read_lines(path):
-        row = json.loads(line)
+        row = record_of(line)
         if [*row] != [*fields, "theme", "bag"] or not _all_in([*row["bag"]], known):
             return False
         if not all(type(count) is int and count > 0 for count in row["bag"].values()):
@@ -203,7 +258,7 @@ def _passages_fit(
         quotable = {sentence for each in public.counted.passages for sentence in each}
     strata = manifest["strata"]
     for _, line in read_lines(path):
-        row = json.loads(line)
+        row = record_of(line)
         if [*row] not in (["theme", "passage", "source"], [*strata, "passage", "source"]) or row[
             "source"
         ] != SOURCE:

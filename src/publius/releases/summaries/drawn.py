@@ -14,7 +14,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.collections.tables import NoisyTable, estimated_totals, reconciled
-from publius.files import read_bytes_limited
+from publius.files import json_of, read_bytes_limited
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.releases.summaries.names import LEVEL, NOISY
 
@@ -66,7 +66,7 @@ class Drawn:
     @classmethod
     def read(cls, folder: Path, manifest: Mapping[str, Any], strata: int) -> Drawn:
         """Those of a summary's folder; `ValueError` where they are not of the tables that its manifest states."""
-        found, stated = json.loads(read_bytes_limited(folder / NOISY, _LIMIT)), manifest["tables"]
+        found, stated = json_of(read_bytes_limited(folder / NOISY, _LIMIT)), manifest["tables"]
         if not isinstance(found, dict) or list(found) != [each for each in _ORDER if each in stated]:
             raise ValueError
         tables = dict[str, NoisyTable]()

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 
 from publius.arrays import Rows
-from publius.collections.strata import Strata
 from publius.files import write_file
 from publius.noise.randomness import Generator, system_rng
 from publius.releases.contents import (
@@ -25,17 +22,18 @@ from publius.releases.contents import (
 from publius.releases.digests import file_digests
 from publius.releases.plan import MANIFEST_VERSION, publius_version
 from publius.releases.read_me import READ_ME
-from publius.releases.summaries.names import COUNTS, NOISY, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.names import (
+    COUNTED,
+    MECHANISM,
+    NOISY,
+    REPORT,
+    ROWS,
+)
 from publius.releases.summaries.read_me import SOURCE, independent, read_me
 from publius.releases.summaries.report import libraries, render
-from publius.releases.summaries.said import Passages, Ranked, Said
+from publius.releases.summaries.said import Said
 from publius.releases.summaries.summary import Summary
-from publius.releases.summaries.written import EVERYWHERE, OF_COUNTS, OF_WORDS, of_ranked, short
-from publius.releases.writers import spreadsheet_safe
-
-UNIT: Final = "contributed documents"
-
-_JSON: Final = json.JSONEncoder(ensure_ascii=False)
+from publius.releases.summaries.written import JSON, head, tables_of
 
 
 def manifest_of(summary: Summary, compared_with: str | None = None) -> dict[str, Any]:
@@ -69,8 +67,8 @@ def manifest_of(summary: Summary, compared_with: str | None = None) -> dict[str,
             }
             for name, cells in summary.cells.items()
         },
-        "counted": UNIT,
-        "mechanism": "noisy counts of public themes and subjects",
+        "counted": COUNTED,
+        "mechanism": MECHANISM,
         "reference": spaces.reference.name,
         "vocabulary_sha256": spaces.themes_sha256,
         "subjects_sha256": spaces.subjects_sha256,
@@ -92,21 +90,10 @@ def fill_folder(folder: Path, said: Said, manifest: Mapping[str, Any]) -> None:
     """Write every file of a summary but the manifest; see `finish`. The page is made of the tables beside it."""
     reference = said.told.by.spaces.reference
     _write(folder / NOISY, [said.drawn.written()])
-    tables: list[tuple[str, Sequence[str], Iterable[Sequence[object]]]] = []
-    if said.counts is not None:
-        tables.append((COUNTS, OF_COUNTS, _counts(said)))
-    if said.told.themes is not None:
-        words = ((name, said.words_of(place)) for place, name in enumerate(said.strata))
-        tables.append((WORDS, OF_WORDS, words))
-    for name, number, ranked in ((SUBJECTS, "subject", said.subjects), (THEMES, "theme", said.themes)):
-        if ranked is not None:
-            tables.append((name, of_ranked(number), _ranked(ranked)))
-    for name, header, rows in tables:
-        _write(folder / name, [_csv(header, rows)])
+    for name, content in tables_of(said):
+        _write(folder / name, [content])
     if said.told.themes is not None:
         _write(folder / ROWS, _rows(said, system_rng()))
-    if said.passages is not None:
-        _write(folder / PASSAGES, _passages(said, said.passages))
     _write(folder / REPORT, [render(folder, manifest, independent(reference))])
     _write(folder / READ_ME, [read_me(manifest, reference).encode()])
 
@@ -128,62 +115,12 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
             file.write(part)
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([spreadsheet_safe(value) for value in row] for row in rows)
-    return text.getvalue().encode()
-
-
-def _counts(said: Said) -> Iterator[tuple[object, ...]]:
-    counts = said.counts
-    if counts is None:
-        return
-    columns = [each.tolist() for each in (counts.contributed, counts.low, counts.high)]
-    labels = said.theme_labels if said.told.themes is not None else (EVERYWHERE,)
-    for place, stratum in enumerate(said.strata):
-        for theme, name in enumerate(labels):
-            yield (stratum, name, *(column[place][theme] for column in columns))
-
-
-def _ranked(ranked: Ranked) -> Iterator[tuple[object, ...]]:
-    compared, counts = ranked.compared, ranked.counts
-    for cell in ranked.cells.tolist():
-        more: tuple[object, ...] = ("",) * 5
-        if compared is not None and ranked.before is not None:
-            parts = (ranked.before, compared.ratio, compared.low, compared.high, compared.excess)
-            more = tuple(short(float(part[cell])) for part in parts)
-        new = compared is not None and bool(compared.new[cell])
-        yield (
-            ranked.words[cell], str(new).lower(), int(counts.contributed[cell]), int(counts.low[cell]),
-            int(counts.high[cell]), short(float(ranked.shares[cell])), *more, int(ranked.noisy[cell]), cell,
-        )  # fmt: skip
-
-
-def _head(strata: Strata, place: int) -> str:
-    """The fields of a stratum, as a row begins with them."""
-    values = zip(strata.fields, strata.labels(place), strict=True)
-    return "".join(f"{_JSON.encode(field.name)}: {_JSON.encode(value)}, " for field, value in values)
-
-
-def _passages(said: Said, passages: Passages) -> Iterator[bytes]:
-    """A line for each quoted sentence: of which stratum or theme it is typical, and that nobody here wrote it."""
-    strata = said.told.by.strata
-    heads = [_head(strata, place) for place in range(strata.size)]
-    labels = [f'"theme": {_JSON.encode(name)}, ' for name in said.theme_labels]
-    for begins, quoted in ((heads, passages.strata), (labels, passages.themes)):
-        for head, some in zip(begins, quoted, strict=False):  # what is of no theme has no passages
-            for passage in some:
-                yield f'{{{head}"passage": {_JSON.encode(passage)}, "source": {_JSON.encode(SOURCE)}}}\n'.encode()
-
-
 def _rows(said: Said, rng: Generator) -> Iterator[bytes]:
     """A line for each counted document: the values it counts under, its theme, and a bag of words drawn for that."""
     strata, themes = said.told.by.strata, said.told.by.spaces.themes
-    heads = [_head(strata, place) for place in range(strata.size)]
-    labels = [_JSON.encode(name) for name in said.theme_labels]
-    pairs = _Pairs([_JSON.encode(word) for word in themes.vocabulary])
+    heads = [head(strata, place) for place in range(strata.size)]
+    labels = [JSON.encode(name) for name in said.theme_labels]
+    pairs = _Pairs([JSON.encode(word) for word in themes.vocabulary])
     for stratum, theme, bags in said.rows(rng):
         begin = f'{{{heads[stratum]}"theme": {labels[theme]}, "bag": {{'
         yield "".join(f"{begin}{bag}}}}}\n" for bag in pairs.of(bags)).encode()

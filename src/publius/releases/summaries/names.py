@@ -12,3 +12,6 @@ LEVEL: Final = 0.95
 
 TOO_FEW, LIKE_ALL, ALONE = "too few to tell", "nothing stands out", "no other stratum to tell it from"
 """What stands in the place of a stratum's typical words."""
+
+MECHANISM: Final = "noisy counts of public themes and subjects"
+COUNTED: Final = "contributed documents"

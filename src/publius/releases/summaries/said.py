@@ -8,21 +8,21 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, final
+from typing import Final, Literal, Protocol, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray, Rows
 from publius.collections.counting import labels
 from publius.collections.novelty import Novelty, Sample, novelty
-from publius.collections.strata import stratum_name
+from publius.collections.strata import Strata, stratum_name
+from publius.collections.tables import NoisyTable
 from publius.noise.discrete_laplace import LaplaceSum
 from publius.noise.randomness import Generator
 from publius.releases.summaries.drawn import NEW_AT, Counts, Drawn
 from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS
-from publius.releases.summaries.spaces import TYPICAL_WORDS, words_of_subjects, words_of_themes
-from publius.releases.summaries.summary import Told
+from publius.releases.summaries.spaces import TYPICAL_WORDS, Spaces, words_of_subjects, words_of_themes
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.public_themes import counted
 
@@ -94,6 +94,37 @@ class Earlier:
     themes: Sample | None
     subjects: Sample | None
     name: str
+
+
+class CountedBy(Protocol):
+    """What a summary was asked to count by: strata, public cells, and the most documents of an author."""
+
+    @property
+    def strata(self) -> Strata: ...  # noqa: D102
+
+    @property
+    def spaces(self) -> Spaces: ...  # noqa: D102
+
+    @property
+    def documents_per_author(self) -> int: ...  # noqa: D102
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Told:
+    """A summary's noisy tables, and what is public beside them. Nothing in it is anybody's document.
+
+    Attributes:
+        by: the summary that was asked for.
+        totals: documents of each stratum, shape (S,); None where they have no share of epsilon.
+        themes: of each stratum and theme, shape (S, K + 2); None where they have no share.
+        subjects: of each subject and "no words", shape (subjects + 1,); None where they have no share.
+    """
+
+    by: CountedBy
+    totals: NoisyTable | None
+    themes: NoisyTable | None
+    subjects: NoisyTable | None
 
 
 @final

@@ -20,7 +20,7 @@ from publius.collections.authors import author_key
 from publius.collections.contributions import Contributions
 from publius.collections.counting import Counting
 from publius.collections.strata import Field, Strata
-from publius.collections.tables import NoisyTable, Shares, Statistic, histogram, noisy_table
+from publius.collections.tables import Shares, Statistic, histogram, noisy_table
 from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.row_readers import RECORD_LIMIT, Row
 from publius.errors import DataError, DocumentError, UsageError
@@ -30,6 +30,7 @@ from publius.noise.randomness import RunKey, system_rng
 from publius.privacy.guarantee import Unit
 from publius.privacy.promise import author_promise
 from publius.releases.engines.worker_pool import AT_ONCE
+from publius.releases.summaries.said import Told
 from publius.releases.summaries.spaces import Spaces
 from publius.settings import SummarySettings
 from publius.vectors.learning.reference import Reference
@@ -68,24 +69,6 @@ class Seen:
         for each in fields(self):
             setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
         return self
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Told:
-    """A summary's noisy tables, and what is public beside them. Nothing in it is anybody's document.
-
-    Attributes:
-        by: the summary that was asked for.
-        totals: documents of each stratum, shape (S,); None where they have no share of epsilon.
-        themes: of each stratum and theme, shape (S, K + 2); None where they have no share.
-        subjects: of each subject and "no words", shape (subjects + 1,); None where they have no share.
-    """
-
-    by: Summary
-    totals: NoisyTable | None
-    themes: NoisyTable | None
-    subjects: NoisyTable | None
 
 
 @final

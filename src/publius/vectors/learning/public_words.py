@@ -226,6 +226,23 @@ def stated(source: Mapping[str, Any]) -> str:
     )
 
 
+_NUMBER: Final = "[0-9]{1,3}(,[0-9]{3}){0,3}"
+_STATEMENTS: Final = tuple(
+    regex.compile(
+        regex.escape(stated({"public_words": {"counted_by": by, "at_least": 7}})).replace("7", _NUMBER)
+    )
+    for by in ("authors", "texts")
+)
+
+
+def is_statement(text: object) -> bool:
+    """Whether a text is one that `stated` makes."""
+    if not isinstance(text, str):
+        return False
+    fixed = {stated({}), *(stated({"format": each}) for each in _LEARNED)}
+    return text in fixed or any(each.fullmatch(text) for each in _STATEMENTS)
+
+
 def stated_of_vectors(source: Mapping[str, Any]) -> str | None:
     """As `stated`, of word vectors that were learned from texts of the user's; None of all others."""
     return stated(source) if source.get("format") in _LEARNED else None
