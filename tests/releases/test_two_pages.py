@@ -251,3 +251,17 @@ def test_limits_of_shares_are_rounded_outward():
     from publius.releases.read_me import _interval
 
     assert _interval(ShareEstimate(0.5, 0.1, 0.12396, 0.87601)).split() == ["12.3%", "to", "87.7%"]
+
+
+def test_a_page_for_receivers_that_nobody_signed_for_is_found(release, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_bytes(sign_off(release, MEASURED))
+    verify(release, page)
+    for name in ("receivers.html", "receivers.json"):
+        (release / name).write_text("<h1>Nobody can learn anything.</h1>")
+        with pytest.raises(DataError, match=f"added: '{name}'"):
+            verify(release, page)
+        (release / name).unlink()
+    (release / "somebody").mkdir()
+    with pytest.raises(DataError, match="empty folders"):
+        verify(release, page)

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.mechanisms.lifted import PADDING
@@ -36,7 +36,7 @@ from publius.releases.plan import (
 from publius.releases.read_me import outcomes_stated
 from publius.releases.summaries.names import COUNTED, MECHANISM
 from publius.releases.summaries.read_me import SOURCE
-from publius.settings import ReleaseSettings
+from publius.settings import ReleaseSettings, UnknownPolicy
 from publius.text.bag import UNKNOWN
 from publius.vectors.learning.public_words import is_statement
 
@@ -158,7 +158,7 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "embeddings": _or_none(_STORED),
     "dimension": _or_none(_count(1)),
     "vocabulary_size": _count(1),
-    "unknown": _one_of("drop", "unk", "keep"),
+    "unknown": _one_of(*get_args(UnknownPolicy)),
     "unknown_token": _one_of(UNKNOWN),
     "padding": _one_of(PADDING),
     "labels": _texts,

@@ -22,7 +22,7 @@ from publius.privacy.ledger import Ledger
 from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases import account
 from publius.releases.account import About
-from publius.releases.contents import BESIDE, FILES, MANIFEST, RECEIVERS, SUMMARY, check_contents, check_page
+from publius.releases.contents import FILES, MANIFEST, RECEIVERS, SUMMARY, check_contents, check_page
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.label_shares import LabelShares
 from publius.releases.metadata import METADATA, write_metadata
@@ -436,8 +436,11 @@ def verify(
     text, record = opened(page)
     bound_files = record.get("release")
     named = bound_files if isinstance(bound_files, dict) else {}
+    # Metadata are made anew and compared. A page for receivers that nobody signed for is anybody's, but where it is
+    # the page that is looked at: it binds what lay there before it.
+    beside = (*METADATA, *(RECEIVERS if page.absolute().parent == release.absolute() else ()))
     lying = {
-        name: digest for name, digest in file_digests(release).items() if name in named or name not in BESIDE
+        name: digest for name, digest in file_digests(release).items() if name in named or name not in beside
     }
     _compare("the release", bound_files, lying)
     manifest = read_manifest_of(release)

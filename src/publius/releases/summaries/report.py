@@ -18,7 +18,16 @@ from publius.files import read_lines
 from publius.releases.drawing import pyplot
 from publius.releases.summaries import pictures
 from publius.releases.summaries.drawn import Drawn
-from publius.releases.summaries.names import ALONE, COUNTS, LIKE_ALL, PASSAGES, SUBJECTS, THEMES, TOO_FEW, WORDS
+from publius.releases.summaries.names import (
+    ALONE,
+    COUNTS,
+    LIKE_ALL,
+    PASSAGES,
+    SUBJECTS,
+    THEMES,
+    TOO_FEW,
+    WORDS,
+)
 from publius.releases.summaries.read_me import SOURCE, chance, columns
 from publius.releases.summaries.written import COMPARED, OF_COUNTS, OF_WORDS, of_ranked, table
 from publius.releases.writers import unmarked
