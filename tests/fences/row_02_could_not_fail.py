@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from fences import Fence
 from made_scores import clean, facts, line
+from publius.errors import PolicyError
 from publius.evaluation import verdict
 from publius.evaluation.verdict import Limits, judge
 from publius.mechanisms.kernels.laplace import Laplace
-from publius.releases import near
+from publius.releases import near, plan, signoff
 from publius.releases.plan import Plan
+from publius.releases.summaries import run
 from publius.text.bag import Encoding
 from publius.vectors.embeddings import Embeddings
+from released import command
 
 
 def _clear_text_never_passes(folder: Path) -> None:
@@ -32,8 +38,6 @@ def _not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _empty_promises_are_refused(folder: Path) -> None:
-    from publius.errors import PolicyError
-
     for delta, nats in ((1.0, 1.0), (1e-4, 1.0), (0.0, 78.2)):
         with pytest.raises(PolicyError):
             near.check_not_empty(near.emptiness(delta, nats), "Nothing was released")
@@ -56,6 +60,32 @@ def _an_empty_promise_says_so(folder: Path) -> None:
         assert (near.emptiness_of({**manifest, "embeddings": "elsewhere"}) is not None) == empty
 
 
+def _a_bound_that_bounds_nothing(folder: Path) -> None:
+    """Of a field every value leaves as it is, of a collection every count."""
+    (folder / "own.csv").write_text(
+        "text,topic\n" + "".join(f"t {n},{'loan card'.split()[n % 2]}\n" for n in range(6))
+    )
+    for bound, code in ((4, 0), (21, 77)):
+        release = folder / f"release-{bound}"
+        done, _, said = command(
+            "obfuscate", folder / "own.csv", "--preserve", "field:topic", "--values", "loan,card", "--bound", bound,
+            "--shuffled", "--output", release,
+        )  # fmt: skip
+        assert done == 0, said
+        promised = json.loads((release / "manifest.json").read_text())["promise"]
+        assert promised.startswith("THE PROMISE IS EMPTY") == (code == 77)
+        assert command("signoff", release, "--output", folder / f"{bound}.html")[0] == code
+    summary = SimpleNamespace(epsilon=Fraction(21))
+    with pytest.raises(PolicyError, match="21 nats apart, which bounds nothing"):
+        run.summarize(SimpleNamespace(), summary, folder / "summary")  # type: ignore[arg-type]
+    assert not (folder / "summary").exists()
+
+
+def _any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in (near, plan, signoff, run):
+        monkeypatch.setattr(each, "emptiness_of_bound", lambda *_: None)
+
+
 def _unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Plan, "empty", None)
 
@@ -63,5 +93,11 @@ def _unsaid(monkeypatch: pytest.MonkeyPatch) -> None:
 FENCES = (
     Fence(2, "an empty promise says so in promise and manifest", _an_empty_promise_says_so, _unsaid),
     Fence(2, "where clear text passes there is no evidence", _clear_text_never_passes, _not_asked),
+    Fence(
+        2,
+        "a bound beyond the scale is empty for values and authors, too",
+        _a_bound_that_bounds_nothing,
+        _any_bound,
+    ),
     Fence(2, "an empty promise is refused", _empty_promises_are_refused, _taken_as_it_is),
 )

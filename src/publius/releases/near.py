@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from publius.errors import PolicyError, PubliusError
 from publius.mechanisms.lifted import NEAR, near_exponent
-from publius.privacy.guarantee import strength_of
+from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.privacy.promise import rounded_up
 
 LARGEST_DELTA: Final = 1e-5
@@ -30,6 +30,20 @@ def emptiness(delta: float, near: float | None) -> str | None:
             "apart, which bounds nothing: a smaller epsilon is needed"
         )
     return None
+
+
+def emptiness_of_bound(bound: float, who: str) -> str | None:
+    """The same where nothing is nearer than a bound says: of any two values of a field, or of one author's part."""
+    if strength_of(bound) != "empty":
+        return None
+    return (
+        f"{who} are {rounded_up(bound, 6)} nats apart, which bounds nothing: more than {STRENGTHS[-1][0]:g} let "
+        "through nearly all that was read"
+    )
+
+
+ANY_TWO_VALUES: Final = "any two values"
+WITH_AND_WITHOUT: Final = "collections with and without what an author wrote"
 
 
 def check_not_empty(why: str | None, done: str) -> None:

@@ -22,7 +22,7 @@ from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import Guarantee
 from publius.privacy.ledger import Charge, Ledger
 from publius.privacy.promise import promise
-from publius.releases.near import emptiness
+from publius.releases.near import ANY_TWO_VALUES, emptiness, emptiness_of_bound
 from publius.settings import SHORTEST, ReleaseSettings
 from publius.text.bag import UNKNOWN, Encoding
 from publius.vectors.embeddings import Embeddings
@@ -173,7 +173,10 @@ class Plan:
         """Why what is promised is empty even between near documents; None where it is not, and for an experiment."""
         if self.experiment is not None:
             return None
-        return emptiness(self.guarantee.between_any_delta, self.mechanism.near_exponent)
+        guarantee = self.guarantee
+        if self.kind == DECLARED_VALUE and guarantee.bound is not None:
+            return emptiness_of_bound(guarantee.bound, ANY_TWO_VALUES)
+        return emptiness(guarantee.between_any_delta, self.mechanism.near_exponent)
 
     @property
     def kind(self) -> str:

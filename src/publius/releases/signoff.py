@@ -26,7 +26,13 @@ from publius.releases.contents import FILES, MANIFEST, RECEIVERS, SUMMARY, check
 from publius.releases.digests import digest_of, file_digest, file_digests, opened, sealed
 from publius.releases.label_shares import LabelShares
 from publius.releases.metadata import METADATA, write_metadata
-from publius.releases.near import check_not_empty, emptiness_of
+from publius.releases.near import (
+    ANY_TWO_VALUES,
+    WITH_AND_WITHOUT,
+    check_not_empty,
+    emptiness_of,
+    emptiness_of_bound,
+)
 from publius.releases.of_manifest import check_statements, not_checked, outcomes_of, promised
 from publius.releases.own_texts import TOO_MANY, OwnTexts
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
@@ -274,9 +280,12 @@ def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
     check_statements(manifest)
     files = check_contents(release, manifest, outcomes_of(manifest))
     if manifest["kind"] == SUMMARY:
+        check_not_empty(emptiness_of_bound(manifest["epsilon"], WITH_AND_WITHOUT), "Nobody can sign for it")
         check_page(release, manifest)
     else:  # a summary promises the same whatever lies near what
         check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
+        if manifest["kind"] == DECLARED_VALUE:
+            check_not_empty(emptiness_of_bound(manifest["bound"], ANY_TWO_VALUES), "Nobody can sign for it")
     return manifest, files
 
 

@@ -20,6 +20,7 @@ from publius.releases.engines.cluster import AbstractClusterEngine
 from publius.releases.engines.engine import AbstractEngine
 from publius.releases.engines.run import engine_of
 from publius.releases.engines.run_folder import claimed
+from publius.releases.near import WITH_AND_WITHOUT, check_not_empty, emptiness_of_bound
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of
 from publius.releases.summaries.report import check_libraries
@@ -104,10 +105,13 @@ def summarize(
     must see the input and ``output``. Who may be one person, or wrote public texts, too, is looked for where this
     process reads: on a cluster only with a ledger. ``notice`` hears what only the curator is told.
 
-    Raises `PolicyError` where nothing could be told apart, unless that is accepted, and for a reference that was
+    Raises `PolicyError` for an epsilon that bounds nothing, where nothing could be told apart, unless that is accepted,
+    and for a reference that was
     learned from these documents; `DataError` for rows without author or with several; `BudgetError` where somebody
     else spends the same budget at the same time.
     """
+    why = emptiness_of_bound(float(summary.epsilon), WITH_AND_WITHOUT)
+    check_not_empty(why, "Nothing was read, drawn or debited")
     check_libraries()
     chosen = engine_of(engine, master, workers)
     summary.spaces.reference.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
