@@ -154,7 +154,7 @@ def read_bytes_limited(path: AnyPath, limit: int = WHOLE_LIMIT) -> bytes:
 
 
 def json_of(content: bytes) -> Any:
-    """What JSON says that can be read in one way alone; `ValueError` for a key that is there twice.
+    """The value of JSON that can be read in one way alone; `ValueError` for a key that is there twice.
 
     Of a key that is there twice one reader takes the first value, another the last.
     """

@@ -148,7 +148,7 @@ def is_page(page: bytes, folder: Path, manifest: Mapping[str, Any], public: Refe
 
 
 def drawn_by(manifest: Mapping[str, Any]) -> str:
-    """What a page was drawn by and what draws it here, for a message."""
+    """By which version a page was drawn and is drawn here, for a message."""
     (name, here), *_ = libraries().items()
     stated = manifest.get("versions")
     there = stated.get(name) if isinstance(stated, dict) else None

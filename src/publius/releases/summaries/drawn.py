@@ -1,4 +1,4 @@
-"""What was drawn: raw noisy counts, and the numbers that follow from them alone."""
+"""Raw noisy counts as they were drawn, and the numbers that follow from them alone."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Earlier:
 
 
 class CountedBy(Protocol):
-    """What a summary was asked to count by: strata, public cells, and the most documents of an author."""
+    """The things that a summary counts by: strata, public cells, and the most documents of an author."""
 
     @property
     def strata(self) -> Strata: ...  # noqa: D102
