@@ -214,7 +214,7 @@ def json_line(record: dict[str, Any]) -> bytes:
 
 
 def record_of(line: bytes) -> dict[str, Any]:
-    """The record of a line that `json_line` wrote, without the newline; `ValueError` for another line that would say the same."""
+    """The record that `json_line` wrote, without the newline; `ValueError` for another line that says the same."""
     record: dict[str, Any] = json_of(line)
     if json_line(record) != line + b"\n":
         raise ValueError("not as it is written")
