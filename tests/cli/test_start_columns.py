@@ -84,6 +84,7 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     assert "One author has 20: together they are within 140 nats, 20 times the bound" in done.stdout
     manifest = json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())
     assert manifest["labels"] == ["year"]
+    assert (tmp_path / "out" / "signoff.html").stat().st_mode & 0o077 == 0
     page = (tmp_path / "out" / "signoff.html").read_text()
     assert "The author with most documents has 20, 140 nats together; the median author has 10" in page
     above, _ = page.split("Signed</h2>")
@@ -99,6 +100,26 @@ def test_with_yes_no_column_is_kept_and_what_is_proposed_is_said(private, older,
     )
     assert "leave as they are" not in done.stdout
     assert done.returncode == 65  # there are not so many authors
+
+
+def test_the_column_of_authors_cannot_be_kept(private, older, tmp_path):
+    """Its values would stand in the rows."""
+    said = (
+        "--author-field",
+        "who",
+        "--public-author-field",
+        "whom",
+        "--keep",
+        "who",
+        "--preserve",
+        "meaning",
+        "--yes",
+    )
+    done = publius("start", private, "--public", older, *said, "--text-field", "complaint",
+                   "--output", tmp_path / "out")  # fmt: skip
+    assert done.returncode == 77
+    assert "'who' is the column of authors, and kept it would stand in every row" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_more_documents_of_an_author_than_declared_are_refused_before_anything_is_learned(

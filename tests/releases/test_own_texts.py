@@ -139,3 +139,30 @@ def test_how_many_documents_an_author_has_is_said_or_that_nobody_counted(monkeyp
     assert "One author has 9: together they are within 63 nats" in several
     assert "--documents-per-author 9" in several
     assert "--documents-per-author" not in said(AuthorCounts(12, 0, 9, 2, 0.7, 7.0), declared=9)
+
+
+def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path, plan):
+    """Its values stand in the rows as they are, and no attack on public texts was given them."""
+    dated = [
+        {**row, "day": f"2026-01-{n % 6:02}", "time": str(n), "half": str(n % 2)}
+        for n, row in enumerate(rows(90))
+    ]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", dated), keep=("author", "day", "time", "half"))
+    assert examine(corpus, plan, author_field="author", kept=["half"]).no_evidence is None
+    assert examine(corpus, plan, author_field="author", kept=["day"]).no_evidence is None
+    assert examine(corpus, plan, kept=["time"]).telling == ("time",)
+    both = examine(corpus, plan, author_field="author", kept=["half", "day", "time"])
+    assert (
+        "the kept columns (half, day, time) have values that fewer than 5 authors share" in both.no_evidence
+    )
+    assert "2026-01" not in both.no_evidence
+    assert OwnTexts.read(store_record(tmp_path, both)).no_evidence == both.no_evidence
+    one = [{**row, "place": "x" if row["author"] == "a3" else "y"} for row in dated]
+    corpus = corpus_of(store(tmp_path / "one.jsonl", one * 4), keep=("author", "place"))
+    assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+
+
+def store_record(folder, own):
+    path = folder / "own.json"
+    path.write_text(json.dumps(own.record()), encoding="utf-8")
+    return path

@@ -103,10 +103,11 @@ def _against(
 
     if found.text_field is None:
         raise UsageError("no column of texts was found: name it with --text-field")
-    fields = tuple(dict.fromkeys(name for name in (topic_field, author_field) if name is not None))
+    plan = plan_of(read_manifest_of(release))
+    looked_at = (topic_field, author_field, *plan.labels)
+    fields = tuple(dict.fromkeys(name for name in looked_at if name is not None))
     if missing := [name for name in fields if name not in found.columns]:
         raise UsageError(f"no column {missing[0]!r}. Found: {', '.join(map(repr, found.columns))}")
-    plan = plan_of(read_manifest_of(release))
     corpus = open_corpus(
         file,
         number=True,
@@ -116,7 +117,7 @@ def _against(
         encoding=found.encoding,
     )
     with waiting("looking at the texts"):
-        own = examine(replace(corpus, gaps=True), plan, topic_field, author_field)
+        own = examine(replace(corpus, gaps=True), plan, topic_field, author_field, plan.labels)
     if output is not None:
         with write_file(output, 0o600) as stream:
             stream.write(as_json(own.record()).encode() + b"\n")

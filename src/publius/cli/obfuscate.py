@@ -25,7 +25,7 @@ from publius.cli.console import as_json, printable, progress_bar, standard_outpu
 from publius.cli.log import say
 from publius.cli.options import MAKING, Json, MechanismCommand, options
 from publius.cli.to_output import DASH, check_to_output, to_output
-from publius.errors import UsageError
+from publius.errors import PolicyError, UsageError
 from publius.settings import InputSettings, ReleaseSettings, RunSettings, WordRelease
 
 if TYPE_CHECKING:
@@ -96,6 +96,10 @@ def obfuscate(
     from publius.releases.engines.run import check_presence
     from publius.releases.preflight import check_loss
 
+    if fields.subject_field is not None and fields.subject_field in fields.keep:
+        raise PolicyError(
+            "the field that names the person charged would stand in every row: leave it out of --keep"
+        )
     book = _ledger(ledger, None if shuffled else fields.subject_field)
     settings = with_what_is_kept(settings, ask=True)
     check_strength(settings)

@@ -92,7 +92,7 @@ def signoff(
         )  # an earlier one too: what is signed follows from the folder
     if output is not None:
         page = sign_off(release, measured, budget, written, texts_own, about)
-        with write_file(output) as file:
+        with write_file(output, 0o666 if own is None else 0o600) as file:  # measured on the private texts
             file.write(page)
     if json:
         place = None if output is None else str(output)

@@ -8,7 +8,7 @@ Nothing is drawn: every share is the mean of exact probabilities. None of it may
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from statistics import median_low
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 TOO_MANY: Final = 0.20
 """Share of texts that fit nothing public above which what was measured on public texts is no evidence for them."""
+
+SHARED: Final = 5
+"""Authors who must share a value of the kept fields for a verdict that was made without them to stand."""
 
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
@@ -117,6 +120,7 @@ class OwnTexts:
         subjects: those that stand out, the most striking first; None where the reference knows no subjects.
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
+        telling: kept fields some of whose values fewer than `SHARED` authors (or documents, without authors) have.
     """
 
     documents: int
@@ -126,6 +130,7 @@ class OwnTexts:
     subjects: tuple[Subject, ...] | None = field(default=None, repr=False)
     labels: LabelShares | None = field(default=None, repr=False)
     authors: AuthorCounts | None = None
+    telling: tuple[str, ...] = ()
 
     @property
     def unfit(self) -> float:
@@ -135,7 +140,12 @@ class OwnTexts:
 
     @property
     def no_evidence(self) -> str | None:
-        """Why public texts are no evidence for these ones, in a sentence; None where they may be."""
+        """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be."""
+        if self.telling:
+            return (
+                f"the kept columns ({', '.join(self.telling)}) have values that fewer than {SHARED} authors share, and "
+                "no attack on public texts was given them: leave them out, or make their values coarser"
+            )
         if self.unfit <= TOO_MANY:
             return None
         return (
@@ -156,7 +166,8 @@ class OwnTexts:
                 f"come out as {NONE_OF_THESE!r}: another language, or another kind of text"
             )
         if self.no_evidence is not None:
-            yield f"NO EVIDENCE: {self.no_evidence}. Give public texts that are like yours"
+            way_out = "" if self.telling else ". Give public texts that are like yours"
+            yield f"NO EVIDENCE: {self.no_evidence}{way_out}"
         if self.subjects:
             found = "; ".join(
                 f"{', '.join(each.words)} ({each.share:.1%} of yours, {each.before:.1%} of the public ones)"
@@ -195,6 +206,7 @@ class OwnTexts:
                 None
                 if authors is None
                 else AuthorCounts(**{name: value for name, value in authors.items() if name != "worst"}),
+                tuple(map(str, facts.get("telling", ()))),
             )
         except (ValueError, KeyError, TypeError):
             raise DataError(
@@ -203,11 +215,16 @@ class OwnTexts:
 
 
 def examine(
-    corpus: Corpus, plan: Plan, topic_field: str | None = None, author_field: str | None = None
+    corpus: Corpus,
+    plan: Plan,
+    topic_field: str | None = None,
+    author_field: str | None = None,
+    kept: Sequence[str] = (),
 ) -> OwnTexts:
     """What ``plan`` makes of every document of ``corpus`` that can be read.
 
-    ``topic_field`` and ``author_field`` are among the fields that the corpus keeps, to be looked at only.
+    ``topic_field`` and ``author_field`` are among the fields that the corpus keeps, to be looked at only; ``kept`` are
+    those that leave with the rows as they are, and are looked at together.
     """
     documents = (item for item in corpus if isinstance(item, Document))
     total = blank = hardly = 0
@@ -215,6 +232,7 @@ def examine(
     probabilities: list[float] = []
     labels: list[str] = []
     authors: Counter[str | None] = Counter()
+    sharing: dict[tuple[str, ...], set[object]] = defaultdict(set)
     counted = _counted(plan)
     cells = (
         None if counted is None or counted.subjects is None else np.zeros(counted.subjects.cells, np.int64)
@@ -226,6 +244,11 @@ def examine(
         blank += int(empty.sum())
         if author_field is not None:
             authors.update(author_key(item.labels.get(author_field)) for item in batch)
+        for item in batch if kept else ():
+            sharing_it = sharing[tuple(item.labels[name] for name in kept)]
+            if len(sharing_it) < SHARED:
+                name = None if author_field is None else author_key(item.labels.get(author_field))
+                sharing_it.add(item.position if name is None else name)
         if not plan.mechanism.reads_texts:
             continue
         places, foreign = _places(texts, plan)
@@ -248,6 +271,7 @@ def examine(
         None if cells is None or counted is None else _striking(cells, counted),
         label_shares(probabilities, labels, plan.mechanism.outcomes) if labels else None,
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
+        tuple(kept) if any(len(each) < SHARED for each in sharing.values()) else (),
     )  # fmt: skip
 
 

@@ -336,6 +336,11 @@ def _judged(
         return measured
     if own is not None:
         why = own.no_evidence
+    elif manifest.get("labels"):
+        why = (
+            f"the kept columns ({', '.join(manifest['labels'])}) stand in the rows, and what they tell was not "
+            "looked at: give --own, from publius inspect --release with --author-field"
+        )
     else:
         share = unfit_share(manifest, label_counts(release))
         why = (

@@ -175,7 +175,7 @@ def test_what_cannot_be_is_refused(parameters):
 
 
 def test_the_registry_names_what_is_there():
-    with pytest.raises(UsageError, match="no document mechanism"):
+    with pytest.raises(UsageError, match="here whole documents are protected"):
         make_document_mechanism("laplace", fitted(), bound=1.0)
     with pytest.raises(UsageError, match=r"prototype protects whole documents, .* say topic or meaning"):
         mechanism_class("prototype")

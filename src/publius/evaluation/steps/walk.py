@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from publius.documents.corpus import Document
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.names import private_digest
@@ -158,8 +158,13 @@ class Walk:
     tries: int = 1
 
     def __post_init__(self) -> None:
-        """`UsageError` for answers that are missing or do not fit together."""
+        """`UsageError` for answers that are missing or do not fit together; `PolicyError` for authors in the rows."""
         choices = self.choices
+        if self.own_author is not None and self.own_author in choices.keep:
+            raise PolicyError(
+                f"{self.own_author!r} is the column of authors, and kept it would stand in every row: leave it out of "
+                "--keep"
+            )
         if self.found.text_field is None or choices.preserve is None:
             raise UsageError("which column holds the texts and what to keep have to be said first")
         self.kept.check(choices)
@@ -328,7 +333,7 @@ class Walk:
         """What the release would make of all of these texts: for the curator's eyes only."""
         from publius.releases.own_texts import examine
 
-        return examine(self._own_corpus, plan, self.own_topic, self.own_author)
+        return examine(self._own_corpus, plan, self.own_topic, self.own_author, self.choices.keep)
 
     @property
     def own_author(self) -> str | None:
@@ -343,7 +348,8 @@ class Walk:
     @property
     def _own_corpus(self) -> Corpus:
         """The same documents with their authors and topics, which are looked at and not released."""
-        named = dict.fromkeys(name for name in (self.own_topic, self.own_author) if name is not None)
+        looked_at = (self.own_topic, self.own_author, *self.choices.keep)
+        named = dict.fromkeys(name for name in looked_at if name is not None)
         return replace(self.corpus, keep=tuple(named), gaps=True)
 
     def check_authors(self) -> None:
@@ -388,7 +394,7 @@ class Walk:
         choices = self.choices
         about = About(choices.purpose, choices.recipient, choices.originals, choices.review)
         write_receivers(release, measured, about=about)
-        with write_file(folder / SIGNOFF) as file:
+        with write_file(folder / SIGNOFF, 0o600) as file:  # it tells what was measured on the private texts
             file.write(sign_off(release, measured, budget, own=own, about=about))
         if own is not None:
             with write_file(folder / OWN, 0o600) as file:

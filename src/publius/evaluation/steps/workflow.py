@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from publius.evaluation.steps.answers import Choices, config_text
 from publius.evaluation.steps.older import LEARNED, PUBLIC
-from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, Step, Walk
+from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, SIGNOFF, Step, Walk
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import RunSummary
@@ -230,7 +230,7 @@ def folder_for(output: Path, walk: Walk) -> Iterator[Path]:
 
     What was learned from them remembers where they lie then: a writer looks for them there.
     """
-    with new_folder(output, private=(PUBLIC, CONFIG, OWN)) as folder:
+    with new_folder(output, private=(PUBLIC, CONFIG, OWN, SIGNOFF)) as folder:
         if walk.older is not None:
             walk.older.write(folder / PUBLIC)
         yield folder
