@@ -47,6 +47,7 @@ nitpick_ignore_regex = [
         r"publius\.collections\.(strata\.Strata|contributions\.Contributions|tables\.(Shares|NoisyTable))",
     ),
     ("py:class", r"publius\.noise\.discrete_laplace\.DiscreteLaplace"),
+    ("py:class", r"publius\.releases\.summaries\.said\.CountedBy"),
 ]
 
 html_theme = "furo"
