@@ -165,6 +165,7 @@ def test_folder_of_texts_is_numbered_never_named(tmp_path):
         (["--stop-words", "klingon"], 2, "english"),
         (["--embeddings", "missing"], 2, "missing"),
         (["--keep", "size"], 2, "size"),
+        (["--keep", "topic", "--subject-field", "topic"], 77, "leave it out of --keep"),
         (["--keep", "absent"], 65, "absent"),
         (["--text-field", "absent"], 65, "absent"),
         (["--id-field", "absent"], 65, "absent"),

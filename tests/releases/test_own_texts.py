@@ -162,6 +162,20 @@ def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path
     assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
 
 
+def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
+    kept = Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0), labels=("half",))
+    halves = [{**row, "half": str(n % 2)} for n, row in enumerate(rows(120))]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", halves), keep=("half",))
+    protect_corpus(corpus, kept, tmp_path / "out")
+    passed = measured("PASS: nobody was named")
+    unseen = evidence(tmp_path / "out", passed)["verdict"]
+    assert unseen.startswith("NO EVIDENCE: the kept columns (half) stand in the rows")
+    looked = examine(corpus, kept, kept=kept.labels)
+    assert evidence(tmp_path / "out", passed, own=looked)["verdict"].startswith("PASS")
+    told = replace(looked, telling=("half",))
+    assert evidence(tmp_path / "out", passed, own=told)["verdict"].startswith("NO EVIDENCE: the kept columns")
+
+
 def store_record(folder, own):
     path = folder / "own.json"
     path.write_text(json.dumps(own.record()), encoding="utf-8")

@@ -331,7 +331,7 @@ def _published(measured: Measured | None) -> Measured | None:
 def _judged(
     measured: Measured | None, manifest: Mapping[str, Any], release: Path, own: OwnTexts | None
 ) -> Measured | None:
-    """What was measured, with NO EVIDENCE in the place of a PASS where the texts are unlike the public ones."""
+    """What was measured, with NO EVIDENCE for a PASS where texts are unlike the public ones or kept columns tell."""
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
     if own is not None:
