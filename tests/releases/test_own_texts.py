@@ -8,8 +8,9 @@ import pytest
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError
 from publius.mechanisms.prototype import Prototype
+from publius.releases.account import own_sentences
 from publius.releases.engines import protect_corpus
-from publius.releases.own_texts import CURATOR_ONLY, OwnTexts, examine
+from publius.releases.own_texts import CURATOR_ONLY, OwnTexts, examine, unfit_sentence
 from publius.releases.plan import Plan
 from publius.releases.preflight import look
 from publius.releases.signoff import Measured, evidence
@@ -53,7 +54,14 @@ def test_rows_without_text_and_texts_that_fit_nothing_are_counted_and_told(tmp_p
     assert found.fit_none + found.hardly_known >= 12
     said = " ".join(found.warnings())
     assert "7 of 109 rows have no text" in said
-    assert "fit nothing public" in said
+    counted = f"{found.fit_none} of 102 texts fit nothing public"
+    assert counted in said
+    assert any(counted in each for each in own_sentences(found.record()))
+    some = replace(found, fit_none=5, hardly_known=3)
+    assert "5 of 102 texts fit nothing public" in unfit_sentence(5, 3, 102)
+    assert "of 3 more hardly a word is known (7.8% altogether)" in unfit_sentence(5, 3, 102)
+    assert unfit_sentence(5, 3, 102) in [*some.warnings()]
+    assert unfit_sentence(5, 3, 102) + "." in [*own_sentences(some.record())]
     first = " ".join(look(corpus, plan).warnings())
     assert "7 of 109 rows have no text" in first
     assert "klagte" not in said + first

@@ -14,6 +14,7 @@ from typing import Any, Final, final
 from publius.privacy.guarantee import STRENGTHS, posterior_at_most, strength_of
 from publius.privacy.promise import ceiling, factor_text, floor, rounded_up
 from publius.releases.contents import SUMMARY
+from publius.releases.own_texts import unfit_sentence
 from publius.releases.plan import DECLARED_VALUE
 
 CANDIDATES: Final = 1_000
@@ -372,8 +373,7 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
         yield f"{own['without_text']:,} of {own['documents']:,} rows have no text."
     if own["fit_none"] is not None:
         yield (
-            f"{own['fit_none'] + own['hardly_known']:,} texts fit nothing public ({_percent(own['unfit'])}); they are "
-            "released like the others, most probably as none of these."
+            unfit_sentence(own["fit_none"], own["hardly_known"], own["documents"] - own["without_text"]) + "."
         )
     labels = own["labels"]
     if labels is not None:

@@ -49,6 +49,23 @@ _WORDS: Final = 6
 _LIMIT: Final = 2**24
 
 
+def unfit_sentence(fit_none: int, hardly_known: int, texts: int) -> str:
+    """How many of the texts fit nothing public: to the curator before a release and on his page in the same words.
+
+    Args:
+        fit_none: how many fit nothing public.
+        hardly_known: how many others have hardly a word that is known.
+        texts: how many rows have a text.
+
+    """
+    share = (fit_none + hardly_known) / texts if texts else 0.0
+    others = f"; of {hardly_known:,} more hardly a word is known" if hardly_known else ""
+    return (
+        f"{fit_none:,} of {texts:,} texts fit nothing public and come out most probably as {NONE_OF_THESE!r}{others} "
+        f"({share:.1%} altogether): another language, or another kind of text"
+    )
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Subject:
@@ -160,11 +177,8 @@ class OwnTexts:
                 f"{self.without_text:,} of {self.documents:,} rows have no text. Each leaves as a row whose label is "
                 f"most probably {NONE_OF_THESE!r}, inside the bound: to leave it out would tell that it was empty"
             )
-        if self.fit_none:
-            yield (
-                f"{self.fit_none:,} of {self.documents - self.without_text:,} texts fit nothing public. Most of them "
-                f"come out as {NONE_OF_THESE!r}: another language, or another kind of text"
-            )
+        if self.fit_none or self.hardly_known:
+            yield unfit_sentence(self.fit_none or 0, self.hardly_known, self.documents - self.without_text)
         if self.no_evidence is not None:
             way_out = "" if self.telling else ". Give public texts that are like yours"
             yield f"NO EVIDENCE: {self.no_evidence}{way_out}"
