@@ -1,15 +1,18 @@
 """The first page: from two files to a sign-off that is verified, as a curator would go, in a real browser."""
 
+import io
 import json
 import re
 import subprocess
 import sys
 import time
+import unicodedata
 from pathlib import Path
 
 import pytest
 from browser import expect, opened, settled
 from explorer import explorer
+from pypdf import PdfReader
 
 from complaint_files import FRENCH, as_given, complaints, table
 from references import fitted
@@ -89,10 +92,22 @@ def test_from_two_files_to_a_verified_sign_off(page, running, files):
         page.click("#start-release button:text('Open the page to sign')")
     popup.value.wait_for_load_state()
     assert "exp(7)" in popup.value.content()
+    first = first_side(popup.value)
+    assert "In five sentences" in first
+    assert "Not promised" in first
+    assert "Signature" in first  # whoever signs sees what he signs on the side on which he signs
     popup.value.close()
     with page.expect_download() as stored:
         page.click("#start-release button:text('Store the release')")
     assert stored.value.suggested_filename == f"{folder.name}.zip"
+
+
+def first_side(page):
+    """What stands on the first side when a page is printed."""
+    printed = page.pdf(prefer_css_page_size=True)
+    return unicodedata.normalize(
+        "NFKC", PdfReader(io.BytesIO(printed)).pages[0].extract_text()
+    )  # "fi" is one sign
 
 
 def test_what_was_made_never_stands_for_another_choice(page):

@@ -1,6 +1,7 @@
 """Beside libraries that only `make ecosystem` installs: pandas, datasets, Dagster, MCP, spaCy, nltk, gensim."""
 
 import asyncio
+import contextlib
 import json
 import subprocess
 import sys
@@ -20,6 +21,11 @@ from publius.releases.writing.likeliest_order import log_probability, order_word
 from publius.text.bag import Bag
 from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
+
+with contextlib.suppress(ImportError):
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0  # its thread would wait for a next bar to watch after these tests
 
 
 def imported(name):
@@ -49,7 +55,7 @@ def frame():
 def test_a_data_frame_goes_in_and_comes_out(frame, embeddings):
     made = protect(frame, embeddings, keep=["topic"]).to_pandas()
     assert list(made.columns) == ["id", "size", "topic", "words", "counts"]
-    assert made["id"].tolist() == list("01234")
+    assert made["id"].tolist() == [*range(5)]
     assert made["counts"].map(sum).tolist() == [20] * 5
 
 
