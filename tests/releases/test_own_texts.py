@@ -59,7 +59,7 @@ def test_rows_without_text_and_texts_that_fit_nothing_are_counted_and_told(tmp_p
     assert any(counted in each for each in own_sentences(found.record()))
     some = replace(found, fit_none=5, hardly_known=3)
     assert "5 of 102 texts fit nothing public" in unfit_sentence(5, 3, 102)
-    assert "of 3 more hardly a word is known (7.8% altogether)" in unfit_sentence(5, 3, 102)
+    assert "of 3 more hardly a word is known (7.8 % altogether)" in unfit_sentence(5, 3, 102)
     assert unfit_sentence(5, 3, 102) in [*some.warnings()]
     assert unfit_sentence(5, 3, 102) + "." in [*own_sentences(some.record())]
     first = " ".join(look(corpus, plan).warnings())

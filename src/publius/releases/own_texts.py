@@ -62,7 +62,7 @@ def unfit_sentence(fit_none: int, hardly_known: int, texts: int) -> str:
     others = f"; of {hardly_known:,} more hardly a word is known" if hardly_known else ""
     return (
         f"{fit_none:,} of {texts:,} texts fit nothing public and come out most probably as {NONE_OF_THESE!r}{others} "
-        f"({share:.1%} altogether): another language, or another kind of text"
+        f"({100 * share:.1f} % altogether): another language, or another kind of text"
     )
 
 
