@@ -77,22 +77,25 @@ def _contradictions(folder: Path) -> None:
 def _around_the_numbers(folder: Path) -> None:
     """What only follows from manifest and rows is computed, not believed."""
     release = toy_release(folder / "release")
-    path = release / "manifest.json"
-    manifest, read_me = json.loads(path.read_text()), (release / "READ-ME.txt").read_text()
     signoff.sign_off(release)
-    lie = "Nothing can be learned."
-    for changes, text, said in (
-        ({}, "PRIVATE TEXT of somebody", "READ-ME.txt"),
-        (
-            {"publius_version": "99.0.0", "promise": lie},
-            read_me.replace(manifest["promise"], lie),
-            "that version",
-        ),
-    ):
-        (release / "READ-ME.txt").write_text(text)
-        path.unlink()
-        path.write_text(json.dumps({**manifest, **changes, "files": file_digests(release)}))
-        with pytest.raises(DataError, match=said):
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "READ-ME.txt").write_text("PRIVATE TEXT of somebody")
+    _bound_again(release, manifest)
+    with pytest.raises(DataError, match=r"READ-ME\.txt"):
+        signoff.sign_off(release)
+
+
+def _of_another_version(folder: Path) -> None:
+    """A release that claims to be of a version which bound nothing, or of one that states what is not known here."""
+    release = toy_release(folder / "release")
+    manifest = json.loads((release / "manifest.json").read_text())
+    (release / "READ-ME.txt").unlink()
+    for version in ("0.2.0", "99.0.0", None, ""):
+        changed = {**manifest, "publius_version": version, "promise": "Nothing can be learned."}
+        changed.pop("files")
+        (release / "manifest.json").unlink()
+        (release / "manifest.json").write_text(json.dumps(changed))
+        with pytest.raises(PolicyError, match="signs only for what it wrote itself"):
             signoff.sign_off(release)
 
 
@@ -174,13 +177,8 @@ def _believed(patch: pytest.MonkeyPatch) -> None:
 
 
 def _any_version(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(of_manifest, "_check_version", lambda _: None)
-    patch.setattr(contents, "_check_read_me", lambda folder, *_: _private(folder))
-
-
-def _private(folder: Path) -> None:
-    if "PRIVATE" in (folder / "READ-ME.txt").read_text():
-        raise DataError("READ-ME.txt")
+    patch.setattr(signoff, "is_own", lambda _: True)
+    patch.setattr(signoff, "_checked", lambda release, _: file_digests(release))
 
 
 def _digests_only(release: Path, manifest: dict[str, object], outcomes: object = None) -> dict[str, str]:
@@ -200,5 +198,5 @@ FENCES = (
     Fence(9, "a manifest is read in one way alone", _in_one_way, _first_or_last),
     Fence(9, "a manifest states what releases state", _in_one_way, _anybody_states),
     Fence(9, "a row says what it can say, and says it once", _rows, _as_it_comes),
-    Fence(9, "a version that is not known promises nothing here", _around_the_numbers, _any_version),
+    Fence(9, "nobody signs for what another version wrote, or may have", _of_another_version, _any_version),
 )  # fmt: skip

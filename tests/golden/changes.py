@@ -205,13 +205,6 @@ NONE: Final = "what fits nothing, and a document without words, has an outcome o
 ROWS: Final = "a row leads with what is released and how far it can be believed"
 NUMBERS: Final = "numbers are given in a secret random order, so that none tells a line of the input"
 
-EVIDENCE: Final = (
-    "about", "bound", "budget", "commands", "constants", "date", "own", "preserve", "schema", "strength", "title",
-    "crowd", "delta", "epsilon", "files", "kept_fields", "kind", "links",
-    "measurements", "not_tried", "probability_kept", "promise", "publius_version", "references", "released",
-    "sample_row", "sha256", "texts", "trust", "unit", "verdict",
-)  # fmt: skip
-
 CHANGES: tuple[Change, ...] = (
     *(
         Change(
@@ -232,9 +225,21 @@ CHANGES: tuple[Change, ...] = (
     ),
     *(
         Change(
-            "reading/signoff of *", f"json/{name}", lambda was, now, _: was is ABSENT, "the page's evidence"
+            "reading/signoff of *", key, now, "earlier versions bound neither rows nor promise: release anew"
         )
-        for name in EVIDENCE
+        for key, now in (("exit", 77), ("json", None))
+    ),
+    *(
+        Change(
+            f"commands/signoff, {name}", "exit", 77, "who wrote a release is asked before what else is wrong"
+        )
+        for name in ("inside", "the wrong ledger")
+    ),
+    Change(
+        "reading/verify *",
+        "json/not_bound",
+        lambda was, now, _: was is ABSENT and "'0.2.0'" in now,
+        "verify says what a sign-off of then does not bind",
     ),
     *(
         Change(
@@ -310,8 +315,8 @@ CHANGES: tuple[Change, ...] = (
     ),
     *(
         Change(f"reading/{name}", key, now, JUDGED)
-        for name in ("signoff with all", "report")
-        for key, now in (("exit", 65), ("json", None))
+        for name, code in (("signoff with all", 77), ("report", 65))
+        for key, now in (("exit", code), ("json", None))
     ),
     Change("reading/evaluate the old release", "json/verdict", None, "always there: null without limits"),
     Change("reading/evaluate the old release", "json/reason", None, "always there: null without limits"),

@@ -1,12 +1,10 @@
-"""What 0.1.0 released can still be read, told and signed."""
+"""What 0.1.0 released can still be read and told; nobody signs for it anew."""
 
 import json
 
 import pytest
-from typer.testing import CliRunner
 
-from publius.cli import app
-from publius.errors import DataError
+from released import command
 
 MANIFEST = """
 {
@@ -55,19 +53,16 @@ def release(tmp_path):
     return folder
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
-
-
 def test_its_guarantee_is_told(release):
-    told = json.loads(run("guarantee", "--manifest", release / "manifest.json", "--json").stdout)
+    told = json.loads(command("guarantee", "--manifest", release / "manifest.json", "--json")[1])
     assert (told["level"], told["mechanism"], told["epsilon"], told["bound"]) == ("word", "laplace", 5, None)
 
 
-def test_it_is_signed_and_verified(release, tmp_path):
+def test_nobody_signs_for_it_anew(release, tmp_path):
     page = tmp_path / "page.html"
-    assert run("signoff", release, "--output", page).exit_code == 0
-    assert run("verify", release, page).exit_code == 0
-    (release / "bags.jsonl").write_text(json.dumps(BAGS[0]) + "\n")
-    with pytest.raises(DataError, match=r"changed: 'bags\.jsonl'"):
-        run("verify", release, page)
+    for more in (["--output", page], ["--json"], ["--metadata", "--receivers", "--output", page]):
+        code, _, said = command("signoff", release, *more)
+        assert code == 77, said
+        assert "signs only for what it wrote itself" in said
+        assert "release the texts again" in said
+    assert not page.exists()

@@ -1,6 +1,7 @@
 """The page that someone signs: what it says, and what it is bound to."""
 
 import contextlib
+import html
 import json
 import re
 import shutil
@@ -17,7 +18,7 @@ from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.privacy.guarantee import strength_of
 from publius.releases import signoff
 from publius.releases.contents import RECEIVERS
-from publius.releases.digests import digest_of, file_digests, opened
+from publius.releases.digests import digest_of, file_digests, opened, sealed
 from publius.releases.engines import protect_corpus
 from publius.releases.of_manifest import check_statements, promised
 from publius.releases.plan import AS_READ, EXACT, SHUFFLED
@@ -26,10 +27,13 @@ from publius.releases.signoff import (
     Finding,
     Measured,
     Share,
+    describe,
+    evidence,
     read_manifest_of,
     read_texts,
     sign_off,
     verify,
+    write_receivers,
 )
 from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
@@ -224,28 +228,80 @@ def test_a_read_me_that_does_not_follow_from_manifest_and_rows_is_refused(releas
 
 def test_a_name_as_the_id_of_a_numbered_row_is_refused(release):
     _bind_again(release, numbers=SHUFFLED)
-    (release / "READ-ME.txt").unlink()
-    _bind_again(release)
     with pytest.raises(DataError, match="numbered from 1"):
         sign_off(release)
 
 
-@pytest.mark.parametrize("version", ["0.3.999", "9.0.0", "0.2", "", "0.2.0 PRIVATE"])
-def test_a_manifest_of_a_version_that_is_not_known_is_refused(release, version):
-    _bind_again(release, publius_version=version)
-    with pytest.raises(DataError, match="sign with that version"):
+def test_a_release_without_its_read_me_is_refused(release):
+    (release / "READ-ME.txt").unlink()
+    _bind_again(release)
+    with pytest.raises(DataError, match=r"holds no READ-ME\.txt"):
         sign_off(release)
 
 
-def test_the_page_of_an_earlier_release_promises_what_its_numbers_do(release, tmp_path):
-    """Whatever sentence stands in a manifest of an earlier version: it is not quoted as the promise."""
-    genuine = read_manifest_of(release)["promise"]
-    (release / "READ-ME.txt").unlink()
-    _bind_again(release, publius_version="0.2.0", promise="Nothing can be learned. Perfect.")
-    page = page_of(release, tmp_path)
-    assert verify(release, page)["promise"] == genuine
-    assert "in other words, which are not quoted here" in " ".join(page.read_text().split())
-    assert "Perfect" not in page.read_text()
+@pytest.mark.parametrize("version", ["0.2.0", "0.3.999", "9.0.0", "0.2", "", "0.2.0 PRIVATE", 3, None])
+def test_only_what_this_version_wrote_is_signed(release, version):
+    """Earlier versions bound nothing: who says that one of them wrote it could have changed all of it."""
+    _bind_again(release, publius_version=version)
+    for signing in (sign_off, write_receivers, describe, evidence):
+        with pytest.raises(PolicyError, match="signs only for what it wrote itself"):
+            signing(release)
+
+
+def test_a_manifest_that_names_no_version_is_not_signed(release):
+    manifest = read_manifest_of(release)
+    (release / "manifest.json").write_text(
+        json.dumps({name: value for name, value in manifest.items() if name != "publius_version"})
+    )
+    with pytest.raises(PolicyError, match="names no version of Publius"):
+        sign_off(release)
+
+
+def test_what_lies_beside_a_release_stays_where_nobody_can_sign(release):
+    write_receivers(release)
+    _bind_again(release, publius_version="0.2.0")
+    with pytest.raises(PolicyError):
+        write_receivers(release)
+    assert (release / "receivers.html").exists()
+
+
+def _signed_by(release, page, version, promise=None):
+    """A page as anybody can write it: another version, another promise, the digests of what lies there."""
+    record = json.loads(html.unescape(page.split('<pre id="record">')[1].split("</pre>")[0]))
+    page, found = signoff._plain(page), html.escape(record["promise"])
+    record |= {"publius_version": version, "release": file_digests(release)}
+    if promise is not None:
+        record["promise"] = promise
+        page = page.replace(found, html.escape(promise))
+    head, rest = page.split('<pre id="record">')
+    tail = rest.split("</pre>", 1)[1]
+    page = f'{head}<pre id="record">{html.escape(json.dumps(record))}</pre>{tail}'
+    blank = re.sub(r'(<code id="page-digest">)[0-9a-f]{64}', rf"\g<1>{'0' * 64}", page)
+    return sealed(blank)
+
+
+def test_a_forged_page_of_an_earlier_version_is_said_to_bind_bytes_alone(release, tmp_path):
+    """Without a key nothing else can be said of a page that another version is named on; of our own it can."""
+    lie = "Nothing can be learned. Perfect."
+    page, forged = sign_off(release).decode(), tmp_path / "forged.html"
+    _bind_again(release, promise=lie)
+    for version in (publius.__version__, "0.2.0"):
+        forged.write_bytes(_signed_by(release, page, version, lie))
+        with pytest.raises(DataError, match="its promise cannot be"):
+            verify(release, forged)
+    _bind_again(release, promise=lie, publius_version="0.2.0")
+    forged.write_bytes(_signed_by(release, page, publius.__version__, lie))
+    with pytest.raises(DataError, match="signs for no release of another version"):
+        verify(release, forged)
+    forged.write_bytes(_signed_by(release, page, "0.2.0", lie))
+    code, said, _ = command("verify", release, forged)
+    assert code == 0
+    assert "Only bytes were compared" in said
+    assert "Anybody can write such a page" in said
+    assert json.loads(command("verify", release, forged, "--json")[1])["not_bound"] in said
+    forged.write_bytes(_signed_by(release, page, "0.2.0"))
+    with pytest.raises(DataError, match="another promise"):
+        verify(release, forged)
 
 
 def test_the_page_says_what_was_not_compared(release, tmp_path):
@@ -348,11 +404,10 @@ def test_a_ledger_that_cannot_have_been_charged_is_refused(release, tmp_path):
 
 def test_a_bound_has_its_word_on_the_scale(release, tmp_path, monkeypatch):
     monkeypatch.setattr(signoff, "check_statements", lambda manifest: None)  # this one contradicts itself
+    monkeypatch.setattr(signoff, "check_contents", lambda *_: {})
     manifest = json.loads((release / "manifest.json").read_text())
     manifest |= {"level": "document", "bound": 7.0, "epsilon": None, "preserve": "topic", "reference": "r"}
     manifest["bound_delta"] = 0.0
-    del manifest["files"]
-    (release / "READ-ME.txt").unlink()
     (release / "manifest.json").write_text(json.dumps(manifest))
     text = page_of(release, tmp_path).read_text()
     assert "moderate – here" in text

@@ -63,9 +63,9 @@ def signoff(
     from publius.releases.own_texts import OwnTexts
     from publius.releases.signoff import (
         Budget,
+        check_signable,
         describe,
         evidence,
-        read_manifest_of,
         read_texts,
         sign_off,
         write_receivers,
@@ -73,7 +73,7 @@ def signoff(
 
     if output is None and not json:
         raise UsageError("name the page with --output FILE.html, or print the evidence alone with --json")
-    manifest = read_manifest_of(release)
+    manifest = check_signable(release)
     _check_place(output, release, evaluation)
     measured = None
     if evaluation is not None:
@@ -132,16 +132,19 @@ def verify(
 ) -> None:
     """Check that a sign-off and a release belong together.
 
-    Exits 65 if they do not.
+    Exits 65 if they do not. Of what another version signed only bytes are compared, and the output says so.
     """
     from publius.releases import signoff as pages
 
     record = pages.verify(release, page, evaluation, texts)
-    files = len(record["release"])
+    files, open_still = len(record["release"]), pages.not_bound(record)
     if json:
-        print_json({"ok": True, "files": files, "evaluation": evaluation is not None})
+        found = {"ok": True, "files": files, "evaluation": evaluation is not None, "not_bound": open_still}
+        print_json(found)
         return
     typer.echo(f"{page} belongs to {release}: its text and {files:,} files of the release are unchanged.")
+    if open_still is not None:
+        typer.echo(open_still)
     if record.get("evaluation") is None:
         typer.echo("It was made without an evaluation.")
     elif evaluation is None:

@@ -77,26 +77,24 @@ def check_contents(
 
     Raises `DataError` for files that are no part of a release, for bags that are more, fewer, of another size or with
     other fields than stated, and for files that are not those the manifest was written for; `PolicyError` for bags that
-    are marked NOT PRIVATE. The message names files and kinds, never what stands in them. A manifest of a version that
-    did not name its files (before 0.3) binds none: the rest is compared all the same.
+    are marked NOT PRIVATE. The message names files and kinds, never what stands in them.
     """
     if manifest.get("kind") == SUMMARY:
         return _check_summary(release, manifest)
     digests = _digests_of_plain(release)
     names = sorted(digests.keys() - {MANIFEST, READ_ME, *BESIDE})
     _check_bags(release, _format_of(release, set(names)), names, manifest, outcomes)
-    stated = manifest.get(FILES)
-    if stated is not None:
-        found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *BESIDE)}
-        if stated != found:
-            names = sorted(name for name in {*stated, *found} if stated.get(name) != found.get(name))
-            raise DataError(
-                f"{MANIFEST} in {shown(release)} was written for other files than lie there "
-                f"({_listed(names)}): {_NOT_ONE}"
-            )
+    stated, found = (
+        manifest[FILES],
+        {name: digest for name, digest in digests.items() if name not in (MANIFEST, *BESIDE)},
+    )
+    if stated != found:
+        names = sorted(name for name in {*stated, *found} if stated.get(name) != found.get(name))
+        raise DataError(
+            f"{MANIFEST} in {shown(release)} was written for other files than lie there ({_listed(names)}): {_NOT_ONE}"
+        )
     _check_metadata(release, manifest, digests)
-    if READ_ME in digests:
-        _check_read_me(release, manifest, [read_me(manifest, label_counts(release))])
+    _check_read_me(release, manifest, [read_me(manifest, label_counts(release))])
     return digests
 
 
@@ -116,7 +114,9 @@ def _digests_of_plain(folder: Path) -> dict[str, str]:
 
 
 def _check_read_me(folder: Path, manifest: Mapping[str, Any], wanted: Collection[str]) -> None:
-    """`DataError` unless it says what a manifest and what lies beside it say."""
+    """`DataError` unless it is there and says what a manifest and what lies beside it say."""
+    if not (folder / READ_ME).is_file():
+        raise DataError(f"{shown(folder)} holds no {READ_ME}, which every release does: {_NOT_ONE}")
     with os_errors("read", folder):
         found = (folder / READ_ME).read_bytes()
     if found not in [text.encode() for text in wanted]:
@@ -144,9 +144,7 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
             f"{MANIFEST} in {shown(folder)} was written for other files than lie there: {_NOT_ONE}"
         )
     public = public_words(manifest)
-    if READ_ME in found:
-        wanted = read_mes(manifest, public if isinstance(public, Reference) else None)
-        _check_read_me(folder, manifest, wanted)
+    _check_read_me(folder, manifest, read_mes(manifest, public if isinstance(public, Reference) else None))
     try:
         with os_errors("read", folder):
             wrong = sorted(
@@ -265,8 +263,6 @@ def _check_bags(
     allowed = fields
     if "probability_kept" in manifest:
         allowed = fields | {*LABEL, *(PROTOTYPE if manifest["kind"] == BAG else ())}
-    elif "prototypes" in manifest["mechanism_parameters"]:
-        allowed = fields | {"prototype", "label"}  # as before 0.3
     public = public_words(manifest) if manifest["kind"] == BAG else None
     numbered = manifest.get("numbers") == SHUFFLED
     named = _Named(outcomes, manifest.get("probability_kept"))

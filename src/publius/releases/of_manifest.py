@@ -49,7 +49,6 @@ _SAME: Final = (
 _SLACK: Final = 1e-9
 """Relative difference of an epsilon computed twice."""
 
-_VERSION: Final = re.compile(r"([0-9]{1,6})\.([0-9]{1,6})\.([0-9]{1,6})")
 _FRACTION: Final = re.compile(r"[0-9]{1,60}(/[1-9][0-9]{0,59})?")
 _EARLIER: Final = re.compile(r"an earlier summary \(epsilon [0-9.e+-]{1,20}\)")
 _OF_TABLE: Final = {"cells", "epsilon", "noise", "scale"}
@@ -112,7 +111,7 @@ _RANDOM: Final = " keyed by the operating system"
 
 _OF_ALL: Final[Mapping[str, Callable[[Any], bool]]] = {
     "manifest_version": _one_of(MANIFEST_VERSION),
-    "publius_version": _text,  # see `_check_version`
+    "publius_version": _text,  # see `is_own`
     "private": _one_of(True),
     "promise": _text,
     "kind": _one_of(BAG, ORDERED_TEXT, DECLARED_VALUE, SUMMARY),
@@ -182,7 +181,7 @@ _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
     "passages": _one_of(SOURCE),
     "compared_with": _or_none(_matches(_EARLIER)),
 }
-"""All that a manifest of each kind can state, in this version and in earlier ones, and what is possible under the name.
+"""All that a manifest of each kind can state, and what is possible under the name.
 
 A statement that is not listed is nobody's who wrote a release: it would be signed for, and mean whatever a reader takes
 it to mean.
@@ -192,8 +191,8 @@ it to mean.
 def check_statements(manifest: Mapping[str, Any]) -> None:
     """Whether the statements of a manifest agree with each other, as far as they can be computed again.
 
-    `DataError` that names what does not agree, and for a manifest of a version that is not known here; `PolicyError`
-    for the marks of an experiment, and for a delta that makes the promise empty.
+    `DataError` that names what does not agree; `PolicyError` for the marks of an experiment, and for a delta that makes
+    the promise empty.
     """
     if not {"publius_version", "kind", "delta"} <= manifest.keys():
         raise DataError(f"the manifest is damaged, or of another version: {_ANEW}")
@@ -201,7 +200,6 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
         raise PolicyError(
             "the manifest has the marks of an experiment, which promises nothing. Nobody can sign for it"
         )
-    _check_version(str(manifest["publius_version"]))
     known = _OF_SUMMARIES if manifest["kind"] == SUMMARY else _OF_ROWS
     for name, value in manifest.items():
         if name not in known:
@@ -225,25 +223,13 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
 _ANEW: Final = "make the release anew"
 
 
-def _check_version(version: str) -> None:
-    """Refuse a manifest of a version that may state what is not known here."""
-    own = publius_version()
-    its, known = (_VERSION.match(each) for each in (version, own))
-    earlier = (
-        its is not None and known is not None and [*map(int, its.groups())] < [*map(int, known.groups())]
-    )
-    if version != own and not (earlier and _VERSION.fullmatch(version)):
-        raise DataError(
-            f"the manifest was written by Publius {version!r:.20}, and {own} cannot tell what that version states: "
-            "sign with that version"
-        )
+def is_own(stated: Mapping[str, Any]) -> bool:
+    """Whether a manifest or the record of a sign-off names this very version as its writer."""
+    return stated.get("publius_version") == publius_version()
 
 
 def promised(manifest: Mapping[str, Any]) -> str:
-    """The promise that a manifest's numbers make, in the words of this version; never those that stand there.
-
-    An earlier version may have said it in other words. Raises `DataError` where the manifest lacks something.
-    """
+    """The promise that a manifest's numbers make; `DataError` where the manifest lacks something."""
     try:
         if manifest["kind"] == SUMMARY:
             return author_promise(Fraction(manifest["epsilon_exactly"]), manifest["documents_per_author"])
@@ -277,7 +263,7 @@ def _called(name: str) -> str:
 def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
     """The names of statements that others contradict."""
     guarantee = Guarantee.of_manifest(manifest)
-    total = manifest.get("epsilon_total", guarantee.epsilon_total)
+    total = manifest["epsilon_total"]
     if total is None or guarantee.epsilon_total is None:
         if total is not guarantee.epsilon_total and guarantee.bound is None:
             yield "epsilon_total"
@@ -291,31 +277,23 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
     if manifest["ordered"] is not (manifest["kind"] == ORDERED_TEXT):
         yield "ordered"
     crowd = None if "crowd" not in manifest else CrowdGuarantee(**manifest["crowd"])
-    own = manifest["publius_version"] == publius_version()  # others may have said the same in other words
-    if own and manifest["promise"] != promised(manifest):
+    if manifest["promise"] != promised(manifest):
         yield "promise"
-    if own and manifest["kind"] == DECLARED_VALUE:  # read from no text, with no vectors
+    if manifest["kind"] == DECLARED_VALUE:  # read from no text, with no vectors
         nothing = ("reference", "reference_sha256", "reference_words", "embeddings", "dimension", "first")
         yield from (name for name in nothing if manifest.get(name) is not None)
-    if own:
-        needed = ("manifest_version", "missing", "size_from", "level", "epsilon_total", "files")
-        yield from (name for name in needed if name not in manifest)
+    needed = ("manifest_version", "missing", "size_from", "level", "files")
+    yield from (name for name in needed if name not in manifest)
     outcomes = 0 if guarantee.bound is None else outcomes_stated(manifest)
     theirs = "mechanism_source" in manifest and not is_ours(manifest["mechanism"])
     if theirs and manifest["evidence"] != STATED:
         yield "evidence"
-    if not theirs and (own or "probability_kept" in manifest):
+    if not theirs:
         yield from _wrong_of_labels(manifest, outcomes)
     if crowd is not None and not _holds(crowd, manifest, outcomes):
         yield "crowd"
     mechanism = _mechanism(manifest)
-    if (
-        mechanism is None
-        and own
-        and not theirs
-        and manifest.get("reference")
-        and public_words(manifest) is not None
-    ):
+    if mechanism is None and not theirs and manifest.get("reference") and public_words(manifest) is not None:
         yield "mechanism_parameters"  # the very reference is here, and gives another release
     if mechanism is not None:
         constants = mechanism.constants
@@ -325,7 +303,7 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
         tails = [facts["bound_delta"] for facts in (constants, manifest) if "bound_delta" in facts]
         if len(tails) == 2 and not math.isclose(*tails, rel_tol=_TAIL_SLACK):
             yield "bound_delta"
-        if own and manifest.get("outcomes_of_label", {}) != labels_shared(mechanism):
+        if manifest.get("outcomes_of_label", {}) != labels_shared(mechanism):
             yield "outcomes_of_label"
         if manifest["vocabulary_sha256"] != mechanism.vocabulary.sha256:
             yield "mechanism_parameters"
@@ -382,7 +360,7 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
         table["cells"] for table in manifest["tables"].values()
     ):
         yield "tables"
-    if manifest["publius_version"] == publius_version() and manifest["promise"] != promised(manifest):
+    if manifest["promise"] != promised(manifest):
         yield "promise"
 
 

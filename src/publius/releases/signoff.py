@@ -33,7 +33,7 @@ from publius.releases.near import (
     emptiness_of,
     emptiness_of_bound,
 )
-from publius.releases.of_manifest import check_statements, not_checked, outcomes_of, promised
+from publius.releases.of_manifest import check_statements, is_own, not_checked, outcomes_of, promised
 from publius.releases.own_texts import TOO_MANY, OwnTexts
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import label_counts, unfit_share
@@ -47,12 +47,12 @@ SCHEMA: Final = "publius/evidence/1"
 NOTHING_SAID: Final = About()
 _NEEDED: Final = (
     "private", "promise", "kind", "documents", "size", "epsilon", "evidence", "mechanism", "vocabulary_sha256",
-    "labels", "publius_version", "delta", "metric", "ordered", "mechanism_parameters",
+    "labels", "delta", "metric", "ordered", "mechanism_parameters",
 )  # fmt: skip
 
 _NEEDED_OF_SUMMARIES: Final = (
     "private", "promise", "epsilon", "delta", "unit", "documents_per_author", "shares", "strata", "cells", "tables",
-    "publius_version", "reference", "vocabulary_sha256", "compared_with", "epsilon_exactly", "files",
+    "reference", "vocabulary_sha256", "compared_with", "epsilon_exactly", "files",
 )  # fmt: skip
 NOT_TRIED: Final = (
     "Adversaries other than those above: people who read the bags, programs of another kind, knowledge from elsewhere.",
@@ -231,8 +231,9 @@ def sign_off(
 
     The page ``for_receivers`` has no place for a signature, and nothing that was measured on the private texts.
 
-    Raises `PolicyError` for an experiment, `DataError` for a folder that is no release or holds anything else than its
-    manifest states (`publius.releases.contents`), `MissingExtraError` without jinja2.
+    Raises `PolicyError` for an experiment and for a release of another version, `DataError` for a folder that is no
+    release or holds anything else than its manifest states (`publius.releases.contents`), `MissingExtraError` without
+    jinja2.
     """
     manifest, files = _signable(release)
     if for_receivers:
@@ -248,7 +249,7 @@ def sign_off(
         **({"texts": asdict(texts)} if texts else {}),
     }
     content = {
-        "lead": _lead(manifest), "other_words": found["promise"] != manifest["promise"],
+        "lead": _lead(manifest),
         "manifest": manifest, "files": files, "whole": digest_of(files), "measured": measured, "budget": budget,
         "texts": texts,
         "record": json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True),
@@ -270,13 +271,36 @@ def sign_off(
     return sealed(_environment().get_template("signoff.html").render(content))
 
 
-def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """The manifest of a release that somebody may sign for, and the digest of each of its files."""
+def check_signable(release: Path) -> dict[str, Any]:
+    """The manifest of a release that this version wrote, as a release; else `PolicyError`.
+
+    Earlier versions bound neither rows nor promise to the manifest, so whoever says that one of them wrote it could
+    have changed both; what later ones state is not known here. Nothing else is looked at.
+    """
     manifest = read_manifest_of(release)
     if manifest["private"] is not True:
         raise PolicyError(
             f"{shown(release)} is the output of an experiment and promises nothing: nobody can sign for it"
         )
+    if not is_own(manifest):
+        stated = manifest.get("publius_version")
+        found = "no version" if stated is None else f"version {stated!r:.20}"
+        raise PolicyError(
+            f"the manifest in {shown(release)} names {found} of Publius as its writer, and {publius_version()} signs "
+            "only for what it wrote itself. A sign-off that was made then still verifies; to sign anew, release the "
+            "texts again with this version"
+        )
+    return manifest
+
+
+def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The manifest of a release that somebody may sign for, and the digest of each of its files."""
+    manifest = check_signable(release)
+    return manifest, _checked(release, manifest)
+
+
+def _checked(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The digest of each file of a release of this version, after everything was compared that can be."""
     check_statements(manifest)
     files = check_contents(release, manifest, outcomes_of(manifest))
     if manifest["kind"] == SUMMARY:
@@ -286,7 +310,7 @@ def _signable(release: Path) -> tuple[dict[str, Any], dict[str, str]]:
         check_not_empty(emptiness_of(manifest), "Nobody can sign for it")
         if manifest["kind"] == DECLARED_VALUE:
             check_not_empty(emptiness_of_bound(manifest["bound"], ANY_TWO_VALUES), "Nobody can sign for it")
-    return manifest, files
+    return files
 
 
 def write_receivers(
@@ -296,6 +320,7 @@ def write_receivers(
 
     It holds declared limits, proven bounds and figures of public texts; nothing of a ledger. Raises as `sign_off` does.
     """
+    check_signable(release)
     for name in RECEIVERS:
         with os_errors("remove", release):
             (release / name).unlink(missing_ok=True)
@@ -311,6 +336,7 @@ def write_receivers(
 
 def describe(release: Path) -> None:
     """Put metadata for data tools into the folder of a finished release; raises as `sign_off` does."""
+    check_signable(release)
     for name in METADATA:
         with os_errors("remove", release):
             (release / name).unlink(missing_ok=True)
@@ -445,7 +471,8 @@ def verify(
 ) -> dict[str, Any]:
     """The record of a sign-off whose text, release and (where given) evaluation and texts are those it was made for.
 
-    Raises `DataError` that says what differs.
+    What this version wrote is compared with its manifest as for a new sign-off. Of another version's only the bytes
+    are: `not_bound` says what that leaves open. Raises `DataError` that says what differs.
     """
     text, record = opened(page)
     bound_files = record.get("release")
@@ -458,9 +485,15 @@ def verify(
     }
     _compare("the release", bound_files, lying)
     manifest = read_manifest_of(release)
-    check_contents(release, manifest, outcomes_of(manifest))
-    said = record.get("promise")  # pages of before 0.3 quote the manifest, which may be of an earlier version
-    if said not in (promised(manifest), manifest["promise"]) or html.escape(said) not in _plain(text):
+    if is_own(manifest):
+        _checked(release, manifest)
+    elif is_own(record):
+        raise DataError(
+            f"{shown(page)} names {publius_version()} of Publius, which signs for no release of another version: it is "
+            "no sign-off of this release"
+        )
+    said = record.get("promise")
+    if said != manifest["promise"] or not isinstance(said, str) or html.escape(said) not in _plain(text):
         raise DataError(
             f"{shown(page)} states another promise than the release makes: make the sign-off anew"
         )
@@ -477,6 +510,18 @@ def verify(
         if bound.get("sha256") != file_digest(texts):
             raise DataError(f"{shown(texts)} does not hold the texts that were signed for")
     return record
+
+
+def not_bound(record: Mapping[str, Any]) -> str | None:
+    """What a sign-off of another version leaves open, in words; None for one of this version."""
+    if is_own(record):
+        return None
+    return (
+        f"It names version {record.get('publius_version')!r:.20} of Publius. Only bytes were compared: whether promise "
+        "and rows follow from the manifest was not, and up to 0.2 nobody did when it was signed. Anybody can write "
+        "such a page for any folder: believe it only if the digest that stands on it is the one on the paper that was "
+        "signed."
+    )
 
 
 def _plain(page: str) -> str:
@@ -543,7 +588,7 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
         DECLARED_VALUE: "its declared value, or by chance another",
     }.get(manifest["kind"], "a text of words in order")
     yield "documents", f"{manifest['documents']:,}, each {unit}"
-    size_from = manifest.get("size_from", "given")
+    size_from = manifest["size_from"]
     said = "chosen beforehand" if size_from == "given" else f"taken from {size_from}"
     if manifest["kind"] != DECLARED_VALUE:
         yield "words of each", f"{manifest['size']:,}, {said}"
@@ -556,9 +601,8 @@ def _released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str,
         yield "public word vectors", str(manifest["embeddings"])
         if manifest.get("reference_words"):
             yield "their words", str(manifest["reference_words"])
-    count = str(sum(1 for each in release.rglob("*") if each.is_file()))
-    yield "files", count if FILES in manifest else f"{count}; the manifest does not name their digests"
-    yield "made by", f"Publius {manifest.get('publius_version', 'of unknown version')}"
+    yield "files", str(sum(1 for each in release.rglob("*") if each.is_file()))
+    yield "made by", f"Publius {manifest['publius_version']}"
 
 
 _LEVELS: Final = {"word": "word by word", "document": "whole documents"}
@@ -566,7 +610,7 @@ _LEVELS: Final = {"word": "word by word", "document": "whole documents"}
 
 def _mechanism(manifest: Mapping[str, Any]) -> str:
     kept = manifest.get("preserve")
-    level = _LEVELS.get(str(manifest.get("level")), "word by word")
+    level = _LEVELS[manifest["level"]]
     return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
 
 
@@ -605,7 +649,7 @@ def _constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
             "per unit of distance between two documents",
         )
     else:
-        total = manifest.get("epsilon_total", manifest["epsilon"] * manifest["size"])
+        total = manifest["epsilon_total"]
         yield "epsilon", f"{rounded_up(manifest['epsilon'], 6)} nats", "per word and unit of word distance"
         yield "epsilon times N", f"{rounded_up(total, 6)} nats", "per unit of distance between two documents"
     if manifest.get("delta"):
