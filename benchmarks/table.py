@@ -31,7 +31,7 @@ def _shape(result: dict) -> str:
 
 
 def _speed(value: float) -> str:
-    return f"{value:,.0f} words/s"
+    return f"{value:,.0f}"
 
 
 def _spread(result: dict) -> str:
@@ -159,7 +159,7 @@ kernel for graphics processors: none could be had to measure it on.
 def markdown(record: dict) -> str:
     lines = [
         "# Benchmarks", "",
-        "Made by `make bench`; nothing is typed by hand. Every ratio is of two figures taken in turn in one run: above",
+        "Made by `make bench`. Speeds are in words a second; every ratio is of two figures taken in turn in one run: above",
         "1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix product (sgemm) of",
         "the same shapes, in the faster of its two forms.",
         "",

@@ -24,14 +24,13 @@ What the mechanisms of other tools claim, tried on twelve made words by `make co
 
 <details><summary>More: the verdicts</summary>
 
-Each tool stands in an environment of its own, and answers from a process of its own, which cannot touch the verdict
-([how it is tried](how-to/audit-a-mechanism.md)). A verdict is about one
-claim of one version on these words. *Not refuted* is no proof: it says which smaller claim would have been refuted. A
-tool may be right in what it is made for and refuted in what is tried here.
+Each tool answers from a process of its own ([how it is tried](how-to/audit-a-mechanism.md)). A verdict is about one
+claim of one version on these words: a tool may be right in what it is made for and refuted in what is tried here.
 
-"At least" is a lower bound on the largest log-ratio that was found, in nats, "claimed" what is claimed of the same two
-inputs. The share in brackets is the power of the test: with a smaller share of its claim the mechanism would have been
-refuted. "Known words": words of no vocabulary were kept from the tool.
+Claims are per word, those with an epsilon per unit of the Euclidean distance, unless they say otherwise. "At least" is
+a lower bound on the largest log-ratio that was found, in nats, "claimed" what is claimed of the same two inputs.
+*Not refuted* is no proof: with less than the share in brackets of its claim the mechanism would have been refuted.
+"Known words": words of no vocabulary were kept from the tool.
 
 | tool | what is tried | claim | verdict | at least / claimed | draws |
 |---|---|---|---|---|---|
@@ -41,9 +40,9 @@ _REPLAY = """
 
 <details><summary>More: the counterexamples</summary>
 
-Each can be tried again in seconds, in `benchmarks/court/cases/NAME`, on draws that were stored and had no part in
-finding it: `publius audit --replay case.json --target recorded:draws.jsonl`. In a checkout where `make court` has run
-it can be tried on the tool itself: name the command that stands in the case.
+Each can be tried again in seconds, in `benchmarks/court/cases/NAME`, on draws that had no part in finding it:
+`publius audit --replay case.json --target recorded:draws.jsonl`; where `make court` has run, also on the tool itself:
+name the command that stands in the case.
 """
 _KNOWN = (
     ("mldp-text", "Vickrey looks at the input after the noise", "mldp-text-known-vickrey-plain", ""),
@@ -59,7 +58,7 @@ _KNOWN = (
     ("mldp-text", "SynTF: disjoint supports", "", "it needs data that no package brings"),
     ("pypantera", "Mahalanobis normalizes after the linear map", "pypantera-Mahalanobis-plain", ""),
     ("pypantera", "TEM returns the input in place of a word beyond the threshold", "pypantera-TEM-half-plain", ""),
-    ("pypantera", "TEM with its usual beta does so, too", "",
+    ("pypantera", "TEM returns the input with its usual beta, too", "",
      "that branch should come less than once in thousands of draws"),
     ("pypantera", "CusText: disjoint supports, scores scaled by word", "pypantera-CusText-plain", ""),
     ("pypantera", "noise from the state of the process, which forks share", "pypantera-CMP-plain-forked", ""),
@@ -72,7 +71,7 @@ _KNOWN = (
     ("dp-diffractor", "several lists: not drawn uniformly, and one that lacks a word is left out", "",
      "they need vectors that no package brings"),
     ("dpmlm", "rewriting keeps stop words", "dpmlm-rewriting-common", ""),
-    ("dpmlm", "with a language model", "",
+    ("dpmlm", "the rest of it, with a language model", "",
      "no weights are to be had where this runs: its own code is tried, on made logits"),
     ("diffprivlib", "low bits of floating-point noise", "diffprivlib-known-diffprivlib-Laplace-plain", ""),
     ("SanText, CusText, RANTEXT", "as their authors wrote them", "", "there is no release to install"),
@@ -95,9 +94,13 @@ def page() -> str:
     )
     if left := len(list(trials())) - len(tried):
         count += f"; {left} more are prepared and have no stored verdict yet"
-    rows = "\n".join(_row(trial, found) for trial, found in tried)
+    tools_before = [None, *(trial.tool for trial, _ in tried)]
+    rows = "\n".join(
+        _row(trial, found, first=trial.tool != before)
+        for (trial, found), before in zip(tried, tools_before, strict=False)
+    )
     cases = "\n".join(
-        f"\n**{trial.tool} {found['version']}, {trial.title}** (`{trial.name}`)\n\n{_explained(trial)}"
+        f"\n**{trial.title}** (`{trial.name}`)\n\n{_explained(trial)}"
         for trial, found in tried
         if found["verdict"] == "refuted"
     )
@@ -105,24 +108,30 @@ def page() -> str:
 
 
 def _known(stored: dict) -> str:
-    lines = []
-    for tool, fault_known, name, why in _KNOWN:
-        found = stored.get(name, {}).get("verdict") == "refuted"
-        lines.append(f"| {tool} | {fault_known} | {'found' if found else f'not found: {why or _UNSEEN}'} |")
-    rows = "\n".join(lines)
+    """How many faults that were known before were found, and each that was not, with the reason."""
+    missed = [
+        f"| {tool} | {fault_known} | {why or _UNSEEN} |"
+        for tool, fault_known, name, why in _KNOWN
+        if stored.get(name, {}).get("verdict") != "refuted"
+    ]
+    rows = "\n".join(missed)
     return (
-        "\n</details>\n\n<details><summary>More: faults that were known before, found without hints or not"
-        f"</summary>\n\n| tool | fault | found |\n|---|---|---|\n{rows}\n\n</details>\n"
+        "\n</details>\n\n<details><summary>More: faults that were known before, and not found</summary>\n\n"
+        f"Of {len(_KNOWN)} faults that were known before, {len(_KNOWN) - len(missed)} were found without hints. The "
+        f"others:\n\n| tool | fault | why it was not found |\n|---|---|---|\n{rows}\n\n</details>\n"
     )
 
 
 _UNSEEN = "these draws did not show it"
 
 
-def _row(trial: Trial, found: dict) -> str:
+def _row(trial: Trial, found: dict, *, first: bool) -> str:
+    """A line of the table; the tool stands in its first line alone."""
     claim = claimed(Claim.read(COURT / "cases" / trial.name / "claim.toml"))
+    claim = claim.replace(" (euclidean)", "").removesuffix(" per word")
     forked = ", also in forked processes" if trial.claim.get("forked") else ""
-    start = f"| {trial.tool} {found['version']} | {trial.title} | {claim}{forked} | "
+    tool = f"{trial.tool} {found['version']} " if first else ""
+    start = f"| {tool}| {trial.title} | {claim}{forked} | "
     if found["verdict"] == "not tried":
         return start + f"not tried: {trial.impossible or found['why']} | | |"
     if found["verdict"] == "refuted" and found["kind"] != "ratio":
@@ -144,9 +153,9 @@ def _explained(trial: Trial) -> str:
     case, folder = _case(trial), COURT / "cases" / trial.name
     one, two = (shown_input(each, case.unit) for each in case.inputs[:2])
     if case.kind == "unknown":
-        lines = [f"Input: {one}.", f"Seen: {json.dumps(case.event[0])} in an output."]
+        lines = [f"Input, and seen in an output: {one}."]
     elif case.kind in ("state", "forked"):
-        lines = [f"Input: {one}, {case.draws} times in each of two processes.", f"Seen: {fault(case)}."]
+        lines = [f"Input: {one}, {case.draws} times in each of two processes, with the same outputs."]
     else:
         with target_named(f"recorded:{folder / 'draws.jsonl'}", case.unit) as target:
             drawn = [
@@ -155,9 +164,9 @@ def _explained(trial: Trial) -> str:
             ]
         seen = [sum(each[output] for output in case.event) for each in drawn]
         lines = [
-            f"Inputs: {one} and {two}, for which at most {case.claimed:.3g} nats are claimed.",
+            f"Inputs: {one} and {two}.",
             f"Seen: {shown_event(case)} {seen[0]:,} times in {drawn[0].total():,} and {seen[1]:,} times in "
-            f"{drawn[1].total():,}; at least {case.lower_bound:.3g} nats.",
+            f"{drawn[1].total():,}.",
         ]
     return "  \n".join([*lines, f"Why: {trial.because}"])
 

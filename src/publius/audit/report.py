@@ -46,12 +46,17 @@ def _lines(audit: Audit, torture: Mapping[str, Any] | None) -> Iterator[str]:
     yield from _table(("figure", "goal", "measured"), _figures(audit, report))
     yield "## Checks"
     yield ""
+    kinds = list(_kinds(report["checks"]))
+    without = [
+        (name, samples) for name, _, samples, largest, threshold, _ in kinds if largest == threshold == 0
+    ]
+    others = [row for row in kinds if not row[3] == row[4] == 0]
     yield from _folded(
         f"all {len(audit.checks)} checks, those of a kind together",
-        _table(
-            ("check", "times", "samples", "largest statistic", "threshold", "verdict"),
-            _kinds(report["checks"]),
-        ),
+        [
+            *_table(("check", "times", "samples", "largest statistic", "threshold", "verdict"), others),
+            *_table(("violations counted, none found", "samples"), without),
+        ],
     )
     if any("catalog" in found.figures for found in audit.findings.values()):
         yield "The records of the run name each broken version, and the check that caught it."
