@@ -159,9 +159,9 @@ kernel for graphics processors: none could be had to measure it on.
 def markdown(record: dict) -> str:
     lines = [
         "# Benchmarks", "",
-        "Made by `make bench`. Speeds are in words a second; every ratio is of two figures taken in turn in one run: above",
-        "1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix product (sgemm) of",
-        "the same shapes, in the faster of its two forms.",
+        "Made by `make bench`. Speeds are in words a second; every ratio is of two figures taken in turn in one run:",
+        "above 1, Publius is the faster. The limit of the nearest-word search is the bare float32 matrix product",
+        "(sgemm) of the same shapes, in the faster of its two forms.",
         "",
         _KERNELS, "",
         f"{record['machine']}, {record['cores']} processors, Python {record['python']}, numpy {record['numpy']}, "
