@@ -18,7 +18,7 @@ first 8 of a keyed hash of the author, the first 8 of its rank, and its cell. Tw
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Final, final
 
@@ -34,6 +34,7 @@ _PARTS: Final = 16
 _SMALLEST_BUFFER: Final = 1024
 _COLUMNS: Final = 3
 _HASH_BYTES: Final = 8
+_DIGEST_BYTES: Final = 64
 
 
 Chosen = tuple[NDArray[np.uint64], ...]
@@ -58,8 +59,8 @@ class Contributions:
                 f"documents per author must be a whole number from 1 to {MOST_A_PERSON:,}, not {per_author!r:.40}"
             )
         self.per_author = per_author
-        self._authors_key = key.derive("contribution-authors")
-        self._ranks_key = key.derive("contribution-ranks")
+        self._authors = _Keyed(key.derive("contribution-authors"))
+        self._ranks = _Keyed(key.derive("contribution-ranks"))
         self._parts = [_Part(per_author) for _ in range(_PARTS)]
 
     def add(self, author: str, document: str, cell: int) -> None:
@@ -68,14 +69,25 @@ class Contributions:
         The cell, a whole number from 0, must be a function of the document alone, made with public things only. A
         document that cannot be read has a cell of its own and an empty text.
         """
-        if not author:
-            raise DataError("a document without an author cannot be counted: no promise would cover it")
-        if not 0 <= cell < 2**63:
-            raise UsageError("a cell must be a whole number from 0 and below 2^63")
-        tag = self._tag(author)
-        text = document.encode("utf-8", "surrogatepass")
-        rank = _keyed(self._ranks_key, tag + cell.to_bytes(_HASH_BYTES, "big") + text)
-        self._parts[tag[_HASH_BYTES] % _PARTS].add(_number(tag), _number(rank), cell)
+        self.add_all([(author, document, cell)])
+
+    def add_all(self, documents: Iterable[tuple[str, str, int]]) -> None:
+        """Add documents of any authors, each with its author and its cell."""
+        tags, ranks, cells = list[bytes](), list[bytes](), list[int]()
+        for author, document, cell in documents:
+            if not author:
+                raise DataError("a document without an author cannot be counted: no promise would cover it")
+            if not 0 <= cell < 2**63:
+                raise UsageError("a cell must be a whole number from 0 and below 2^63")
+            tag = self._tag(author)
+            text = document.encode("utf-8", "surrogatepass")
+            ranks.append(self._ranks.of(tag + cell.to_bytes(_HASH_BYTES, "big") + text))
+            tags.append(tag)
+            cells.append(cell)
+        columns = np.array([_numbers(tags), _numbers(ranks), np.array(cells, np.uint64)])
+        parts = np.frombuffer(b"".join(tags), np.uint8)[_HASH_BYTES::_DIGEST_BYTES] % _PARTS
+        for place in np.unique(parts).tolist():
+            self._parts[place].take(columns[:, parts == place])
 
     def chosen(self) -> Chosen:
         """The result that a worker hands over: keyed hashes of authors and of documents, and cells. Private."""
@@ -96,12 +108,14 @@ class Contributions:
             self._parts[place].leave_out(np.array(some, np.uint64))
 
     def _tag(self, author: str) -> bytes:
-        return _keyed(self._authors_key, author.encode("utf-8", "surrogatepass"))
+        return self._authors.of(author.encode("utf-8", "surrogatepass"))
 
     @property
     def cells(self) -> IndexArray:
         """The cell of each contributed document, in ascending order. Private."""
-        return np.sort(np.concatenate([part.chosen()[2].astype(np.int64) for part in self._parts]))
+        cells = np.concatenate([part.chosen()[2] for part in self._parts]).view(np.int64)
+        cells.sort()
+        return cells
 
     @property
     def authors(self) -> int:
@@ -120,10 +134,6 @@ class _Part:
         self._per_author = per_author
         self._held = np.zeros((_COLUMNS, 0), np.uint64)
         self._new = array("Q")
-
-    def add(self, tag: int, rank: int, cell: int) -> None:
-        self._new.extend((tag, rank, cell))
-        self._settle_if_many()
 
     def take(self, columns: NDArray[np.uint64]) -> None:
         self._new.frombytes(np.ascontiguousarray(columns.T).tobytes())
@@ -157,8 +167,23 @@ class _Part:
         self._held = columns[:, np.arange(columns.shape[1]) - starts < self._per_author]
 
 
-def _keyed(key: bytes, message: bytes) -> bytes:
-    return blake2b(message, key=key).digest()
+@final
+class _Keyed:
+    """BLAKE2b under one key, which is taken in once for all messages."""
+
+    def __init__(self, key: bytes) -> None:
+        self._begun = blake2b(key=key)
+
+    def of(self, message: bytes) -> bytes:
+        begun = self._begun.copy()
+        begun.update(message)
+        return begun.digest()
+
+
+def _numbers(digests: Sequence[bytes]) -> NDArray[np.uint64]:
+    """The first 8 bytes of each."""
+    whole = np.frombuffer(b"".join(digests), ">u8")
+    return whole[:: _DIGEST_BYTES // _HASH_BYTES].astype(np.uint64)
 
 
 def _number(digest: bytes) -> int:

@@ -174,29 +174,36 @@ class Counting:
 
         It depends on nothing but that document: not on what else is in ``texts``.
         """
-        rows = places_of_all(texts, self._words, self._encoding).places
+        counts = self._counts(places_of_all(texts, self._words, self._encoding).places)
         themes = subjects = np.zeros(len(texts), np.int64)
         # Products of some hundred rows: threads would wait for each other longer than they work.
         with _BLAS.limit(limits=1, user_api="blas"):
             if self.themes is not None:
-                themes = self.themes.cells_of_counts(self._counts(rows, self._of_themes))
+                themes = self.themes.cells_of_counts(_columns(counts, self._of_themes))
             if self.subjects is not None:
-                subjects = self.subjects.cells_of_counts(self._counts(rows, self._of_subjects))
+                subjects = self.subjects.cells_of_counts(_columns(counts, self._of_subjects))
         place = np.ravel_multi_index((np.asarray(strata, np.int64), themes, subjects), self.shape)
         if len(place) != len(texts):
             raise DataError("a document was lost while its words were looked up")
         return np.asarray(place, np.int64)
 
-    def _counts(self, rows: Rows, places: IndexArray) -> Any:
-        """How often the words at ``places`` occur in each document, a sparse matrix of shape (n, len(places))."""
+    def _counts(self, rows: Rows) -> Any:
+        """How often each word occurs in each document, a sparse matrix; its last column is words that do not count."""
         from scipy.sparse import csr_array
 
-        column = np.full(len(self._words.vocabulary) + 1, -1, np.int32)
-        column[places] = np.arange(len(places))
-        found = column.take(rows.flat)
-        kept = found >= 0
-        starts = np.concatenate([[0], np.cumsum(kept)]).take(rows.starts).astype(np.int32)
-        words = found[kept]
-        counts = csr_array((np.ones(len(words)), words, starts), (len(rows.starts) - 1, len(places)))
+        starts, shape = rows.starts.astype(np.int32), (len(rows.starts) - 1, len(self._words.vocabulary) + 1)
+        counts = csr_array((np.ones(len(rows.flat)), rows.flat.astype(np.int32), starts), shape)
         counts.sum_duplicates()
         return counts
+
+
+def _columns(counts: Any, places: IndexArray) -> Any:
+    """The columns at ``places`` of a sparse matrix, in their order."""
+    from scipy.sparse import csr_array
+
+    column = np.full(counts.shape[1], -1, np.int32)
+    column[places] = np.arange(len(places))
+    found = column.take(counts.indices)
+    kept = found >= 0
+    starts = np.concatenate([[0], np.cumsum(kept)]).take(counts.indptr).astype(np.int32)
+    return csr_array((counts.data[kept], found[kept], starts), (counts.shape[0], len(places)))

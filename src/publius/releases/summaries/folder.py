@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from publius.arrays import Rows
+from publius.arrays import IndexArray, Rows
 from publius.files import write_file
 from publius.noise.randomness import Generator, system_rng
 from publius.releases.contents import (
@@ -127,17 +127,24 @@ def _rows(said: Said, rng: Generator) -> Iterator[bytes]:
 
 
 @final
-class _Pairs(dict[int, str]):
+class _Pairs:
     """A word with its count as JSON has it, by (count - 1) * V + place of the word; each is made once."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        super().__init__()
         self._words = words
+        self._made = np.zeros(0, np.bool_)
+        self._texts = np.zeros(0, object)
 
-    def __missing__(self, code: int) -> str:
-        count, place = divmod(code, len(self._words))
-        self[code] = text = f"{self._words[place]}: {count + 1}"
-        return text
+    def _make(self, codes: IndexArray) -> None:
+        """The texts of these codes that nobody asked for before."""
+        v = len(self._words)
+        if (more := (int(codes.max(initial=0)) // v + 1) * v - len(self._made)) > 0:
+            self._made = np.concatenate([self._made, np.zeros(more, np.bool_)])
+            self._texts = np.concatenate([self._texts, np.zeros(more, object)])
+        for code in np.unique(codes[~self._made[codes]]).tolist():
+            count, place = divmod(code, v)
+            self._texts[code] = f"{self._words[place]}: {count + 1}"
+            self._made[code] = True
 
     def of(self, bags: Rows) -> Iterator[str]:
         """The words of each bag in order, with how often each is there."""
@@ -146,6 +153,10 @@ class _Pairs(dict[int, str]):
         first = np.flatnonzero(np.diff(words, prepend=-1))
         counts = np.diff(first, append=len(words))
         own, places = np.divmod(words[first], v)
-        codes = ((counts - 1) * v + places).tolist()
+        codes = (counts - 1) * v + places
+        self._make(codes)
+        texts = self._texts[
+            codes
+        ].tolist()  # a list of texts that are there already: no number becomes an object
         for start, end in pairwise(np.searchsorted(own, np.arange(number + 1)).tolist()):
-            yield ", ".join(map(self.__getitem__, codes[start:end]))
+            yield ", ".join(texts[start:end])

@@ -33,7 +33,8 @@ _DEVIATIONS: Final = 2
 _MARKEDLY: Final = 2
 _PLAIN: Final = 5
 """Nothing stands out where a theme with a fifth of a stratum more than of all would have been seen."""
-_DEALT_AT_ONCE: Final = 4096
+_DEALT_AT_ONCE: Final = 256
+"""Bags: a word of one takes some 70 bytes while it is sorted and written."""
 
 
 @final

@@ -13,8 +13,6 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, Final, cast, final
 
-import numpy as np
-
 from publius.arrays import IndexArray
 from publius.collections.authors import author_key
 from publius.collections.contributions import Contributions
@@ -234,8 +232,9 @@ class Summary:
     def contribute(self, written: Sequence[Written], contributions: Contributions) -> None:
         """Let these documents count for their authors."""
         cells = self.counting.cells([each[1] for each in written], [each[2] for each in written])
-        for (author, text, _), cell in zip(written, cells.tolist(), strict=True):
-            contributions.add(author, text, cell)
+        contributions.add_all(
+            (author, text, cell) for (author, text, _), cell in zip(written, cells.tolist(), strict=True)
+        )
 
     def _read(self, position: int, row: Row, seen: Seen) -> Written | None:
         """Author, text and stratum of a row; None where it is left out. Position 0 is one that is not known."""
@@ -265,17 +264,10 @@ class Summary:
 
     def draw(self, cells: IndexArray) -> Told:
         """Noisy tables of the cells of contributed documents, a place in `Counting.shape` each. Draws: once a run."""
-        strata, themes, subjects = np.unravel_index(cells, self.counting.shape)
-        s, k, u = self.counting.shape
-        shapes: dict[Statistic, tuple[IndexArray, tuple[int, ...]]] = {
-            "totals": (np.asarray(strata), (s,)),
-            "themes": (np.asarray(strata) * k + themes, (s, k)),
-            "subjects": (np.asarray(subjects), (u,)),
-        }
         rng = system_rng()
         tables = {
             name: noisy_table(
-                histogram(*shapes[name]),
+                self._histogram(name, cells),
                 epsilon=self.epsilon_of(name),
                 per_author=self.documents_per_author,
                 rng=rng,
@@ -283,6 +275,13 @@ class Summary:
             for name in self.shares.parts
         }
         return Told(self, tables.get("totals"), tables.get("themes"), tables.get("subjects"))
+
+    def _histogram(self, statistic: Statistic, cells: IndexArray) -> IndexArray:
+        """The counts of one statistic. One after the other: there may be millions of ``cells``."""
+        s, k, u = self.counting.shape
+        if statistic == "subjects":
+            return histogram(cells % u, (u,))
+        return histogram(cells // u, (s, k)) if statistic == "themes" else histogram(cells // (k * u), (s,))
 
 
 def _strata(by: Strata | Mapping[str, Sequence[str]] | Iterable[str]) -> Strata:

@@ -62,12 +62,12 @@ class PublicSubjects:
 
     def cells_of_counts(self, counts: Any) -> IndexArray:
         """The same of a sparse matrix of how often each word of the vocabulary occurs, shape (n, words)."""
-        from scipy.sparse import csr_array
-
-        weights = counts.copy().astype(np.float64)
-        weights.data = (1 + np.log(weights.data)) * self.rarity[weights.indices]
-        member = (np.ones(len(self.members)), (np.arange(len(self.members)), self.members))
-        sums = (weights @ csr_array(member, (len(self.members), self.size))).toarray()
+        documents = counts.shape[0]
+        rows = np.repeat(np.arange(documents), np.diff(counts.indptr))
+        weights = (1 + np.log(counts.data)) * self.rarity[counts.indices]
+        sums = np.bincount(
+            rows * self.size + self.members[counts.indices], weights, minlength=documents * self.size
+        ).reshape(documents, self.size)
         return np.asarray(np.where(np.diff(counts.indptr) > 0, sums.argmax(axis=1), self.size))
 
 

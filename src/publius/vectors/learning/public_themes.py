@@ -13,6 +13,7 @@ speaks for each theme in proportion to exp(15 cosine). A word counts 1 + ln coun
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, final
@@ -84,9 +85,13 @@ class PublicThemes:
 
     def typical(self, theme: int, words: int = 10) -> tuple[str, ...]:
         """The words that are most more likely in a theme than in the mean of all: by share times log-ratio."""
-        share, mean = self.words[theme], self.words.mean(axis=0)
-        score = share * np.log(share / mean)
+        share = self.words[theme]
+        score = share * np.log(share / self._mean)
         return tuple(self.vocabulary[place] for place in np.argsort(-score, kind="stable")[:words])
+
+    @functools.cached_property
+    def _mean(self) -> Float64Array:
+        return np.asarray(self.words.mean(axis=0))
 
     def cells_of(self, bags: Sequence[Mapping[str, int]]) -> IndexArray:
         """The cell of each document, given as how often each of its words occurs; shape (n,). Private."""
