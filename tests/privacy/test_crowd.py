@@ -3,10 +3,12 @@
 import itertools
 import math
 from collections import Counter
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
@@ -32,6 +34,112 @@ def test_the_published_table(outcomes, bound):
         epsilon = crowd.epsilon_at(1e-6)
         assert wanted / 1.01 <= epsilon <= wanted * 1.0005
         assert crowd.delta_at(epsilon) <= 1e-6
+        if epsilon < bound:
+            deltas = not_above(bound, outcomes, documents, (epsilon, epsilon / 1.01))
+            assert deltas[0] <= 1e-6 < deltas[1]
+
+
+def not_above(bound, outcomes, documents, epsilons):
+    """What delta is at least at each epsilon, summed anew: counts elsewhere stand at the largest of their bin.
+
+    What is unlikely is left out, and the rounding of its numbers, below 1e-9, is taken off.
+    """
+    others, gain = documents - 1, math.expm1(bound)
+    chance = 1 / (gain + outcomes)
+    elsewhere = min(1.0, (outcomes - 2) * chance / (1 - 2 * chance))
+
+    def likely(trials, share):
+        middle, spread = trials * share, 7 * math.sqrt(trials * share * (1 - share)) + 20
+        return np.arange(max(0, int(middle - spread)), min(trials, int(middle + spread)) + 1)
+
+    counts = likely(others, chance)
+    rest = likely(others - int(2 * counts[0]), elsewhere) if outcomes > 2 else np.zeros(1, np.int64)
+    width = max(1, int(rest[-1] * 2e-3))
+    starts = np.arange(0, len(rest), width)
+    largest = rest[np.minimum(starts + width, len(rest)) - 1]
+    bins = {}
+    totals, limits = [0.0] * len(epsilons), [math.exp(epsilon) for epsilon in epsilons]
+    for x in counts.tolist():
+        left = others - x
+        y = counts[counts <= min(x, left)]
+        pairs = binom.pmf(x, others, chance) * binom.pmf(y, left, chance / (1 - chance))
+        for trials in (left - y).tolist():
+            if trials not in bins:
+                bins[trials] = np.add.reduceat(binom.pmf(rest, trials, elsewhere), starts)
+        masses = pairs[:, None] * np.array([bins[trials] for trials in (left - y).tolist()])
+        steps = [
+            (1, 0, 0, 1 - (outcomes - 1) * chance),
+            (0, 1, 0, chance),
+            (0, 0, 1, (outcomes - 2) * chance),
+        ]
+        for dx, dy, do, probability in steps:
+            at_x, at_y = x + dx, y[:, None] + dy
+            size = at_x + at_y + largest[None, :] + do
+            inverse = (size + gain * at_y) / (size + gain * at_x)
+            for place, limit in enumerate(limits):
+                totals[place] += probability * float((masses * np.maximum(1 - limit * inverse, 0)).sum())
+    return [total * (1 - 1e-9) for total in totals]
+
+
+DIGITS = 50
+
+
+def summed(bound, outcomes, documents, epsilon):
+    """Delta in decimal numbers of 50 digits: every count at x, at y and elsewhere, nothing in bins or left out."""
+    with localcontext(prec=DIGITS):
+        factor, limit = Decimal(bound).exp(), Decimal(epsilon).exp()
+        whole, others = factor + outcomes - 1, documents - 1
+        shares = [1 / whole, 1 / whole, (outcomes - 2) / whole, (factor - 1) / whole]
+        powers = [[Decimal(1), *(share**count for count in range(1, others + 1))] for share in shares]
+        ways, total = [Decimal(math.factorial(count)) for count in range(others + 1)], Decimal(0)
+        for x, y in itertools.product(range(others + 1), repeat=2):
+            for elsewhere in range(others - x - y + 1):
+                kept = others - x - y - elsewhere
+                ordered = ways[others] / (ways[x] * ways[y] * ways[elsewhere] * ways[kept])
+                chance = ordered * powers[0][x] * powers[1][y] * powers[2][elsewhere] * powers[3][kept]
+                for dx, dy, own in ((1, 0, factor), (0, 1, Decimal(1)), (0, 0, Decimal(outcomes - 2))):
+                    size = x + y + elsewhere + 1
+                    inverse = (size + (factor - 1) * (y + dy)) / (size + (factor - 1) * (x + dx))
+                    total += chance * own / whole * max(Decimal(0), 1 - limit * inverse)
+        return total
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "bound", "documents"),
+    [(2, 0.7, 9), (3, 2.0, 12), (3, 5.0, 12), (20, 3.0, 10), (20, 7.0, 10), (100, 5.0, 8), (5, 0.01, 6)],
+)
+def test_never_below_the_exact_value(outcomes, bound, documents):
+    """Of no tolerance downwards: floats become the decimal numbers that they are."""
+    crowd = Crowd(bound, outcomes, documents)
+    for share in (0.0, 0.013, 0.2, 0.5, 0.75, 0.95, 0.9999):
+        epsilon = share * bound
+        stated, exact = Decimal(crowd.delta_at(epsilon)), summed(bound, outcomes, documents, epsilon)
+        nearly = summed(bound, outcomes, documents, epsilon * (1 - 3e-4))  # losses are rounded up by less
+        assert exact <= stated <= nearly * Decimal("1.0003") + Decimal("2e-12")
+    for delta in (0.2, 1e-3, 1e-8):
+        epsilon = crowd.epsilon_at(delta)
+        assert epsilon == bound or summed(bound, outcomes, documents, epsilon) <= Decimal(delta)
+        nearer = epsilon / 1.01 - 3e-4 * bound
+        assert nearer <= 0 or summed(bound, outcomes, documents, nearer) > Decimal(delta)
+
+
+def test_losses_are_rounded_up_and_answers_fall():
+    crowd = Crowd(3.0, 5, 40)
+    for ratio in [1 + 1e-9, 1.0001, 1.3, 2.0, 7.77, math.exp(2.9), math.exp(3.0)]:
+        crowd._masses[:] = 0
+        crowd._add(np.array([ratio]), np.array([1.0]))
+        (place,) = np.flatnonzero(crowd._masses)
+        with localcontext(prec=DIGITS):
+            assert Decimal(min(ratio, math.exp(3.0) * (1 - 1e-15))).ln() <= Decimal(crowd._losses[place])
+        assert crowd._losses[place] <= max(math.log(ratio) * 1.0003, 2e-7)
+    crowd = Crowd(3.0, 5, 40)
+    epsilons = np.sort(
+        np.concatenate([np.linspace(0, 3, 700), crowd._losses[::500], np.nextafter(crowd._losses[::500], 0)])
+    )
+    deltas = [crowd.delta_at(epsilon) for epsilon in epsilons.tolist()]
+    assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(deltas))
+    found = [crowd.epsilon_at(delta) for delta in np.geomspace(1e-12, 0.9, 60).tolist()]
+    assert found == sorted(found, reverse=True)
 
 
 def blanket_law(target, others, outcomes, factor):
@@ -62,7 +170,7 @@ def test_brute_force_on_small_crowds(outcomes, factor, documents):
     crowd = Crowd(math.log(factor), outcomes, documents)
     for epsilon in (0.0, 0.1, 0.5, 1.0, 1.3, 2.0, 3.0):
         exact = exact_delta(*laws, epsilon)
-        assert exact * (1 - 1e-9) <= crowd.delta_at(epsilon) <= exact * 1.001 + 2e-3 * exact + 2e-12
+        assert exact <= crowd.delta_at(epsilon) * (1 + 1e-14) <= exact * 1.001 + 2e-3 * exact + 2e-12
     for delta in (1e-4, 1e-2):
         epsilon = crowd.epsilon_at(delta)
         assert exact_delta(*laws, epsilon) <= delta
@@ -105,13 +213,13 @@ def test_no_release_is_beyond_it_whatever_the_scores(sharp):
 def test_bins_only_raise_it(monkeypatch, outcomes, bound, documents):
     fine = Crowd(bound, outcomes, documents)
     epsilons = [fine.epsilon_at(delta) for delta in (1e-3, 1e-6, 1e-9)]
-    exact = [fine.delta_at(epsilon) for epsilon in epsilons]
+    exact = not_above(bound, outcomes, documents, epsilons)
     for bins, error in ((4, 1e-3), (2, 0.05), (64, 0.2)):
         monkeypatch.setattr(module, "_BINS_A_DEVIATION", bins)
         monkeypatch.setattr(module, "_RATIO_ERROR", error)
         coarse = Crowd(bound, outcomes, documents)
         for epsilon, delta in zip(epsilons, exact, strict=True):
-            assert delta * (1 - 1e-3) <= coarse.delta_at(epsilon)
+            assert delta <= coarse.delta_at(epsilon)
 
 
 def test_a_very_large_crowd():
