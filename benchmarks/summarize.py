@@ -8,7 +8,6 @@ summary is counted once more by so many processes, and its seconds are compared 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -32,6 +31,18 @@ THEMES: Final = 200
 LENGTH: Final = 40
 _PUBLIC: Final = 4000
 _AT_ONCE: Final = 1000
+
+_ALONE: Final = """
+import json, os, sys
+child = os.fork()
+if not child:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, used = os.wait4(child, 0)  # its own time and that of the workers it waited for
+print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime, used.ru_maxrss * 1024]))
+"""
+"""Starts a command from a process that is smaller than it: the peak of a process counts that of the one it came from,
+and this one has made the documents."""
 
 
 @final
@@ -106,17 +117,18 @@ def _run(folder: Path, *arguments: str) -> Measured:
     output, start = folder / "out", time.perf_counter()
     command = [sys.executable, "-m", "publius", *arguments, "--output", str(output), "--json"]
     with tempfile.TemporaryFile() as errors:
-        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-        _, status, used = os.wait4(run.pid, 0)  # its own time and that of the workers it waited for
-        run.returncode = os.waitstatus_to_exitcode(status)
-        if run.returncode:
+        run = subprocess.run(
+            [sys.executable, "-S", "-c", _ALONE, *command], stdout=subprocess.PIPE, stderr=errors, check=False
+        )
+        status, used, peak = json.loads(run.stdout or "[-1, 0, 0]")
+        if status:
             errors.seek(0)
             raise PubliusError(f"publius {arguments[0]} failed: {errors.read().decode()[-2000:]}")
     seconds = time.perf_counter() - start
     for path in sorted(output.iterdir()):
         path.unlink()
     output.rmdir()
-    return Measured(used.ru_utime + used.ru_stime, seconds, used.ru_maxrss * 1024)
+    return Measured(used, seconds, peak)
 
 
 def made_reference(folder: Path, words: Sequence[str]) -> None:

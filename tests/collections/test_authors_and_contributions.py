@@ -92,6 +92,17 @@ def chosen(rows, per_author=1, key=KEY):
     return found
 
 
+@given(ROWS, st.integers(1, 3), st.integers(1, 5))
+def test_documents_added_together_are_those_added_one_by_one(rows, per_author, at_once):
+    together = Contributions(KEY, per_author)
+    for start in range(0, len(rows), at_once):
+        together.add_all(rows[start : start + at_once])
+    one_by_one = chosen(rows, per_author)
+    assert together.cells.tolist() == one_by_one.cells.tolist()
+    for one, other in zip(together.chosen(), one_by_one.chosen(), strict=True):
+        assert one.tolist() == other.tolist()
+
+
 @given(ROWS, st.integers(1, 3), st.randoms(use_true_random=False))
 def test_neither_order_nor_repetition_nor_parts_matter(rows, per_author, random):
     cells = chosen(rows, per_author).cells.tolist()

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.stats import beta
+from scipy.stats import beta, binom
 
 from publius.collections.novelty import Sample, novelty, share_limits
 from publius.errors import UsageError
@@ -23,6 +23,33 @@ def test_without_noise_the_limits_are_those_of_clopper_and_pearson():
     low, high = share_limits(sample([0, 3, 100], 100), 0.01)
     assert low == pytest.approx([0, beta.ppf(0.01, 3, 98), beta.ppf(0.01, 100, 1)], rel=1e-6)
     assert high == pytest.approx([beta.isf(0.01, 1, 100), beta.isf(0.01, 4, 97), 1], rel=1e-6)
+
+
+@pytest.mark.parametrize("documents", [1, 90, 4571, 10**6, 10**8])
+@pytest.mark.parametrize("scale", [None, 2, 7])
+def test_limits_are_where_the_probability_passes(documents, scale):
+    """By another library's tails of the binomial: the closest share at which the count is still rare enough."""
+    noise = None if scale is None else DiscreteLaplace(Fraction(scale))
+    counts = np.array([0, 1, 5, documents // 90, documents // 2, documents - 1, documents])
+    low, high = share_limits(sample(counts, documents, noise), 0.01)
+    reach = 0 if noise is None else noise.half_width(1 - 1e-9)
+    drawn = np.arange(-reach, reach + 1)
+    chances = np.array([1.0]) if noise is None else np.array([noise.probability(int(one)) for one in drawn])
+
+    def rarely(share, sign):
+        """P(a count at least as large, or as small, as the one seen), cell by cell."""
+        tails = binom.sf(counts[:, None] - drawn - 1, documents, share[:, None])
+        below = binom.cdf(counts[:, None] - drawn, documents, share[:, None])
+        return (tails if sign > 0 else below) @ chances
+
+    for limit, sign, end in ((low, 1, low > 0), (high, -1, high < 1)):
+        assert (rarely(limit, sign)[end] <= 0.01 * (1 + 1e-6)).all()
+        nearer = limit + sign * 0.01 * np.minimum(limit, 1 - limit)
+        # Noise is cut at a thousandth of what may be missed; counts that cannot be are as rare wherever the limit is.
+        assert (rarely(nearer, sign)[end & (counts <= documents)] > 0.01 * (1 - 2e-3)).all()
+    if documents > 1:
+        assert (low[4:] > 0).all()
+        assert (high[:3] < 1).all()
 
 
 @pytest.mark.parametrize(("noise", "share", "per_author"), [(NOISE, 0.02, 1), (NOISE, 0.0, 1), (None, 0.3, 1),

@@ -5,6 +5,7 @@ import html
 import json
 import re
 import shutil
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -23,7 +24,7 @@ from publius.releases.digests import file_digests
 from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
-from publius.releases.summaries.folder import fill_folder, finish, manifest_of
+from publius.releases.summaries.folder import fill_folder, finish, manifest_of, row_lines
 from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS, SOURCE, columns
 from publius.releases.summaries.run import summarize
@@ -392,6 +393,25 @@ def test_rows_teach_what_the_table_says(released):
     shares = np.concatenate([themes.words, themes.words.mean(axis=0, keepdims=True)])
     expected = BAG_WORDS * said.counts.contributed[:, :-1] @ shares
     assert np.abs(found - expected).max() <= 0.5 + 1e-6
+
+
+def test_rows_take_no_more_memory_where_more_documents_share_a_cell(reference):
+    """The words of a few hundred bags are sorted at once, not those of a cell: 150 words each, some 70 bytes a word."""
+    summary = Summary(reference, 4, by=BY, shares="themes=1")
+
+    def highest(documents):
+        said = Said(summary.draw(np.zeros(documents, np.int64)))
+        assert said.counts.contributed.sum() > 0.9 * documents
+        tracemalloc.start()
+        try:
+            size = sum(map(len, row_lines(said, seeded_rng(1))))
+            assert size > 300 * documents
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    highest(1_000)  # whatever is imported or made once
+    assert highest(8_000) <= 1.2 * highest(1_000)
 
 
 def test_the_command_says_what_counts_will_be_worth(publius):

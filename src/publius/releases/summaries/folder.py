@@ -93,7 +93,7 @@ def fill_folder(folder: Path, said: Said, manifest: Mapping[str, Any]) -> None:
     for name, content in tables_of(said):
         _write(folder / name, [content])
     if said.told.themes is not None:
-        _write(folder / ROWS, _rows(said, system_rng()))
+        _write(folder / ROWS, row_lines(said, system_rng()))
     _write(folder / REPORT, [render(folder, manifest, independent(reference))])
     _write(folder / READ_ME, [read_me(manifest, reference).encode()])
 
@@ -115,7 +115,7 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
             file.write(part)
 
 
-def _rows(said: Said, rng: Generator) -> Iterator[bytes]:
+def row_lines(said: Said, rng: Generator) -> Iterator[bytes]:
     """A line for each counted document: the values it counts under, its theme, and a bag of words drawn for that."""
     strata, themes = said.told.by.strata, said.told.by.spaces.themes
     heads = [head(strata, place) for place in range(strata.size)]

@@ -239,18 +239,16 @@ class Summary:
     def _read(self, position: int, row: Row, seen: Seen) -> Written | None:
         """Author, text and stratum of a row; None where it is left out. Position 0 is one that is not known."""
         seen.documents += 1
-        number = f"document {position}" if position else "a document"
-        where = number + (f" ({row.place})" if row.place else "")
         try:
             key = author_key(row.fields.get(self.author_field))
         except DataError as error:
-            raise DataError(f"{where}: {error}. Nothing was released") from None
+            raise DataError(f"{_where(position, row)}: {error}. Nothing was released") from None
         if key is None:
             if not self.leave_out_without_author:
                 why = row.problem or f"its field {self.author_field!r} names nobody"
                 raise DataError(
-                    f"{where} has no author, so no promise would cover it ({why}): mend it, or leave such documents "
-                    "out with --leave-out-without-author. Nothing was released"
+                    f"{_where(position, row)} has no author, so no promise would cover it ({why}): mend it, or leave "
+                    "such documents out with --leave-out-without-author. Nothing was released"
                 )
             seen.without_author += 1
             return None
@@ -282,6 +280,11 @@ class Summary:
         if statistic == "subjects":
             return histogram(cells % u, (u,))
         return histogram(cells // u, (s, k)) if statistic == "themes" else histogram(cells // (k * u), (s,))
+
+
+def _where(position: int, row: Row) -> str:
+    number = f"document {position}" if position else "a document"
+    return number + (f" ({row.place})" if row.place else "")
 
 
 def _strata(by: Strata | Mapping[str, Sequence[str]] | Iterable[str]) -> Strata:
