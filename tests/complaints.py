@@ -83,13 +83,16 @@ def store(path, records, *, delimiter=";", encoding="iso-8859-1"):
 
 
 def one_thing_each(count):
-    """Eight authors write of one thing each, and nothing says of what: whatever keeps the meaning names the author."""
+    """Twelve authors write of one thing each, and nothing says of what: whatever keeps the meaning names the author."""
     rng = seeded_rng(6)
     pools = [TOPICS["card"], TOPICS["loan"], *(words.split() for words in (
         "river mountain valley forest meadow storm", "violin singer guitar music dancer concert",
         "bread butter cheese honey apple onion", "engine wheel brake tyre pedal gear",
-        "doctor nurse fever pills cough clinic", "school pupil lesson teacher exam chalk"))]  # fmt: skip
+        "doctor nurse fever pills cough clinic", "school pupil lesson teacher exam chalk",
+        "football goal coach player stadium referee", "army soldier battle weapon general troops",
+        "bishop church prayer altar priest cathedral",
+        "computer software keyboard server program internet"))]  # fmt: skip
     return [
-        {"author": f"a{number % 8}", "complaint": " ".join(rng.choice(pools[number % 8], 40).tolist())}
+        {"author": f"a{number % 12}", "complaint": " ".join(rng.choice(pools[number % 12], 40).tolist())}
         for number in range(count)
     ]

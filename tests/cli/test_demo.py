@@ -45,7 +45,7 @@ def test_the_path_on_packaged_texts(tmp_path):
     assert len(texts) == 237
     assert not texts & older
     found = {path.name for path in (output / "result").iterdir()}
-    assert found == {"release", "evaluation", "public", "signoff.html", "publius.toml"}
+    assert found == {"release", "evaluation", "public", "signoff.html", "publius.toml", "own-texts.json"}
 
 
 def test_an_unknown_choice_leaves_nothing(tmp_path):

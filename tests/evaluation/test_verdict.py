@@ -1,5 +1,6 @@
 """PASS, FAIL or NO EVIDENCE: what a release adds to what is known anyway, with an interval over authors."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -111,6 +112,48 @@ def test_too_few_texts_show_nothing():
         author_at_most=0.6,
     )  # fmt: skip
     assert found == "PASS"
+
+
+def _of_authors(authors, share, *, each=EACH, anyway=0.0, **more):
+    """The verdict on so many authors, of whose texts the first ``share`` are named."""
+    texts = authors * each
+    given = {
+        **facts(texts, anyway=anyway),
+        "author_numbers": [place % authors for place in range(texts)],
+        **more,
+    }
+    unprotected = line(finding("svm", named(0.9, texts)), mechanism="clean", epsilon=None, bound=None)
+    hits = (
+        np.arange(texts) % authors < share * authors
+    )  # all texts of some authors: they differ as much as can be
+    found = finding("koppel", hits.astype(float), blind=0.0)
+    return judge([unprotected, line(found)], Limits(adds_at_most=0.2), given)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_fewer_than_ten_authors_show_nothing_not_even_a_failure(share):
+    """The interval is shown to hold from ten authors on, and six gave FAIL for what chance does."""
+    for authors in (3, 6, 9):
+        found = _of_authors(authors, share)
+        assert found.answer == "NO EVIDENCE"
+        assert f"only {authors} author" in found.text
+        assert "a PASS takes about 17" in found.text  # (1 - 0.2)^17 < 0.025
+    assert _of_authors(10, 1.0).answer == "FAIL"
+    alone = _of_authors(9, share, known_texts=0).text
+    assert "only 9 texts, each as of an author of its own since none is given, were judged" in alone
+
+
+def test_an_interval_across_the_limit_says_how_many_authors_like_these_a_pass_takes():
+    """No promise: if they differ as these do, and as many are named."""
+    found = _of_authors(40, 0.1)
+    assert found.answer == "NO EVIDENCE"
+    said = int(
+        re.search(r"about (\d+) authors would give a PASS, if they differ as these 40 do", found.text)[1]
+    )
+    assert 40 < said < 200
+    assert _of_authors(10 * round(1.1 * said / 10), 0.1).answer == "PASS"
+    assert _of_authors(10 * round(0.8 * said / 10), 0.1).answer == "NO EVIDENCE"
+    assert "would give a PASS" not in _of_authors(40, 0.2).text  # as much as is allowed: no number helps
 
 
 def test_the_holder_of_the_originals_counts_for_words_too():

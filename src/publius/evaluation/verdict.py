@@ -4,7 +4,8 @@ Authors. What is judged is what a release adds: how often an adversary with the 
 how often whoever knows only what is kept anyway (its topic) does, on the same texts. PASS where the upper end of the
 interval is within the limit for every adversary, FAIL where the lower end of one is above it, NO EVIDENCE otherwise. A
 test that could not fail shows nothing, so it is NO EVIDENCE too, before anything else, where fewer than
-`FEWEST_JUDGED` texts were attacked, where the limit together with what is known anyway is nearly everything, and where
+`FEWEST_JUDGED` texts were attacked, or texts of fewer than `FEWEST_AUTHORS` authors, where the limit together with what
+is known anyway is nearly everything, and where
 unprotected texts are within the limit by the same rule. And no PASS rests on fewer authors than it takes to see one of
 a kind as frequent as the limit: among fewer there might be none. Unprotected texts are judged without the holder of the
 originals, who knows the texts themselves; everywhere else he counts. Where his figure is exact no adversary does better
@@ -19,6 +20,7 @@ Where several settings are tried on the same texts, the level is divided by thei
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -48,6 +50,9 @@ ADDS: Final = 0.05
 
 FEWEST_JUDGED: Final = 20
 """Attacked texts below which nothing is judged."""
+
+FEWEST_AUTHORS: Final = 10
+"""Judged authors below which nothing is judged: from as many on the interval is shown to hold (`grouped_mean`)."""
 
 NEARLY_ALL: Final = 0.95
 """A limit of so many authors named in all is none: hardly any release could exceed it."""
@@ -176,6 +181,14 @@ class Authors:
         """Why the test could not fail, so that it shows nothing; None where it could."""
         if self.texts < FEWEST_JUDGED:
             return f"only {self.texts} texts were attacked, and fewer than {FEWEST_JUDGED} show nothing"
+        if self.authors < FEWEST_AUTHORS:
+            takes = (
+                "" if self.needed is None else f"; a PASS takes about {max(self.needed, FEWEST_AUTHORS):,}"
+            )
+            return (
+                f"only {self.authors} {self._judged_alike} judged, and from fewer than {FEWEST_AUTHORS} nothing can be "
+                f"said of others: what chance does among so few is not known{takes}"
+            )
         if self.most >= NEARLY_ALL:
             return (
                 f"{ceiling(self.most, 2):.2f} of the authors may be named in all ({self.anyway:.2f} are known from "
@@ -236,14 +249,29 @@ class Authors:
     @property
     def too_few(self) -> str | None:
         """Why so few authors cannot give a PASS; None where they could, or something else was found."""
-        if self.enough or self.empty is not None or self.answer == FAIL:
+        if self.answer != NO_EVIDENCE or self.empty is not None:
             return None
+        if self.enough:
+            return self._spread
         judged = f"{self.authors:,} {self._judged_alike} judged"
         if self.needed is None:
             return f"{judged}, and no number of them can show that nothing at all is added"
         return (
             f"only {judged} and a PASS takes about {self.needed:,}: of a kind that "
             f"{100 * ceiling(self.limit, 3):.3g} % of all authors belong to there might be none among fewer"
+        )
+
+    @property
+    def _spread(self) -> str | None:
+        """How many authors a PASS takes where they differ as these do; None where what was found is no lower."""
+        judged = self.worst.judged
+        if judged.value >= self.limit:
+            return None
+        about = self.authors * ((judged.high - judged.value) / (self.limit - judged.value)) ** 2
+        whom = "authors" if self.named else "texts"
+        return (
+            f"about {math.ceil(about):,} {whom} would give a PASS, if they differ as these {self.authors:,} do and as "
+            "many of them are named"
         )
 
     @property

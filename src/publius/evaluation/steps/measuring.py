@@ -21,6 +21,7 @@ from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, PARTS, Walk
 from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import (
+    FEWEST_AUTHORS,
     FEWEST_JUDGED,
     NO_EVIDENCE,
     PASS,
@@ -84,7 +85,7 @@ def power(walk: Walk) -> Power | None:
     limit = (limits.adds_at_most if limits.author_at_most is None else limits.author_at_most) or 0.0
     needed = authors_needed(sizes, limit, level)
     if needed is not None:
-        needed = max(needed, math.ceil(FEWEST_JUDGED / float(sizes.mean())))
+        needed = max(needed, FEWEST_AUTHORS, math.ceil(FEWEST_JUDGED / float(sizes.mean())))
     return Power(int(sizes.sum()), len(sizes), least_shown(sizes, level), limit, needed)
 
 
