@@ -39,6 +39,7 @@ from publius.evaluation.protection import ProtectedText
 from publius.evaluation.readings import read_whole
 from publius.evaluation.rows import CLEAN, ResultRow
 from publius.evaluation.statistics import clopper_pearson
+from publius.files.reading import files_sha256
 from publius.noise.randomness import seeded_rng
 from publius.releases.plan import Plan
 from publius.releases.writing.language_model import NGramModel
@@ -52,7 +53,6 @@ from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.topic_metric import files_sha256
 
 STOPS = StopWords.load("english")
 SEED = 7

@@ -9,12 +9,12 @@ import pytest
 from browser import expect, give, opened, settled, tile
 from explorer import explorer
 
+from publius.files.reading import files_sha256
 from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
 from publius.vectors.learning.reference import Reference, remember_texts
-from publius.vectors.learning.topic_metric import files_sha256
 from references import fitted, public_documents
 
 COURT = "The judge heard a lawyer and a witness in court this morning."

@@ -9,6 +9,7 @@ import pytest
 
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import DataError, PolicyError, UsageError
+from publius.files.reading import files_sha256
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.registry import make_document_mechanism
 from publius.noise.randomness import RunKey
@@ -25,7 +26,6 @@ from publius.vectors.learning.aspects import LearningSettings as FitSettings
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.reference import Reference
-from publius.vectors.learning.topic_metric import files_sha256
 
 TOPICS = {
     "sea": "ship wave harbour sail storm anchor".split(),

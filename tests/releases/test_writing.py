@@ -17,6 +17,7 @@ import pytest
 from chat_server import CUT, DRIP, HANG, RESET, chat_server
 from publius.documents.corpus import open_corpus
 from publius.errors import UsageError
+from publius.files.reading import files_sha256
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan
@@ -31,7 +32,6 @@ from publius.text.character_grams import character_grams
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.learning.fit_reference import fit_reference
 from publius.vectors.learning.reference import remember_texts, remembered_texts
-from publius.vectors.learning.topic_metric import files_sha256
 from references import SHARED, TOPICS
 
 CANARY = "zqxcanary"

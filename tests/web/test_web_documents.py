@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from publius.cli import app as command
+from publius.files.reading import files_sha256
 from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of
 from publius.releases.plan import Plan
@@ -19,7 +20,6 @@ from publius.vectors.learning import reference as reference_store
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.reference import Reference
 from publius.vectors.learning.themes import is_made
-from publius.vectors.learning.topic_metric import files_sha256
 from publius.web import answers, document_answers, requests
 from publius.web.references import ReferenceCache
 from references import fitted, public_documents

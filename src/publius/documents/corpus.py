@@ -28,6 +28,7 @@ from publius.documents.table_form import TableForm, checked_encoding, find_form
 from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import shown, storage_error
 from publius.files.arrivals import passed_over
+from publius.files.reading import files_sha256
 from publius.files.value_list import compared
 from publius.settings import InputSettings
 
@@ -204,6 +205,10 @@ class Corpus:
             return None
         groups = (parquet_groups(path, seconds=self.reading_seconds) for path in self.paths)
         return sum(rows for found in groups for rows, _ in found) + len(self.left)
+
+    def sha256(self) -> str:
+        """SHA-256 over its files, one after the other; `StorageError` where one cannot be read."""
+        return files_sha256(self.paths)
 
     def rows(self) -> Iterator[tuple[int, Row]]:
         """Each record as it stands with its position, also those that are no document under the rules above.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import itertools
 import json
 import os
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, Final, cast, final
 
 from publius.errors import DataError
-from publius.files.paths import AnyPath, shown, storage_error, usable
+from publius.files.paths import AnyPath, os_errors, shown, storage_error, usable
 
 LINE_LIMIT: Final = 64 * 2**20
 """Longest line in bytes: a document of some ten million words."""
@@ -169,6 +170,16 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a key is there twice")
     return found
+
+
+def files_sha256(paths: Iterable[AnyPath]) -> str:
+    """SHA-256 over files, one after the other; `StorageError` where one cannot be read."""
+    state = hashlib.sha256()
+    for path in paths:
+        with os_errors("read", path), open(path, "rb") as stream:
+            for block in iter(lambda: stream.read(2**20), b""):
+                state.update(block)
+    return state.hexdigest()
 
 
 def is_packed(path: AnyPath) -> bool:

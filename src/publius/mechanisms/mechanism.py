@@ -8,7 +8,7 @@ holds a mechanism and never asks of which kind.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, final
 
@@ -285,8 +285,11 @@ class Mechanism(ABC):
         """
         return []
 
-    def check_learned_elsewhere(self, corpus_sha256: str) -> None:  # noqa: B027
-        """Refuse a corpus that the public inputs were learned from: `PolicyError`."""
+    def check_learned_elsewhere(self, corpus_sha256: Callable[[], str]) -> None:  # noqa: B027
+        """Refuse a corpus that the public inputs were learned from: `PolicyError`.
+
+        ``corpus_sha256`` reads the corpus: it is called only where something was learned.
+        """
 
     @abstractmethod
     def indices(self, words: Sequence[str]) -> IndexArray:

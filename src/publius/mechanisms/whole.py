@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -250,9 +250,9 @@ class WholeDocument(Mechanism):
         """See `Mechanism.at_distance`."""
         raise UsageError("a distance on a reference's features requires --between A B")
 
-    def check_learned_elsewhere(self, corpus_sha256: str) -> None:
+    def check_learned_elsewhere(self, corpus_sha256: Callable[[], str]) -> None:
         """See `Mechanism.check_learned_elsewhere`."""
-        self.reference.check_learned_elsewhere(corpus_sha256)
+        self.reference.check_learned_elsewhere(corpus_sha256())
 
     @final
     def between(self, a: IndexArray, b: IndexArray) -> Comparison:

@@ -134,8 +134,8 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
     def _plan(self) -> Plan:
         """The public decisions that the parameters ask for."""
         length = self.length
-        if length is None and isinstance(self.mechanism, str | Kernel):
-            length = WordRelease.length
+        if length is None and self._replaces_words():
+            length = getattr(self.mechanism, "length", WordRelease.length)
         read = ReleaseSettings(length=length, unknown=self.unknown, stop_words=self.stop_words)
         if not isinstance(self.mechanism, str):
             return Plan.of(read, self._made(self.mechanism))
@@ -156,6 +156,10 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         ]:
             raise UsageError(f"a mechanism that is made already has its {given[0]}: leave that out")
         return mechanism
+
+    def _replaces_words(self) -> bool:
+        """Whether words are replaced one by one: a mechanism on documents says what replaces them, or None."""
+        return getattr(self.mechanism, "replaces", self.mechanism) is not None
 
     def _released_columns(self) -> tuple[str, ...]:
         """What the columns stand for; `UsageError` for labels where there are none."""
@@ -234,9 +238,7 @@ class BagPrivatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # s
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.non_deterministic = True
         tags.transformer_tags.preserves_dtype = []
-        counted = (
-            isinstance(self.mechanism, str | Kernel) or getattr(self.mechanism, "replaces", None) is not None
-        )
+        counted = self._replaces_words()
         tags.input_tags.sparse = tags.input_tags.positive_only = tags.input_tags.two_d_array = counted
         tags.requires_fit = True
         return tags

@@ -37,7 +37,6 @@ from publius.vectors.learning.reference import (
     references_root,
     remember_texts,
 )
-from publius.vectors.learning.topic_metric import files_sha256
 
 
 @final
@@ -177,7 +176,7 @@ def _documents(
     corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, encoding=None)
     facts = {
         "corpus": corpus.path.name,
-        "corpus_sha256": files_sha256(str(path) for path in corpus.paths),
+        "corpus_sha256": corpus.sha256(),
         "label": label,
         "author_field": author_field,
         "stop_words": settings.stop_words,

@@ -195,10 +195,8 @@ def _found(choices: Choices) -> Inspection:
 def _sha256(path: Path, found: Inspection) -> str:
     """As a reference that was learned from the same files keeps it."""
     from publius.documents.corpus import open_corpus
-    from publius.vectors.learning.topic_metric import files_sha256
 
-    corpus = open_corpus(path, number=True, delimiter=found.delimiter, encoding=found.encoding)
-    return files_sha256(str(each) for each in corpus.paths)
+    return open_corpus(path, number=True, delimiter=found.delimiter, encoding=found.encoding).sha256()
 
 
 def _named(choices: Choices, field: str, found: Inspection, own: Sequence[str]) -> tuple[str | None]:

@@ -234,12 +234,12 @@ def folder_for(output: Path, walk: Walk) -> Iterator[Path]:
         if walk.older is not None:
             walk.older.write(folder / PUBLIC)
         yield folder
+    from publius.files.reading import files_sha256
     from publius.vectors.learning.reference import remember_lasting_texts
-    from publius.vectors.learning.topic_metric import files_sha256
 
     learned = output / PUBLIC / LEARNED
     if learned.exists():
-        remember_lasting_texts(learned, files_sha256([str(learned)]), "text")
+        remember_lasting_texts(learned, files_sha256([learned]), "text")
 
 
 # In a process of its own ----------------------------------------------------------------------------------

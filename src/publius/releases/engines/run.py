@@ -19,7 +19,6 @@ from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.errors import DocumentError, PolicyError, StorageError, UnknownWordError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
 from publius.files.progress import Advance, unheard
-from publius.mechanisms.mechanism import Mechanism
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.engine import (
@@ -174,10 +173,7 @@ def _job(
     """The job for ``engine``, after a look at everything that can be refused before any work."""
     check_presence(plan, skip_bad=run.skip_bad)
     plan.mechanism.check_documents(item.text for item in corpus if isinstance(item, Document))
-    if type(plan.mechanism).check_learned_elsewhere is not Mechanism.check_learned_elsewhere:
-        from publius.vectors.learning.topic_metric import files_sha256
-
-        plan.mechanism.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
+    plan.mechanism.check_learned_elsewhere(corpus.sha256)
     if tuple(corpus.keep) != plan.labels:
         raise UsageError("the corpus keeps other fields than the plan's labels: give both the same")
     if run.format not in (None, *engine.formats):

@@ -28,7 +28,6 @@ from publius.releases.summaries.said import Said
 from publius.releases.summaries.summary import Seen, Summary
 from publius.releases.summaries.work import count_here, count_on_cluster
 from publius.vectors.learning.reference import remembered_texts
-from publius.vectors.learning.topic_metric import files_sha256
 
 
 @final
@@ -114,7 +113,7 @@ def summarize(
     check_not_empty(why, "Nothing was read, drawn or debited")
     check_libraries()
     chosen = engine_of(engine, master, workers)
-    summary.spaces.reference.check_learned_elsewhere(files_sha256(str(path) for path in corpus.paths))
+    summary.spaces.reference.check_learned_elsewhere(corpus.sha256())
     if summary.spaces.lacking:
         notice(summary.spaces.lacking)
     earlier = None if compare is None else open_earlier(compare, summary)

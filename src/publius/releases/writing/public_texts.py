@@ -10,7 +10,6 @@ from publius.documents.corpus import Corpus, open_corpus
 from publius.errors import DataError, UsageError
 from publius.files import shown
 from publius.vectors.learning.reference import Reference, remembered_texts
-from publius.vectors.learning.topic_metric import files_sha256
 
 
 @final
@@ -26,7 +25,7 @@ class PublicTexts:
 def public_texts(path: Path, text_field: str, reference: Reference | None = None) -> PublicTexts:
     """The texts at ``path``; errors as `open_corpus`."""
     corpus = open_corpus(path, text_field=text_field, number=True, encoding=None)
-    digest = files_sha256(str(each) for each in corpus.paths)
+    digest = corpus.sha256()
     return PublicTexts(
         corpus, digest, None if reference is None else digest == reference.source.get("corpus_sha256")
     )

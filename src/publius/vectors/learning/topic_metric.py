@@ -7,7 +7,6 @@ words are as far apart as the odds they give for the topics, learned from *publi
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator
@@ -19,7 +18,6 @@ import numpy as np
 from publius.arrays import Float64Array
 from publius.documents.corpus import BadDocument, Corpus
 from publius.errors import DataError, DocumentError, UsageError
-from publius.files.paths import os_errors
 from publius.settings import CountedWordSettings, TextSettings
 from publius.text.tokenizer import StopWords, profile_named
 from publius.vectors.embeddings import Embeddings
@@ -134,7 +132,7 @@ class TopicMetric:
             "format": "topic-metric",
             "notice": PUBLIC,
             "corpus": corpus.path.name,
-            "corpus_sha256": files_sha256(str(path) for path in corpus.paths),
+            "corpus_sha256": corpus.sha256(),
             "label": self.label,
             "topics": dict(sorted(documents.items())),
             "words": self.words,
@@ -173,13 +171,3 @@ def clipped(vectors: Float64Array, longest: float | None) -> Float64Array:
         return vectors
     lengths = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
     return np.asarray(vectors * np.minimum(1.0, longest / np.maximum(lengths, 1e-300)))
-
-
-def files_sha256(paths: Iterable[str]) -> str:
-    """SHA-256 over the public files, one after the other; `StorageError` where one cannot be read."""
-    state = hashlib.sha256()
-    for path in paths:
-        with os_errors("read", path), open(path, "rb") as stream:
-            for block in iter(lambda: stream.read(2**20), b""):
-                state.update(block)
-    return state.hexdigest()
