@@ -553,12 +553,11 @@ class SummarySettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SummaryRunSettings(WorkerSettings):
-    """An earlier summary to compare with, when to go on all the same, and who counts."""
+    """An earlier summary to compare with, and who counts."""
 
     compare: Path | None = option(
         None, help="Folder of an earlier summary: what is new against it, not against the public texts."
     )
-    accept_noise: bool = option(False, help="Go on even where nothing could be told apart.")
     subfolders: bool = option(InputSettings.subfolders, help="Read the folders below a folder, too.")
     engine: str = option(RunSettings.engine, help="Engine: local (processes) or spark.")
     master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
@@ -586,7 +585,12 @@ class AccuracySettings(Settings):
     """Public numbers, from which it follows how far counts may be off."""
 
     accuracy: bool = option(False, help="Say how far counts may be off, from numbers alone; no file is read.")
-    authors: int | None = option(None, help="With --accuracy: how many are expected.", at_least=1)
+    authors: int | None = option(
+        None,
+        help="About how many are expected, a public number. Without --accuracy: nothing is read where among "
+        "so many nothing could be told apart.",
+        at_least=1,
+    )
     cells: int | None = option(None, help="With --accuracy: how many counts, empty ones too.", at_least=1)
     wanted: int | None = option(
         None, help="With --accuracy: how far a count may be off; says what epsilon that needs.", at_least=1
@@ -880,7 +884,6 @@ class ReadersSettings(Settings):
     by: tuple[str, ...] = option(
         (), help="With --summary: a field with its PUBLIC values, as of publius summarize; repeatable."
     )
-    accept_noise: bool = option(False, help="With --summary: go on even where nothing could be told apart.")
 
 
 @dataclass(frozen=True, kw_only=True)

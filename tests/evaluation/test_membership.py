@@ -76,7 +76,7 @@ def test_a_released_summary_is_attacked_as_it_was_made(summary, publius, tmp_pat
     corpus = tmp_path / "public.jsonl"
     corpus.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     made = Summary("themes", "1/3", by=["month=2026-01..2026-02"], shares="totals=1/3,themes=2/3")
-    summarize(made.corpus(corpus), made, tmp_path / "out", accept_noise=True)
+    summarize(made.corpus(corpus), made, tmp_path / "out")
     again = of_release(tmp_path / "out")
     assert (again.epsilon, again.shares, again.cells) == (made.epsilon, made.shares, made.cells)
     assert again.strata == made.strata

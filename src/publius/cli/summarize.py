@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -64,10 +65,10 @@ def summarize(
             "name the documents, --author-field and --output; or ask first what counts will be worth, with --accuracy "
             "--authors 2000 --cells 400 --epsilon 1"
         )
-    if expected != AccuracySettings():
-        raise UsageError("--authors, --cells and --wanted go with --accuracy")
+    if replace(expected, authors=None) != AccuracySettings():
+        raise UsageError("--cells and --wanted go with --accuracy")
     summary = _summary(settings, author_field)
-    finished = _run(input, summary, output, ledger, going)
+    finished = _run(input, summary, output, ledger, going, expected.authors)
     told = {"output": str(output), **finished.manifest}
     tell_curator(finished)
     with standard_output(f"the summary in {output} is complete"):
@@ -86,7 +87,12 @@ def _summary(settings: SummarySettings, author_field: str) -> Summary:
 
 
 def _run(
-    input: Path, summary: Summary, output: Path, ledger: Path | None, going: SummaryRunSettings
+    input: Path,
+    summary: Summary,
+    output: Path,
+    ledger: Path | None,
+    going: SummaryRunSettings,
+    authors: int | None,
 ) -> Finished:
     from publius.privacy.ledger import Ledger
     from publius.releases.summaries import run
@@ -95,7 +101,7 @@ def _run(
     book = None if ledger is None else Ledger(ledger)
     with progress_bar("documents", corpus.count_hint) as progress:
         return run.summarize(
-            corpus, summary, output, ledger=book, compare=going.compare, accept_noise=going.accept_noise,
+            corpus, summary, output, ledger=book, compare=going.compare, authors=authors,
             engine=going.engine, master=going.master, workers=going.workers or os.cpu_count(),
             progress=progress, notice=lambda text: say(printable(text)),
         )  # fmt: skip
@@ -180,5 +186,5 @@ def _accuracy(settings: SummarySettings, expected: AccuracySettings, *, json: bo
     )
     if found.says_nothing:
         typer.echo(
-            "\nNothing could be told apart: not even a count ten times the average. A summary would refuse."
+            "\nNothing could be told apart: not even a count ten times the average. With --authors a summary refuses."
         )

@@ -337,7 +337,13 @@ class Summarize(_SummaryOptions):  # type: ignore[misc]  # made above
     """A collection to count: rows in the request, or the files that were given as texts."""
 
     author_field: Annotated[Column, Field(description="Who is protected, with all documents.")]
-    accept_noise: Annotated[bool, Field(description="Go on even where nothing could be told apart.")] = False
+    authors: Annotated[
+        int | None,
+        Field(
+            ge=1,
+            description="About how many, a public number: refused where nothing could be told apart then.",
+        ),
+    ] = None
     documents: Annotated[
         list[dict[Column, _Value]] | None,
         Field(min_length=1, max_length=MOST_COUNTED, description="Fields of each. Without: the given files."),

@@ -80,7 +80,7 @@ def test_a_list_that_nobody_was_shown_is_not_public(wards, reference, tmp_path):
     assert (refused.exception.exit_code, "zeta" in refused.output) == (2, False), refused.exception
     assert "nobody was shown the list" in str(refused.exception)
     assert not (tmp_path / "out").exists()
-    typed = run(*common, "--accept-noise", answers="zeta,alpha\n4\ny\n")
+    typed = run(*common, answers="zeta,alpha\n4\ny\n")
     assert typed.exit_code == 0, typed.output
     assert read_manifest_of(tmp_path / "out" / "summary")["strata"]["ward"] == ["zeta", "alpha", "other"]
 
@@ -92,7 +92,7 @@ def test_the_output_is_claimed_until_all_of_it_has_its_place(file, reference, tm
         author_field="customer", text_field="text", reference=str(reference.folder), epsilon=4
     )
     flow = SummaryWorkflow(file, inspect(file, text_field="text"), choices, [])
-    told = {"accept_noise": True, "progress": unheard, "notice": lambda text: None}
+    told = {"progress": unheard, "notice": lambda text: None}
 
     def signing(folder):
         with pytest.raises(UsageError, match="another process is at work"):
@@ -123,13 +123,29 @@ def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, t
     assert "--by product=card,loan" in json.loads(stated.stdout)["commands"][0]
 
 
+def test_what_says_nothing_is_said_to_the_curator_and_released(file, reference, tmp_path):
+    """A refusal would tell of the number of authors."""
+    arguments = (
+        "--summary",
+        "--yes",
+        "--reference",
+        reference.folder,
+        "--epsilon",
+        "0.001",
+        "--author-field",
+    )
+    found = run(file, *arguments, "customer", "--output", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    assert "Careful: nothing could be told apart: with 400 authors" in found.output
+    assert (tmp_path / "out" / "summary" / "manifest.json").exists()
+
+
 def test_what_does_not_fit_is_refused_before_anything_is_released(file, reference, tmp_path):
     output = tmp_path / "out"
     for arguments, code in (
         (("--summary", "--rows"), 2),
         (("--by", "product=card"), 2),
         (("--summary", "--json", "--author-field", "nobody"), 2),
-        (("--summary", "--json", "--reference", reference.folder, "--epsilon", "0.001"), 77),
     ):
         found = run(file, *arguments, "--output", output)
         assert found.exception is not None

@@ -94,8 +94,8 @@ def _needs_summary(choices: Choices, readers: ReadersSettings, ledger: Path | No
         raise UsageError(
             "a first release is a summary or has a row for each document: choose --summary or --rows"
         )
-    if not readers.summary and (readers.by or readers.accept_noise or ledger is not None):
-        raise UsageError("--by, --accept-noise and --ledger go with --summary")
+    if not readers.summary and (readers.by or ledger is not None):
+        raise UsageError("--by and --ledger go with --summary")
     stated = choices.preserve or choices.bound or choices.find or choices.public or choices.without_evidence
     if readers.summary or readers.rows or stated or ask.yes:
         return readers.summary

@@ -65,13 +65,13 @@ def summary_walk(
         flow = SummaryWorkflow(file, found, choices, by)
     typer.echo("3. How sure the counts will be")
     flow = _epsilon(flow, private, choices, ask)
-    if not readers.accept_noise:
-        flow.check(private.authors)
+    if (why := flow.says_nothing(private.authors)) is not None:
+        typer.echo(f"   Careful: {why}. Whoever sees the summary is not told.")
     typer.echo("4. The summary")
     typer.echo(f"   {printable(flow.summary.promise)}")
     if not ask.agreed(GO_ON):
         raise UsageError("cancelled; nothing was released")
-    finished = _release(flow, output, ledger, readers)
+    finished = _release(flow, output, ledger)
     tell_curator(finished)
     return {
         "verdict": None,
@@ -126,12 +126,12 @@ def _epsilon(flow: SummaryWorkflow, private: Seen, choices: StartSettings, ask: 
     return flow
 
 
-def _release(flow: SummaryWorkflow, output: Path, ledger: Path | None, readers: ReadersSettings) -> Any:
+def _release(flow: SummaryWorkflow, output: Path, ledger: Path | None) -> Any:
     from publius.privacy.ledger import Ledger
 
     with progress_bar("documents", None) as progress:
         return flow.release(
-            output, None if ledger is None else Ledger(ledger), accept_noise=readers.accept_noise, progress=progress,
+            output, None if ledger is None else Ledger(ledger), progress=progress,
             notice=lambda text: typer.echo(f"   {printable(text)}"),
         )  # fmt: skip
 

@@ -27,7 +27,7 @@ from publius.files.progress import Advance
 from publius.privacy.ledger import Ledger
 from publius.releases.engines.run_folder import claimed
 from publius.releases.signoff import sign_off
-from publius.releases.summaries.run import Finished, charged, check_says_something, expected, summarize
+from publius.releases.summaries.run import Finished, charged, expected, says_nothing, summarize
 from publius.releases.summaries.summary import Summary
 from publius.settings import AUTHORS_AT_LEAST, SummarySettings
 
@@ -135,16 +135,15 @@ class SummaryWorkflow:
             for name, each in expected(self.summary, authors).items()
         ]
 
-    def check(self, authors: int) -> None:
-        """`PolicyError` where nothing could be told apart."""
-        check_says_something(self.summary, authors)
+    def says_nothing(self, authors: int) -> str | None:
+        """Why nothing could be told apart; None where something could."""
+        return says_nothing(self.summary, authors)
 
     def release(
         self,
         output: Path,
         ledger: Ledger | None,
         *,
-        accept_noise: bool,
         progress: Advance,
         notice: Callable[[str], None],
     ) -> Finished:
@@ -152,7 +151,7 @@ class SummaryWorkflow:
         corpus = _corpus(self._file, self._found, self._choices, self._columns)
         with claimed(output), charged(ledger) as paid, new_folder(output) as folder:
             finished = summarize(
-                corpus, self.summary, folder / FOLDER, ledger=ledger, accept_noise=accept_noise, progress=progress,
+                corpus, self.summary, folder / FOLDER, ledger=ledger, progress=progress,
                 notice=notice,
             )  # fmt: skip
             paid.append(True)

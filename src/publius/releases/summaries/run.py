@@ -87,7 +87,7 @@ def summarize(
     *,
     ledger: Ledger | None = None,
     compare: Path | None = None,
-    accept_noise: bool = False,
+    authors: int | None = None,
     engine: str | AbstractEngine = "local",
     master: str | None = None,
     workers: int | None = None,
@@ -98,19 +98,25 @@ def summarize(
 
     An account of each author is debited in ``ledger`` once, durably and before anything is drawn; an author who has
     not enough left is left out before anything is chosen. A run that was killed is debited anew when it is repeated:
-    no debit has two draws. ``compare`` is the folder of an earlier summary.
+    no debit has two draws. ``compare`` is the folder of an earlier summary. ``authors`` is about how many are expected,
+    a public number: where nothing could be told apart among so many nothing is read. Without it there is a summary
+    whatever the documents are, and only ``notice`` hears that it says nothing: a refusal would tell of their number.
 
     The ``engine`` "local" counts in this process or in ``workers``, "spark" on the cluster at ``master``, whose workers
     must see the input and ``output``. Who may be one person, or wrote public texts, too, is looked for where this
     process reads: on a cluster only with a ledger. ``notice`` hears what only the curator is told.
 
-    Raises `PolicyError` for an epsilon that bounds nothing, where nothing could be told apart, unless that is accepted,
-    and for a reference that was
-    learned from these documents; `DataError` for rows without author or with several; `BudgetError` where somebody
-    else spends the same budget at the same time.
+    Raises `PolicyError` for an epsilon that bounds nothing, where nothing could be told apart among so many
+    ``authors``, and for a reference that was learned from these documents; `DataError` for rows without author or with
+    several; `BudgetError` where somebody else spends the same budget at the same time.
     """
     why = emptiness_of_bound(float(summary.epsilon), WITH_AND_WITHOUT)
     check_not_empty(why, "Nothing was read, drawn or debited")
+    if authors is not None and (why := says_nothing(summary, authors)) is not None:
+        raise PolicyError(
+            f"{why}. Declare fewer values with --by, take a reference with fewer themes or a larger epsilon, or leave "
+            "out --authors to go on all the same. Nothing was read, drawn or debited"
+        )
     check_libraries()
     chosen = engine_of(engine, master, workers)
     summary.spaces.reference.check_learned_elsewhere(corpus.sha256())
@@ -122,33 +128,33 @@ def summarize(
     for left in remove_leftovers(output):
         notice(f"removed {shown(left)}, which a run that was killed left behind; nothing of it was released")
     with claimed(output), charged(ledger) as paid, new_folder(output) as folder:
-        authors = _Authors(ledger is not None, _public_authors(summary, notice))
+        heard = _Authors(ledger is not None, _public_authors(summary, notice))
         key = RunKey.fresh()
         if isinstance(chosen, AbstractClusterEngine):
             if ledger is not None:
-                for _ in summary.read(summary.rows(corpus), Seen(), authors.hear):
+                for _ in summary.read(summary.rows(corpus), Seen(), heard.hear):
                     pass
             contributions, seen = count_on_cluster(chosen, summary, corpus, key, folder)
         else:
             contributions, seen = count_here(
-                summary, summary.rows(corpus), key, workers or 1, author=authors.hear, progress=progress
+                summary, summary.rows(corpus), key, workers or 1, author=heard.hear, progress=progress
             )
-        number = len(authors.names) if ledger is not None else contributions.authors
-        if not accept_noise:
-            check_says_something(summary, number)
+        number = len(heard.names) if ledger is not None else contributions.authors
+        if authors is None and (why := says_nothing(summary, number)) is not None:
+            notice(f"{why}. This stands in no file, and there is a summary all the same")
         left_out = 0
         if ledger is not None:
             spent = ledger.without_room(summary.epsilon)
-            admitted = sorted(name for name in authors.names if not spent(name))
+            admitted = sorted(name for name in heard.names if not spent(name))
             left_out = number - len(admitted)
-            contributions.leave_out(authors.names.difference(admitted))
+            contributions.leave_out(heard.names.difference(admitted))
             ledger.spend(Charge(None, summary.epsilon, name) for name in admitted)
             paid.append(True)
         said = Said(summary.draw(contributions.cells), earlier)
         manifest = manifest_of(summary, None if earlier is None else earlier.name)
         fill_folder(folder, said, manifest)
         manifest = finish(folder, manifest)
-    return Finished(said, manifest, seen, number, left_out, authors.alike(), len(authors.in_public))
+    return Finished(said, manifest, seen, number, left_out, heard.alike(), len(heard.in_public))
 
 
 def expected(summary: Summary, authors: int) -> dict[str, Accuracy]:
@@ -164,28 +170,21 @@ def expected(summary: Summary, authors: int) -> dict[str, Accuracy]:
     }
 
 
-def check_says_something(summary: Summary, authors: int) -> None:
-    """`PolicyError` where no cell, stratum or theme of ten times the average count could be told from an empty one."""
-    found = expected(summary, authors)
+def says_nothing(summary: Summary, authors: int) -> str | None:
+    """Why no cell, stratum or theme of ten times the average could be told from an empty one; None where one could."""
     c, (strata, themes, _) = summary.documents_per_author, summary.counting.shape
     if summary.has("themes") and sums_say_something(
         authors, (strata, themes), summary.epsilon_of("themes"), documents_per_author=c
     ):
-        return
-    if all(each.says_nothing for each in found.values()):
-        best = min(found.values(), key=lambda each: each.smallest_95)
-        raise PolicyError(
-            f"nothing could be told apart: with about {_rounded(authors):,} authors and epsilon "
-            f"{float(summary.epsilon):g} only a cell of {best.smallest_95:,} documents would differ from an empty one. "
-            "Declare fewer values with --by, take a reference with fewer themes or a larger epsilon, or go on all the "
-            "same with --accept-noise. Nothing was drawn and nothing debited"
-        )
-
-
-def _rounded(number: int) -> int:
-    """To one digit: an error may be shown to others."""
-    power: int = 10 ** (len(str(number)) - 1)
-    return max(1, round(number / power)) * power
+        return None
+    found = expected(summary, authors)
+    if not all(each.says_nothing for each in found.values()):
+        return None
+    best = min(found.values(), key=lambda each: each.smallest_95)
+    return (
+        f"nothing could be told apart: with {authors:,} authors and epsilon {float(summary.epsilon):g} only a cell of "
+        f"{best.smallest_95:,} documents would differ from an empty one"
+    )
 
 
 def _public_authors(summary: Summary, notice: Callable[[str], None]) -> frozenset[str]:

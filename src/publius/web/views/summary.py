@@ -65,9 +65,7 @@ def summary(state: State, asked: requests.Summarize) -> answers.Summarized:
     with _collection(state, asked) as (path, form):
         corpus = counted.corpus(path, **{"encoding": None, **form})
         finished = state.workplace.named(
-            lambda: summarize(
-                corpus, counted, folder, ledger=state.ledger, accept_noise=asked.accept_noise, workers=1
-            )
+            lambda: summarize(corpus, counted, folder, ledger=state.ledger, authors=asked.authors, workers=1)
         )
     tables = {
         name: _rows(
