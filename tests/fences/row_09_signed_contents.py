@@ -9,7 +9,7 @@ import pytest
 
 from fences import Fence
 from publius.errors import DataError, PolicyError
-from publius.releases import contents, of_manifest, signoff
+from publius.releases import contents, manifests, of_manifest, signoff, verification
 from publius.releases.digests import file_digests
 from released import command, toy_release
 
@@ -152,7 +152,7 @@ def _bound_again(release: Path, manifest: dict[str, object]) -> None:
 
 
 def _first_or_last(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(signoff, "json_of", json.loads)
+    patch.setattr(manifests, "json_of", json.loads)
 
 
 class _Anything(dict[str, object]):
@@ -177,8 +177,9 @@ def _believed(patch: pytest.MonkeyPatch) -> None:
 
 
 def _any_version(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(signoff, "is_own", lambda _: True)
-    patch.setattr(signoff, "_checked", lambda release, _: file_digests(release))
+    for each in (signoff, verification):
+        patch.setattr(each, "is_own", lambda _: True)
+        patch.setattr(each, "check_own", lambda release, _: file_digests(release))
 
 
 def _digests_only(release: Path, manifest: dict[str, object], outcomes: object = None) -> dict[str, str]:

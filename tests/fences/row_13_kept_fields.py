@@ -6,7 +6,8 @@ import pytest
 
 from fences import Fence
 from publius.privacy import promise
-from publius.releases.signoff import read_manifest_of, sign_off
+from publius.releases.manifests import read_manifest_of
+from publius.releases.signoff import sign_off
 from released import toy_release
 
 

@@ -17,7 +17,8 @@ from publius.mechanisms.mechanism import TOTAL
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.noise.randomness import RunKey
 from publius.releases.plan import Experiment, Plan
-from publius.releases.signoff import sign_off, verify
+from publius.releases.signoff import sign_off
+from publius.releases.verification import verify
 from publius.settings import ReleaseSettings, declared_values
 from released import command
 

@@ -23,7 +23,8 @@ from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import Guarantee, posterior_at_most
 from publius.privacy.promise import promise
-from publius.releases.signoff import NOT_TRIED, percent_down, percent_up
+from publius.releases.page_parts import percent_down, percent_up
+from publius.releases.signoff import NOT_TRIED
 from publius.settings import MechanismSettings, ReleaseSettings, declared
 from publius.vectors.catalogue import package_installed
 from publius.vectors.embeddings import Embeddings
@@ -113,7 +114,10 @@ def on_the_page():
     return said | dict.fromkeys(each for path in PAGE for each in spoken(path))
 
 
-PAGE = ("releases/signoff.py", "evaluation/signed.py", "evaluation/of_release.py", "evaluation/own_data.py")
+PAGE = (
+    *(f"releases/{name}.py" for name in ("signoff", "page_parts", "manifests", "measured", "verification")),
+    "evaluation/signed.py", "evaluation/of_release.py", "evaluation/own_data.py",
+)  # fmt: skip
 """What fills the page to sign in."""
 
 START = (

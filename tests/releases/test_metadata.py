@@ -9,9 +9,11 @@ from publius.errors import DataError
 from publius.mechanisms.prototype import Prototype
 from publius.releases.contents import check_contents
 from publius.releases.engines import protect_corpus
+from publius.releases.manifests import read_manifest_of
 from publius.releases.metadata import METADATA
 from publius.releases.plan import Plan
-from publius.releases.signoff import describe, read_manifest_of, sign_off, verify
+from publius.releases.signoff import describe, sign_off
+from publius.releases.verification import verify
 from publius.settings import ReleaseSettings
 from references import fitted, public_documents
 from released import command

@@ -10,10 +10,11 @@ from publius.errors import DataError
 from publius.mechanisms.prototype import Prototype
 from publius.releases.account import own_sentences
 from publius.releases.engines import protect_corpus
+from publius.releases.measured import Measured, Sources
 from publius.releases.own_texts import CURATOR_ONLY, OwnTexts, examine, unfit_sentence
 from publius.releases.plan import Plan
 from publius.releases.preflight import look
-from publius.releases.signoff import Measured, evidence
+from publius.releases.signoff import evidence
 from publius.settings import ReleaseSettings
 from references import SHARED, TOPICS, fitted, public_documents
 
@@ -120,12 +121,16 @@ def test_above_a_fifth_the_verdict_is_no_evidence(tmp_path, plan, known):
     protect_corpus(corpus, plan, tmp_path / "out")
     own = examine(corpus, plan)
     assert own.unfit == pytest.approx(0.5, abs=0.1)
-    found = evidence(tmp_path / "out", measured("PASS: nobody was named"), own=own if known else None)
+    found = evidence(
+        tmp_path / "out", Sources(measured=measured("PASS: nobody was named"), own=own if known else None)
+    )
     assert found["verdict"].startswith("NO EVIDENCE")
     fits = corpus_of(store(tmp_path / "f.jsonl", rows(120)))
     protect_corpus(fits, plan, tmp_path / "fits")
-    assert evidence(tmp_path / "fits", measured("PASS: nobody was named"))["verdict"].startswith("PASS")
-    failed = evidence(tmp_path / "out", measured("FAIL: named"), own=own)
+    assert evidence(tmp_path / "fits", Sources(measured=measured("PASS: nobody was named")))[
+        "verdict"
+    ].startswith("PASS")
+    failed = evidence(tmp_path / "out", Sources(measured=measured("FAIL: named"), own=own))
     assert failed["verdict"].startswith("FAIL")
 
 
@@ -176,12 +181,14 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     corpus = corpus_of(store(tmp_path / "t.jsonl", halves), keep=("half",))
     protect_corpus(corpus, kept, tmp_path / "out")
     passed = measured("PASS: nobody was named")
-    unseen = evidence(tmp_path / "out", passed)["verdict"]
+    unseen = evidence(tmp_path / "out", Sources(measured=passed))["verdict"]
     assert unseen.startswith("NO EVIDENCE: the kept columns (half) stand in the rows")
     looked = examine(corpus, kept, kept=kept.labels)
-    assert evidence(tmp_path / "out", passed, own=looked)["verdict"].startswith("PASS")
+    assert evidence(tmp_path / "out", Sources(measured=passed, own=looked))["verdict"].startswith("PASS")
     told = replace(looked, telling=("half",))
-    assert evidence(tmp_path / "out", passed, own=told)["verdict"].startswith("NO EVIDENCE: the kept columns")
+    assert evidence(tmp_path / "out", Sources(measured=passed, own=told))["verdict"].startswith(
+        "NO EVIDENCE: the kept columns"
+    )
 
 
 def store_record(folder, own):

@@ -16,25 +16,16 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.privacy.guarantee import strength_of
-from publius.releases import signoff
+from publius.releases import signoff, verification
 from publius.releases.contents import RECEIVERS
 from publius.releases.digests import digest_of, file_digests, opened, sealed
 from publius.releases.engines import protect_corpus
+from publius.releases.manifests import read_manifest_of
+from publius.releases.measured import Budget, Finding, Measured, Share, Sources, read_texts
 from publius.releases.of_manifest import check_statements, promised
 from publius.releases.plan import AS_READ, EXACT, SHUFFLED
-from publius.releases.signoff import (
-    Budget,
-    Finding,
-    Measured,
-    Share,
-    describe,
-    evidence,
-    read_manifest_of,
-    read_texts,
-    sign_off,
-    verify,
-    write_receivers,
-)
+from publius.releases.signoff import describe, evidence, sign_off, write_receivers
+from publius.releases.verification import verify
 from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
@@ -89,9 +80,9 @@ def test_the_page_says_how_the_words_of_learned_vectors_were_counted(tmp_path, e
     assert said in page_of(tmp_path / "release", tmp_path).read_text()
 
 
-def page_of(release, tmp_path, *more):
+def page_of(release, tmp_path, **more):
     path = tmp_path / "page.html"
-    path.write_bytes(sign_off(release, *more))
+    path.write_bytes(sign_off(release, Sources(**more)))
     return path
 
 
@@ -107,7 +98,9 @@ def test_the_page_says_what_was_released_promised_and_not_measured(release, tmp_
 
 
 def test_the_strongest_adversary_comes_first_and_everything_is_escaped(release, tmp_path):
-    text = page_of(release, tmp_path, MEASURED, Budget("epsilon-n", 8.0, 20, 6.0, 1)).read_text()
+    text = page_of(
+        release, tmp_path, measured=MEASURED, budget=Budget("epsilon-n", 8.0, 20, 6.0, 1)
+    ).read_text()
     assert text.index("strong</td>") < text.index("&lt;b&gt;weak&lt;/b&gt;</td>")
     assert "30.0\N{NO-BREAK SPACE}%" in text
     assert "<b>weak" not in text
@@ -116,7 +109,7 @@ def test_the_strongest_adversary_comes_first_and_everything_is_escaped(release, 
 
 
 def test_the_page_is_strict_and_needs_nothing_from_elsewhere(release, tmp_path):
-    text = page_of(release, tmp_path, MEASURED).read_text()
+    text = page_of(release, tmp_path, measured=MEASURED).read_text()
     assert "default-src 'none'" in text
 
     class Elements(HTMLParser):
@@ -128,7 +121,7 @@ def test_the_page_is_strict_and_needs_nothing_from_elsewhere(release, tmp_path):
 
 
 def test_an_unchanged_release_and_page_belong_together(release, tmp_path):
-    record = verify(release, page_of(release, tmp_path, MEASURED))
+    record = verify(release, page_of(release, tmp_path, measured=MEASURED))
     assert set(record["release"]) == {"READ-ME.txt", "bags.jsonl", "manifest.json"}
 
 
@@ -198,7 +191,7 @@ def test_the_evaluation_is_bound_too(release, tmp_path):
     folder.mkdir()
     (folder / "rows.jsonl").write_text("{}")
     measured = Measured((), (), (), file_digests(folder), 1)
-    page = page_of(release, tmp_path, measured)
+    page = page_of(release, tmp_path, measured=measured)
     verify(release, page, folder)
     (folder / "rows.jsonl").write_text("{ }")
     with pytest.raises(DataError, match="the evaluation is not the one"):
@@ -268,7 +261,7 @@ def test_what_lies_beside_a_release_stays_where_nobody_can_sign(release):
 def _signed_by(release, page, version, promise=None):
     """A page as anybody can write it: another version, another promise, the digests of what lies there."""
     record = json.loads(html.unescape(page.split('<pre id="record">')[1].split("</pre>")[0]))
-    page, found = signoff._plain(page), html.escape(record["promise"])
+    page, found = verification._plain(page), html.escape(record["promise"])
     record |= {"publius_version": version, "release": file_digests(release)}
     if promise is not None:
         record["promise"] = promise
@@ -434,7 +427,7 @@ def facts(**changes):
 
 
 def test_an_evaluation_of_another_setting_is_refused():
-    from publius.releases.signoff import matching
+    from publius.releases.manifests import matching
 
     manifest = {"size": 3, "vocabulary_sha256": "a", "unknown": "unk", "reference_sha256": None}
     matching(manifest, facts())

@@ -17,18 +17,11 @@ from publius.releases import account
 from publius.releases.account import About
 from publius.releases.engines import protect_corpus
 from publius.releases.label_shares import LabelShares, TopicShare
+from publius.releases.measured import Budget, Finding, Measured, Share, Sources
 from publius.releases.own_texts import AuthorCounts, OwnTexts, Subject
 from publius.releases.plan import Plan
-from publius.releases.signoff import (
-    Budget,
-    Finding,
-    Measured,
-    Share,
-    evidence,
-    sign_off,
-    verify,
-    write_receivers,
-)
+from publius.releases.signoff import evidence, sign_off, write_receivers
+from publius.releases.verification import verify
 from publius.settings import ReleaseSettings
 from references import fitted, public_documents
 
@@ -70,8 +63,8 @@ def test_the_evidence_keeps_its_schema_with_everything_and_with_nothing(release)
     budget = Budget("bound", 20.0, 60, 10.0, 2, 35.0)
     for found in (
         evidence(release),
-        evidence(release, MEASURED, budget, None, OWN, ABOUT),
-        {"output": None, **evidence(release, MEASURED)},
+        evidence(release, Sources(measured=MEASURED, budget=budget, own=OWN, about=ABOUT)),
+        {"output": None, **evidence(release, Sources(measured=MEASURED))},
     ):
         jsonschema.validate(json.loads(json.dumps(found)), SCHEMA)
     broken = {**evidence(release), "unit": "person"}
@@ -80,12 +73,12 @@ def test_the_evidence_keeps_its_schema_with_everything_and_with_nothing(release)
 
 
 def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(release, tmp_path):
-    curator = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode()
+    curator = sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode()
     assert "canary, subject" in curator
     assert "61.6 %" in curator
     assert "rare-canary" in curator
     assert "17 documents: 85 nats for all of them together (empty)" in curator.split("Signed</h2>")[0]
-    write_receivers(release, MEASURED, about=ABOUT)
+    write_receivers(release, Sources(measured=MEASURED, about=ABOUT))
     left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))
     for private in ("canary", "61.6", "0.616", "85 nats", "curator's eyes"):
         assert private not in left
@@ -98,25 +91,25 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
 @pytest.mark.parametrize("own", [OWN, replace(OWN, hardly_known=59), None])
 def test_a_pass_that_rests_on_the_private_texts_is_not_published_whatever_they_are(release, own):
     """The curator's figures can withdraw it; were it left out only then, receivers would learn that they did."""
-    write_receivers(release, MEASURED, about=ABOUT)
+    write_receivers(release, Sources(measured=MEASURED, about=ABOUT))
     left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))
     assert "PASS" not in left
     assert json.loads((release / "receivers.json").read_text())["verdict"] is None
     assert "judged on the curator's page, which does not leave" in left
-    page = sign_off(release, MEASURED, None, None, own, ABOUT).decode()
+    page = sign_off(release, Sources(measured=MEASURED, own=own, about=ABOUT)).decode()
     above = page.split("Signed</h2>")[0]
     assert ("<strong>NO EVIDENCE</strong>" in above) is (own is not None and own.hardly_known > 12)
     assert ("unlike the public texts that were attacked" in above) is ("NO EVIDENCE" in above)
     assert ("Nobody looked whether these documents are like the public texts." in above) is (own is None)
     failed = replace(MEASURED, verdict="FAIL: named")
-    write_receivers(release, failed)
+    write_receivers(release, Sources(measured=failed))
     assert json.loads((release / "receivers.json").read_text())["verdict"] == "FAIL: named"
 
 
 def test_the_page_for_receivers_is_bound_and_both_verify(release, tmp_path):
-    write_receivers(release, MEASURED)
+    write_receivers(release, Sources(measured=MEASURED))
     page = tmp_path / "signoff.html"
-    page.write_bytes(sign_off(release, MEASURED, None, None, OWN))
+    page.write_bytes(sign_off(release, Sources(measured=MEASURED, own=OWN)))
     assert {"receivers.html", "receivers.json"} <= verify(release, page)["release"].keys()
     verify(release, release / "receivers.html")
     (release / "receivers.json").write_text("{}")
@@ -125,7 +118,7 @@ def test_the_page_for_receivers_is_bound_and_both_verify(release, tmp_path):
 
 
 def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(release):
-    text = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode()
+    text = sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode()
     first, annex = text.split('<h2 class="annex">')
     for said in ("To learn", "A newspaper", "In five sentences", "who is protected", "how strongly", "Not promised",
                  "Signature", "One row, as it leaves"):  # fmt: skip
@@ -138,7 +131,7 @@ def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(relea
 
 
 def test_a_comparison_has_one_attacker_on_both_sides(release):
-    said = list(account.sentences(evidence(release, MEASURED)))
+    said = list(account.sentences(evidence(release, Sources(measured=MEASURED))))
     assert len(said) == 5
     assert "the best was right for 8.0 %" in said[2]
     assert (
@@ -155,7 +148,7 @@ def test_a_comparison_has_one_attacker_on_both_sides(release):
 
 def test_every_adversary_has_one_name_and_every_number_one_place(release):
     """The table has each adversary without and with the topic, and says what is named where nothing is read."""
-    page = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode()
+    page = sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode()
     table = page.partition("Authors named")[2].partition("</table>")[0]
     (row,) = [line for line in table.split("<tr>") if "whoever holds the originals" in line]
     assert [row.index(each) for each in ("9.0", "15.7", "13.6", "21.3", "100.0")] == sorted(
@@ -168,19 +161,21 @@ def test_every_adversary_has_one_name_and_every_number_one_place(release):
 
 
 def test_people_who_are_mentioned_and_what_is_special_stand_above_the_signature(release):
-    above = sign_off(release, MEASURED, None, None, OWN, ABOUT).decode().split("Signed</h2>")[0]
+    above = (
+        sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode().split("Signed</h2>")[0]
+    )
     assert (
         above.count("Whoever is mentioned in a text is protected with that text only, and not across texts.")
         == 1
     )
     assert "Health, opinions, faith and the like are protected no more than anything else in a text" in above
-    receivers = sign_off(release, MEASURED, for_receivers=True).decode()
+    receivers = sign_off(release, Sources(measured=MEASURED), for_receivers=True).decode()
     assert "an author of several documents</dt><dd>5 documents, for instance: 25 nats" in receivers
     assert "17 documents" not in receivers
 
 
 def test_the_three_questions_have_success_chance_and_ceiling(release):
-    found = evidence(release, MEASURED)
+    found = evidence(release, Sources(measured=MEASURED))
     singling, linking, topic, _ = account.risks(found)
     assert singling.measured.startswith("9.0 %")
     assert "15.7 % (13.6 % to 21.3 % allowing for chance), where he knows the topic, too" in singling.measured
@@ -255,7 +250,7 @@ def test_limits_of_shares_are_rounded_outward():
 
 def test_a_page_for_receivers_that_nobody_signed_for_is_found(release, tmp_path):
     page = tmp_path / "page.html"
-    page.write_bytes(sign_off(release, MEASURED))
+    page.write_bytes(sign_off(release, Sources(measured=MEASURED)))
     verify(release, page)
     for name in ("receivers.html", "receivers.json"):
         (release / name).write_text("<h1>Nobody can learn anything.</h1>")

@@ -13,7 +13,7 @@ import pytest
 from complaint_files import as_given, complaints, table
 from complaints import one_thing_each
 from publius.evaluation.steps.questions import ON_PAGE
-from publius.releases.signoff import verify
+from publius.releases.verification import verify
 from publius.web import start_answers
 from publius.web.guards.limits import ServerLimits
 from publius.web.run import StepProgress

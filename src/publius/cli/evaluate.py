@@ -92,7 +92,7 @@ def evaluate(
 
 def _is_summary(release: Path) -> bool:
     from publius.releases.contents import SUMMARY
-    from publius.releases.signoff import read_manifest_of
+    from publius.releases.manifests import read_manifest_of
 
     return read_manifest_of(release).get("kind") == SUMMARY
 

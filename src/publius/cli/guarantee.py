@@ -98,7 +98,7 @@ def _pair(between: tuple[str, str], *, text: bool, words: bool) -> Compared:
 
 
 def _manifest(path: Path) -> dict[str, Any]:
-    from publius.releases.signoff import read_manifest_of
+    from publius.releases.manifests import read_manifest_of
 
     return read_manifest_of(path.parent if path.is_file() else path)
 

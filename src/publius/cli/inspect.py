@@ -97,9 +97,9 @@ def _against(
 ) -> None:
     from publius.documents.corpus import open_corpus
     from publius.files import write_file
+    from publius.releases.manifests import read_manifest_of
     from publius.releases.of_manifest import plan_of
     from publius.releases.own_texts import CURATOR_ONLY, examine
-    from publius.releases.signoff import read_manifest_of
 
     if found.text_field is None:
         raise UsageError("no column of texts was found: name it with --text-field")

@@ -60,16 +60,9 @@ def signoff(
     from publius.privacy.ledger import Ledger
     from publius.releases.account import About
     from publius.releases.contents import RECEIVERS
+    from publius.releases.measured import Budget, Sources, read_texts
     from publius.releases.own_texts import OwnTexts
-    from publius.releases.signoff import (
-        Budget,
-        check_signable,
-        describe,
-        evidence,
-        read_texts,
-        sign_off,
-        write_receivers,
-    )
+    from publius.releases.signoff import check_signable, describe, evidence, sign_off, write_receivers
 
     if output is None and not json:
         raise UsageError("name the page with --output FILE.html, or print the evidence alone with --json")
@@ -83,20 +76,19 @@ def signoff(
     written = None if texts is None else read_texts(texts, release)
     budget = None if ledger is None else Budget.of(Ledger(ledger), manifest)
     about = About(said.purpose, said.recipient, said.originals, said.review)
-    texts_own = None if own is None else OwnTexts.read(own)
+    private = None if own is None else OwnTexts.read(own)
+    sources = Sources(measured=measured, budget=budget, texts=written, own=private, about=about)
     if said.metadata:
         describe(release)
     if receivers or (output is not None and any((release / name).exists() for name in RECEIVERS)):
-        write_receivers(
-            release, measured, written, about
-        )  # an earlier one too: what is signed follows from the folder
+        write_receivers(release, sources)  # an earlier one too: what is signed follows from the folder
     if output is not None:
-        page = sign_off(release, measured, budget, written, texts_own, about)
+        page = sign_off(release, sources)
         with write_file(output, 0o666 if own is None else 0o600) as file:  # measured on the private texts
             file.write(page)
     if json:
         place = None if output is None else str(output)
-        print_json({"output": place, **evidence(release, measured, budget, written, texts_own, about)})
+        print_json({"output": place, **evidence(release, sources)})
         return
     _tell(release, output, None if measured is None else measured.verdict or "")
 
@@ -134,10 +126,10 @@ def verify(
 
     Exits 65 if they do not. Of what another version signed only bytes are compared, and the output says so.
     """
-    from publius.releases import signoff as pages
+    from publius.releases import verification
 
-    record = pages.verify(release, page, evaluation, texts)
-    files, open_still = len(record["release"]), pages.not_bound(record)
+    record = verification.verify(release, page, evaluation, texts)
+    files, open_still = len(record["release"]), verification.not_bound(record)
     if json:
         found = {"ok": True, "files": files, "evaluation": evaluation is not None, "not_bound": open_still}
         print_json(found)

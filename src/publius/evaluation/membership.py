@@ -26,7 +26,7 @@ from publius.errors import DataError
 from publius.evaluation.statistics import clopper_pearson
 from publius.files.progress import Advance
 from publius.noise.randomness import Generator, RunKey, system_rng
-from publius.releases.signoff import read_manifest_of
+from publius.releases.manifests import read_manifest_of
 from publius.releases.summaries.said import Told
 from publius.releases.summaries.summary import Seen, Summary
 

@@ -12,7 +12,7 @@ from publius.evaluation.experiment import Cell, Setting
 from publius.evaluation.runner import EvaluationRequest
 from publius.files import shown
 from publius.mechanisms.registry import parameters_of
-from publius.releases.signoff import read_manifest_of
+from publius.releases.manifests import read_manifest_of
 from publius.text.tokenizer import StopWords
 
 _FLAGS: Final = {

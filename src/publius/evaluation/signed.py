@@ -21,7 +21,9 @@ from publius.privacy.guarantee import total_exponent
 from publius.privacy.promise import rounded_up
 from publius.releases.digests import file_digests
 from publius.releases.label_shares import LabelShares
-from publius.releases.signoff import Finding, Measured, Share, matching, percent, percent_up
+from publius.releases.manifests import matching
+from publius.releases.measured import Finding, Measured, Share
+from publius.releases.page_parts import percent, percent_up
 from publius.settings import Task, declared
 from publius.text.tokenizer import PROFILES, StopWords
 

@@ -18,7 +18,7 @@ from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.noise.randomness import entropy
 from publius.releases.contents import MANIFEST, SUMMARY
-from publius.releases.signoff import read_manifest_of
+from publius.releases.manifests import read_manifest_of
 
 POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "

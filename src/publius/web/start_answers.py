@@ -8,7 +8,7 @@ from pydantic import Field
 
 from publius.evaluation.steps.questions import OfferedAnswer
 from publius.evaluation.steps.showing import Example
-from publius.releases.signoff import Finding
+from publius.releases.measured import Finding
 from publius.vectors.learning.public_words import RareWord
 from publius.web.answers import Answer, Fault
 

@@ -14,7 +14,7 @@ from publius.evaluation.steps import summarizing
 from publius.evaluation.steps.summarizing import SummaryWorkflow, seen
 from publius.files.progress import unheard
 from publius.privacy.ledger import Ledger
-from publius.releases.signoff import read_manifest_of
+from publius.releases.manifests import read_manifest_of
 from publius.settings import StartSettings
 
 

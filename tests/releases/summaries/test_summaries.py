@@ -21,7 +21,7 @@ from publius.noise.randomness import seeded_rng
 from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES, check_contents
 from publius.releases.digests import file_digests
-from publius.releases.signoff import read_manifest_of
+from publius.releases.manifests import read_manifest_of
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of, row_lines

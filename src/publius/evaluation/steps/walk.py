@@ -385,7 +385,9 @@ class Walk:
         from publius.evaluation.signed import measured_for
         from publius.files import write_file
         from publius.releases.account import About
-        from publius.releases.signoff import Budget, read_manifest_of, sign_off, write_receivers
+        from publius.releases.manifests import read_manifest_of
+        from publius.releases.measured import Budget, Sources
+        from publius.releases.signoff import sign_off, write_receivers
 
         release, evaluation = folder / RELEASE, folder / EVALUATION
         manifest = read_manifest_of(release)
@@ -393,9 +395,10 @@ class Walk:
         budget = None if ledger is None else Budget.of(ledger, manifest)
         choices = self.choices
         about = About(choices.purpose, choices.recipient, choices.originals, choices.review)
-        write_receivers(release, measured, about=about)
+        sources = Sources(measured=measured, budget=budget, own=own, about=about)
+        write_receivers(release, sources)
         with write_file(folder / SIGNOFF, 0o600) as file:  # it tells what was measured on the private texts
-            file.write(sign_off(release, measured, budget, own=own, about=about))
+            file.write(sign_off(release, sources))
         if own is not None:
             with write_file(folder / OWN, 0o600) as file:
                 file.write(json.dumps(own.record(), indent=1, ensure_ascii=False).encode() + b"\n")

@@ -21,9 +21,9 @@ from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, SIGNOFF, Step
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import RunSummary
+from publius.releases.measured import Measured
 from publius.releases.own_texts import OwnTexts
 from publius.releases.plan import Plan
-from publius.releases.signoff import Measured
 
 if TYPE_CHECKING:  # they import the whole evaluation, which a page that is only opened does not need
     from publius.evaluation.steps.measuring import Judged, Tried

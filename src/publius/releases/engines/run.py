@@ -312,7 +312,7 @@ def _numbers(engine: AbstractEngine, job: Job) -> str | None:
 
 def _already_placed(work: WorkingFolder, placed: Callable[[], None]) -> RunSummary:
     """A run that was killed when only its working folder was left to destroy."""
-    from publius.releases.signoff import read_manifest_of
+    from publius.releases.manifests import read_manifest_of
 
     tally, bad = work.placed or (Tally(), ())
     manifest = read_manifest_of(work.output)

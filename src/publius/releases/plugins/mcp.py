@@ -15,7 +15,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
 from publius.errors import PubliusError
-from publius.releases.signoff import read_manifest_of
+from publius.releases.manifests import read_manifest_of
 from publius.releases.stated import of_manifest
 
 _READS_ONLY = ToolAnnotations(

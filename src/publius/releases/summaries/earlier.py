@@ -17,8 +17,8 @@ from publius.errors import DataError, PolicyError, UsageError
 from publius.files import read_bytes_limited, shown
 from publius.noise.discrete_laplace import DiscreteLaplace, LaplaceSum
 from publius.releases.contents import SUMMARY, check_contents
+from publius.releases.manifests import read_manifest_of
 from publius.releases.of_manifest import check_statements
-from publius.releases.signoff import read_manifest_of
 from publius.releases.summaries.names import SUBJECTS, THEMES
 from publius.releases.summaries.said import Earlier
 from publius.releases.summaries.summary import Summary

@@ -23,9 +23,9 @@ from publius.evaluation.steps.walk import EVALUATION, Step, Walk, texts_of
 from publius.evaluation.steps.workflow import ReleaseResult, learn_apart, release_apart, try_apart
 from publius.files import WHOLE_LIMIT
 from publius.noise.randomness import entropy
+from publius.releases.measured import Measured
 from publius.releases.plan import Plan
 from publius.releases.preflight import look as look_at
-from publius.releases.signoff import Measured
 from publius.web import requests
 from publius.web import start_answers as answers
 from publius.web.run import StepProgress

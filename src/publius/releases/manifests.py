@@ -1,0 +1,69 @@
+"""The manifest of a finished release, read from its folder, and whether an evaluation measured its setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from publius.errors import DataError, UsageError
+from publius.files import json_of, read_bytes_limited, shown
+from publius.releases.contents import MANIFEST, SUMMARY
+
+_MANIFEST_LIMIT: Final = 2**20
+_NEEDED: Final = (
+    "private", "promise", "kind", "documents", "size", "epsilon", "evidence", "mechanism", "vocabulary_sha256",
+    "labels", "delta", "metric", "ordered", "mechanism_parameters",
+)  # fmt: skip
+_NEEDED_OF_SUMMARIES: Final = (
+    "private", "promise", "epsilon", "delta", "unit", "documents_per_author", "shares", "strata", "cells", "tables",
+    "reference", "vocabulary_sha256", "compared_with", "epsilon_exactly", "files",
+)  # fmt: skip
+
+
+def read_manifest_of(release: Path) -> dict[str, Any]:
+    """The manifest of a release folder; `DataError` when there is none or it is damaged."""
+    path = release / MANIFEST
+    if not path.is_file():
+        raise DataError(f"{shown(release)} holds no {MANIFEST}: name the folder of a finished release")
+    try:
+        manifest = json_of(read_bytes_limited(path, _MANIFEST_LIMIT))
+    except ValueError:
+        manifest = None
+    needed = (
+        _NEEDED_OF_SUMMARIES if isinstance(manifest, dict) and manifest.get("kind") == SUMMARY else _NEEDED
+    )
+    if not isinstance(manifest, dict) or any(name not in manifest for name in needed):
+        raise DataError(f"{shown(path)} is damaged, or of another version: make the release anew")
+    return manifest
+
+
+def matching(manifest: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    """`UsageError` when an evaluation's facts name another setting than a release's manifest where both say."""
+    same = (
+        "vocabulary_sha256",
+        "reference_sha256",
+        "size",
+        "tokenizer",
+        "unknown",
+        "stop_words_sha256",
+        "preserve",
+    )
+    differing = [
+        name
+        for name in same
+        if None not in (facts.get(name), manifest.get(name)) and facts[name] != manifest[name]
+    ]
+    if differing:
+        said = "; ".join(
+            f"{name.replace('_', ' ')} {_brief(facts[name])} instead of {_brief(manifest[name])}"
+            for name in differing
+        )
+        raise UsageError(
+            f"the evaluation measured another setting than the release has ({said}): evaluate the release's own setting"
+        )
+
+
+def _brief(value: object) -> str:
+    text = str(value)
+    return text if len(text) < 40 else text[:12] + "…"

@@ -1,0 +1,255 @@
+"""The parts of the page to sign that tell of the release, from its manifest and its files."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from publius.errors import DataError
+from publius.files import read_lines, shown
+from publius.privacy.guarantee import STRENGTHS, strength_of
+from publius.privacy.promise import ceiling, floor, rounded_up
+from publius.releases.contents import FILES, SUMMARY
+from publius.releases.measured import Finding, Measured
+from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED
+
+_SAMPLE: Final = 1_000
+_SHOWN_WORDS: Final = 6
+_LEVELS: Final = {"word": "word by word", "document": "whole documents"}
+
+
+def lead(manifest: Mapping[str, Any]) -> str:
+    """The release in a line."""
+    if manifest["kind"] == SUMMARY:
+        return "A summary of a collection, its authors protected"
+    return f"{number(manifest['documents'])} protected documents · {manifest['mechanism']}"
+
+
+def references(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Digests of the public things that the promise rests on, by name."""
+    found = {
+        _vocabulary_of(manifest): manifest.get("vocabulary_sha256"),
+        "stop words": manifest.get("stop_words_sha256"),
+    }
+    return {name: str(value) for name, value in found.items() if value}
+
+
+def _vocabulary_of(manifest: Mapping[str, Any]) -> str:
+    if manifest["kind"] == DECLARED_VALUE:
+        return "declared values"
+    return "reference" if manifest.get("reference") else "word vectors"
+
+
+def released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str, str]]:
+    """Name and value of each thing that leaves."""
+    if manifest["kind"] == SUMMARY:
+        yield from _released_summary(manifest)
+        return
+    unit = {
+        BAG: "a bag of words without order",
+        DECLARED_VALUE: "its declared value, or by chance another",
+    }.get(manifest["kind"], "a text of words in order")
+    yield "documents", f"{manifest['documents']:,}, each {unit}"
+    size_from = manifest["size_from"]
+    said = "chosen beforehand" if size_from == "given" else f"taken from {size_from}"
+    if manifest["kind"] != DECLARED_VALUE:
+        yield "words of each", f"{manifest['size']:,}, {said}"
+    yield "kept public", ", ".join(manifest["labels"]) or "no field beside the id"
+    yield "mechanism", _mechanism(manifest)
+    if manifest.get("reference"):
+        yield "public reference", str(manifest["reference"])
+        yield "its words", str(manifest.get("reference_words") or "how they were counted is not known")
+    if manifest.get("embeddings"):
+        yield "public word vectors", str(manifest["embeddings"])
+        if manifest.get("reference_words"):
+            yield "their words", str(manifest["reference_words"])
+    yield "files", str(sum(1 for each in release.rglob("*") if each.is_file()))
+    yield "made by", f"Publius {manifest['publius_version']}"
+
+
+def _released_summary(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    most = manifest["documents_per_author"]
+    yield "counted", f"contributed documents, at most {most} an author, never all that was written"
+    yield "who is protected", "each author, with all documents together"
+    yield "counted by", ", ".join(manifest["strata"]) or "nothing beside themes and subjects"
+    for name, table in manifest["tables"].items():
+        yield (
+            name,
+            f"{table['cells']:,} counts, epsilon {table['epsilon']}, {table['noise']} of scale {table['scale']}",
+        )
+    yield "public reference", str(manifest["reference"])
+    if "passages" in manifest:
+        yield "quoted passages", str(manifest["passages"])
+    yield "files", str(len(manifest[FILES]) + 1)
+    yield "made by", f"Publius {manifest['publius_version']}"
+
+
+def _mechanism(manifest: Mapping[str, Any]) -> str:
+    kept = manifest.get("preserve")
+    level = _LEVELS[manifest["level"]]
+    return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
+
+
+def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """Name, value and meaning of what bounds a release."""
+    if manifest["kind"] == SUMMARY:
+        yield (
+            "epsilon",
+            f"{manifest['epsilon']:g}",
+            "for an author who is replaced by another, with all documents",
+        )
+        half = manifest["epsilon_added_or_left_out"]
+        yield "epsilon", f"{half:g}", "for an author who is added or left out"
+        yield "delta", "0", "the promise has no exception"
+        yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
+        return
+    bound = manifest.get("bound")
+    if bound is not None:
+        yield (
+            "bound",
+            f"{rounded_up(bound, 6)} nats",
+            "between any two documents, whatever they say and however long they are",
+        )
+    else:
+        yield (
+            "bound",
+            "none",
+            "no bound between any two documents is stated; documents far apart can be told apart",
+        )
+    if manifest["epsilon"] is None:
+        yield "epsilon", "none", "nothing is stated per unit of distance"
+    elif bound is not None:
+        yield (
+            "epsilon",
+            f"{rounded_up(manifest['epsilon'], 6)} nats",
+            "per unit of distance between two documents",
+        )
+    else:
+        total = manifest["epsilon_total"]
+        yield "epsilon", f"{rounded_up(manifest['epsilon'], 6)} nats", "per word and unit of word distance"
+        yield "epsilon times N", f"{rounded_up(total, 6)} nats", "per unit of distance between two documents"
+    if manifest.get("delta"):
+        part = "the promise" if bound is None else "what is stated per unit"
+        yield "delta", rounded_up(manifest["delta"], 2), f"probability with which {part} can fail"
+    yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
+
+
+def scale(manifest: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The scale of words with the place of this release's bound; None where there is no bound."""
+    bound = manifest.get("bound")
+    if bound is None:
+        return None
+    names = [
+        *((name, f"to {limit:g}") for limit, name in STRENGTHS),
+        ("empty", f"above {STRENGTHS[-1][0]:g}"),
+    ]
+    return [{"name": name, "limit": limit, "here": strength_of(bound) == name} for name, limit in names]
+
+
+def links(manifest: Mapping[str, Any], release: Path) -> Iterator[str]:
+    """Who can tell which document a row was made from, in sentences."""
+    if manifest["kind"] == SUMMARY:
+        yield "No row belongs to anybody: rows are made from counts, and words are drawn from public ones."
+        yield "A further summary of the same authors adds its epsilon to this one's."
+        return
+    numbers = manifest.get("numbers")
+    if numbers == SHUFFLED:
+        yield (
+            "Documents are numbered, and stand in the files, in a random order that was kept nowhere: neither a "
+            "number nor a place tells which text a bag was made from."
+        )
+    elif numbers or _numbered(release):
+        yield (
+            "Documents are numbered in the order in which they were read. Whoever has the file they were read from "
+            "knows which bag belongs to which text."
+        )
+    else:
+        yield "Each document is released under its id. Whoever knows an id knows whose bag it is."
+    if manifest["labels"]:
+        yield f"Each bag is linked with what was kept public: {', '.join(manifest['labels'])}."
+    bound = manifest.get("bound")
+    if bound is None:
+        yield (
+            "Whoever holds the originals may find out which text a bag came from: for texts that lie far apart no "
+            "useful bound is promised."
+        )
+    else:
+        yield (
+            "Whoever holds the originals and sees a bag without its id learns which text it came from no better than "
+            f"the bound of {rounded_up(bound, 6)} nats allows."
+        )
+    if numbers == SHUFFLED:
+        yield (
+            "A second release of the same documents has other numbers in another order: its rows can be matched with "
+            "these only by what both show, and both exponents add up."
+        )
+    else:
+        yield (
+            "A second release of the same documents can be linked with this one by its ids, and both exponents add up."
+        )
+
+
+def _numbered(release: Path) -> bool:
+    """Whether the ids are the numbers 1, 2, 3, as far as they are looked at; only JSON lines are."""
+    path = release / "bags.jsonl"
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            ids = [json.loads(line)["id"] for line in itertools.islice(file, _SAMPLE)]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(f"{shown(path)} is damaged: make the release anew") from None
+    numbers = [int(each) for each in ids if isinstance(each, str) and each.isdigit()]
+    return len(numbers) == len(ids) and numbers == sorted(numbers) and numbers[:1] == [1]
+
+
+def groups(measured: Measured | None) -> list[tuple[str, Sequence[Finding]]]:
+    """The findings by task, the strongest first."""
+    if measured is None:
+        return []
+    found = sorted(measured.findings, key=lambda each: each.task)
+    return [
+        (task, sorted(group, key=lambda each: -each.released.value))
+        for task, group in itertools.groupby(found, lambda each: each.task)
+    ]
+
+
+def shown_row(row: Mapping[str, Any]) -> str:
+    """A row as it stands in the file, its bag cut."""
+    bag = row.get("bag")
+    if isinstance(bag, Mapping) and len(bag) > _SHOWN_WORDS:
+        row = {**row, "bag": {**dict(list(bag.items())[:_SHOWN_WORDS]), "…": "…"}}
+    return json.dumps(row, ensure_ascii=False)
+
+
+def sample_row(release: Path) -> dict[str, Any] | None:
+    """The first row of a release in JSON lines: it leaves with the release, so it may stand on the page."""
+    path = release / "bags.jsonl"
+    if not path.is_file():
+        return None
+    _, line = next(read_lines(path))
+    row: dict[str, Any] = json.loads(line)
+    return row
+
+
+def percent(value: float | None) -> str:
+    """A share for people: "8.4 %"; a dash for none."""
+    return "–" if value is None else f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
+
+
+def percent_up(value: float) -> str:
+    """A share that is an upper limit, for people: rounded up."""
+    return percent(ceiling(value, 3))
+
+
+def percent_down(value: float) -> str:
+    """A share that is a lower limit, for people: rounded down."""
+    return percent(floor(value, 3))
+
+
+def number(value: float) -> str:
+    """A number for people, thousands grouped."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:,.4g}"
