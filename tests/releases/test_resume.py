@@ -11,6 +11,7 @@ from functools import partial
 import pytest
 
 from held import held
+from publius.documents import seen_ids
 from publius.documents.corpus import open_corpus
 from publius.documents.seen_ids import IdSet
 from publius.errors import BudgetError, DataError, DocumentError, PolicyError, UsageError
@@ -335,7 +336,9 @@ def test_ten_kills(tmp_path):
     assert torture(10, tmp_path).kills == 10
 
 
-def test_ids_are_known_again():
+@pytest.mark.parametrize("first", [0, 1000, 2**17])
+def test_ids_are_known_again(first, monkeypatch):
+    monkeypatch.setattr(seen_ids, "_FIRST", first)
     ids = IdSet()
     assert all(ids.add(f"doc{i}") for i in range(5000))
     assert not any(ids.add(f"doc{i}") for i in range(5000))

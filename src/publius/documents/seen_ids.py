@@ -12,6 +12,8 @@ _WIDTH: Final = (
 _EMPTY: Final = bytes(_WIDTH)
 _TABLES: Final = 64  # each grows by itself, so that growing never needs the memory of the whole set again
 _FIRST_SLOTS: Final = 2**6
+_FIRST: Final = 2**17
+"""So many ids are held in a set, which is quicker and takes some 10 MB; the tables hold the others."""
 
 
 @final
@@ -24,17 +26,23 @@ class IdSet:
 
     def __init__(self) -> None:
         self._key = os.urandom(16)  # no noise: nothing of it leaves the process
+        self._first: set[bytes] = set()
         self._tables = [_Table() for _ in range(_TABLES)]
 
     def __len__(self) -> int:
         """How many different ids were added."""
-        return sum(table.count for table in self._tables)
+        return len(self._first) + sum(table.count for table in self._tables)
 
     def add(self, identity: str) -> bool:
         """Add an id; whether it was new."""
         digest = hashlib.blake2b(identity.encode(), digest_size=_WIDTH, key=self._key).digest()
         if digest == _EMPTY:  # stands for a free slot
             digest = b"\x01" + digest[1:]
+        if digest in self._first:
+            return False
+        if len(self._first) < _FIRST:
+            self._first.add(digest)
+            return True
         return self._tables[digest[-1] % _TABLES].add(digest)
 
 

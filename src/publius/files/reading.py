@@ -85,7 +85,7 @@ class _Source(io.RawIOBase):
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # the only buffer it is given
         try:
-            data = self._stream.read(len(buffer))
+            size = int(self._stream.readinto(buffer))  # type: ignore[attr-defined]  # without a copy of each block
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise DataError(
                 f"{shown(self._path)} is damaged or cut short: gzip fails after {self._unpacked} bytes; "
@@ -93,9 +93,8 @@ class _Source(io.RawIOBase):
             ) from None
         except OSError as error:
             raise storage_error("read", self._path, error) from None
-        buffer[: len(data)] = data
-        self._count(len(data))
-        return len(data)
+        self._count(size)
+        return size
 
     def _count(self, size: int) -> None:
         self._unpacked += size

@@ -15,10 +15,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances import transport_plan
 from publius.distances.metrics import AbstractMetric, definition_of
-from publius.distances.problem import Transport
-from publius.distances.solver import optimal_flow
 from publius.errors import UnknownWordError, UsageError
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.mechanism import (
@@ -260,6 +257,8 @@ class Lifted(Mechanism):
         if a.padding or b.padding:
             distance = self.filled_distance(a, b, encoding)
         else:
+            from publius.distances.earth_mover import transport_plan
+
             moved = transport_plan(Bag(a.words), Bag(b.words), self.vocabulary, self._kernel.metric)
             distance = moved.distance_upper
         stated = self._kernel.bound(self.length, distance)
@@ -292,6 +291,9 @@ class Lifted(Mechanism):
         Both are filled up with the same draws as far as both need them (`publius.text.pads`): a pad lies at distance
         0 from a pad, and from a word as far as the farthest word that may be drawn.
         """
+        from publius.distances.problem import Transport
+        from publius.distances.solver import optimal_flow
+
         left, supply = self._points(a)
         right, demand = self._points(b)
         embeddings, metric = self.vocabulary, self._kernel.metric

@@ -10,12 +10,14 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Final, Literal, final
+from typing import TYPE_CHECKING, Any, Final, Literal, final
 
-from publius.distances.earth_mover import TransportPlan
 from publius.errors import PolicyError, UsageError
 from publius.noise.laplace import NOISES
 from publius.settings import EUCLIDEAN, MANHATTAN, Between
+
+if TYPE_CHECKING:
+    from publius.distances.earth_mover import TransportPlan
 
 Evidence = Literal["proven", "certified", "stated by its author, nothing computed", "none"]
 STATED: Final = "stated by its author, nothing computed"

@@ -23,9 +23,7 @@ from publius.releases.digests import file_digest, file_digests
 from publius.releases.metadata import METADATA, metadata_of
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import READ_ME, label_counts, read_me
-from publius.releases.summaries.checked import drawn_by, is_page, wrong_files
 from publius.releases.summaries.names import COUNTS, NOISY, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
-from publius.releases.summaries.read_me import read_mes
 from publius.releases.writers import LABEL, PROTOTYPE, csv_rows, record_of, unmarked
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -133,6 +131,9 @@ def _check_read_me(folder: Path, manifest: Mapping[str, Any], wanted: Collection
 
 def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     """The same of a summary, which names all of its files; its tables have the cells of the strata that it states."""
+    from publius.releases.summaries.checked import wrong_files  # rows need none of it
+    from publius.releases.summaries.read_me import read_mes
+
     digests = _digests_of_plain(folder)
     found = {name: digest for name, digest in digests.items() if name not in (MANIFEST, *BESIDE)}
     if foreign := sorted(found.keys() - OF_SUMMARIES):
@@ -165,6 +166,8 @@ def _check_summary(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
 
 def check_page(folder: Path, manifest: Mapping[str, Any]) -> None:
     """`DataError` unless the page of a summary is the one that its manifest and tables make, picture by picture."""
+    from publius.releases.summaries.checked import drawn_by, is_page
+
     public = public_words(manifest)
     with os_errors("read", folder):
         page = (folder / REPORT).read_bytes()
