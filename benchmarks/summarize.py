@@ -20,6 +20,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.errors import PubliusError
+from publius.files.child import environment
 from publius.noise.randomness import seeded_rng
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.aspects import LearningSettings
@@ -116,9 +117,14 @@ def _run(folder: Path, *arguments: str) -> Measured:
     """One command in a process of its own, whose output is thrown away."""
     output, start = folder / "out", time.perf_counter()
     command = [sys.executable, "-m", "publius", *arguments, "--output", str(output), "--json"]
+    own = environment(PYTHONPYCACHEPREFIX=str(folder / "compiled"))  # as an installation has its byte code
     with tempfile.TemporaryFile() as errors:
         run = subprocess.run(
-            [sys.executable, "-S", "-c", _ALONE, *command], stdout=subprocess.PIPE, stderr=errors, check=False
+            [sys.executable, "-S", "-c", _ALONE, *command],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=own,
+            check=False,
         )
         status, used, peak = json.loads(run.stdout or "[-1, 0, 0]")
         if status:

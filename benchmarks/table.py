@@ -67,7 +67,10 @@ def _start(result: dict) -> Iterator[Row]:
         ("help", "start: the help", "python"),
         ("first_draw", "start: one sentence released", "numpy"),
         ("explorer", "start: the explorer's page", "numpy"),
+        ("explorer_answers", "start: the explorer's first answers", "numpy"),
     ):
+        if f"{name}_ms" not in result:  # figures that were kept of an earlier run
+            continue
         against = f"bare {beside}, {result[f'{beside}_ms']:.0f} ms"
         yield Row(title, "", f"{result[f'{name}_ms']:.0f} ms", against, result[f"{name}_ratio"])
 

@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
@@ -20,8 +20,10 @@ import pytest
 from publius.cli import explore as command
 from publius.errors import DataError, PolicyError, StorageError, UsageError
 from publius.files import remove_leftovers
+from publius.web.front import STATIC, Later, Pages
 from publius.web.guards.limits import ServerLimits
 from publius.web.guards.lingering import LingeringTransport
+from publius.web.guards.security import SafeAnswers
 from publius.web.mechanism_cache import Cache, MechanismCache
 from publius.web.queues import BusyError, Lane
 from publius.web.reports import Reports
@@ -496,7 +498,7 @@ def test_the_page_waits_for_no_library_that_it_does_not_use():
         "import os, sys; os.environ['OTEL_EXPORTER_OTLP_ENDPOINT'] = 'http://127.0.0.1:9'\n"
         "from publius.web import app\n"
         "from unittest.mock import MagicMock\n"
-        "found = app._application(MagicMock(), app.ServerLimits(), MagicMock())\n"
+        "found = app.application(MagicMock(), app.ServerLimits(), MagicMock())\n"
         "told = getattr(found, '_telemetry', {})\n"
         "print(len(found.routes), sorted(name for name in app._NOTHING_LEAVES if told.get(name)), *sys.modules)"
     )
@@ -507,3 +509,123 @@ def test_the_page_waits_for_no_library_that_it_does_not_use():
     assert not {"pydantic.v1", "publius.releases.summaries.run", "scipy", "sklearn", "onnxruntime"} & {
         *loaded
     }
+
+
+def test_the_page_is_there_before_what_computes_and_the_rest_waits_for_it():
+    """Until the application is made the page and its files are answered; then what was asked for meanwhile, too."""
+    gate, asked = threading.Event(), ("/", "/static/main.js", "/health")
+
+    def make():
+        gate.wait()
+        return answering(b"made")
+
+    async def scenario():
+        async with living(Later(make, lambda: None)) as app:
+            early = [asyncio.create_task(got(app, path)) for path in asked]
+            try:
+                page, script = [await asyncio.wait_for(each, 600) for each in early[:2]]
+                waited = not early[2].done()
+            finally:
+                gate.set()
+            return page, script, waited, await asyncio.wait_for(early[2], 600)
+
+    page, script, waited, late = asyncio.run(scenario())
+    assert page == (200, (STATIC / "index.html").read_bytes())
+    assert script == (200, (STATIC / "main.js").read_bytes())
+    assert waited
+    assert late == (200, b"made")
+
+
+def test_an_application_that_cannot_be_made_ends_the_service_and_says_why():
+    ended = []
+
+    def make():
+        raise UsageError("no such report")
+
+    async def scenario():
+        later = Later(make, lambda: ended.append(True))
+        async with living(later) as app:
+            return (await got(app, "/health"))[0], (await got(app, "/"))[0], later.error
+
+    health, page, error = asyncio.run(scenario())
+    assert (health, page, str(error)) == (400, 200, "no such report")
+    assert ended == [True]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/", 200), ("POST", "/", 405), ("HEAD", "/static/main.js", 405), ("GET", "/static/none.js", 404),
+        ("GET", "/static/", 299), ("GET", "/static/views/words.py", 299), ("GET", "/static/../app.py", 299),
+        ("GET", "/v1/session", 299),
+    ],
+)  # fmt: skip
+def test_only_the_pages_own_files_are_answered_without_the_application(method, path, status):
+    async def scenario():
+        return await got(Pages(answering(b"", 299)), path, method)
+
+    assert asyncio.run(scenario())[0] == status
+
+
+def test_an_answer_is_not_held_back_until_its_beginning_was_received():
+    """Asyncio lets packets go at once only of a socket that says that it is TCP."""
+    listener = listening_socket(0)
+
+    async def scenario():
+        found = asyncio.get_running_loop().create_future()
+
+        def connected(reader, writer):
+            there = writer.get_extra_info("socket")
+            found.set_result(there.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(connected, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.close()
+            return await asyncio.wait_for(found, 600)
+
+    assert asyncio.run(scenario())
+
+
+def answering(body, status=200):
+    """An application that answers everything so, and lives as long as it is let."""
+
+    async def app(scope, receive, send):
+        if scope["type"] == "lifespan":
+            for step in ("startup", "shutdown"):
+                assert (await receive())["type"] == f"lifespan.{step}"
+                await send({"type": f"lifespan.{step}.complete"})
+            return
+        await send({"type": "http.response.start", "status": status, "headers": []})
+        await send({"type": "http.response.body", "body": body})
+
+    return app
+
+
+@asynccontextmanager
+async def living(later):
+    """``later`` behind the page and an answer to every error, started and ended as a server does."""
+    told, said = asyncio.Queue(), asyncio.Queue()
+    app = SafeAnswers(Pages(later))
+    life = asyncio.create_task(app({"type": "lifespan"}, told.get, said.put))
+    told.put_nowait({"type": "lifespan.startup"})
+    assert (await asyncio.wait_for(said.get(), 600))["type"] == "lifespan.startup.complete"
+    yield app
+    told.put_nowait({"type": "lifespan.shutdown"})
+    assert (await asyncio.wait_for(said.get(), 600))["type"] == "lifespan.shutdown.complete"
+    await asyncio.wait_for(life, 600)
+    assert said.empty()
+
+
+async def got(app, path, method="GET"):
+    """Status and body."""
+    sent = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    await app({"type": "http", "method": method, "path": path, "headers": []}, receive, send)
+    return sent[0]["status"], b"".join(each.get("body", b"") for each in sent[1:])

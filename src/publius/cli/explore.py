@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +16,9 @@ from publius.cli.log import say
 from publius.cli.options import options
 from publius.errors import MissingExtraError
 from publius.settings import CONVENIENCE, VectorSettings
+
+if TYPE_CHECKING:
+    from publius.web.state import State
 
 
 def register(app: typer.Typer) -> None:
@@ -49,20 +54,15 @@ def explore(
     It also serves programs on this machine, until it is interrupted.
     """
     from publius.files import private_folder, remove_leftovers, shown
-    from publius.privacy.ledger import Ledger
-    from publius.vectors.embeddings import Embeddings
 
-    try:
-        from publius.web.server import HOST, kept_token, listening_socket, new_token, serve
-        from publius.web.state import State
-    except ModuleNotFoundError as error:
-        if error.name not in ("fastapi", "uvicorn", "starlette", "pydantic", "h11"):
-            raise
-        raise MissingExtraError(error.name, "web") from None
+    for needed in ("fastapi", "uvicorn", "starlette", "pydantic", "h11"):
+        if find_spec(needed) is None:
+            raise MissingExtraError(needed, "web")
+    from publius.web.server import HOST, kept_token, listening_socket, new_token, serve
+
     for left in (*remove_leftovers(output / "new"), *remove_leftovers(Path(gettempdir(), "new"))):
         say(f"removed {shown(left)}, which an explorer or a run that was killed left behind")
-    book = None if ledger is None else Ledger(ledger)
-    state = State(Embeddings.load(settings.embeddings), ledger=book, releases=output, reports=report or ())
+    made = _state(settings, ledger, output, report or [])
     token = new_token() if token_file is None else kept_token(token_file)
     listener = listening_socket(port)
     bare = f"http://{HOST}:{listener.getsockname()[1]}/"
@@ -76,8 +76,32 @@ def explore(
             if not no_browser:
                 _open(address, folder)
 
-        serve(state, listener, token, started)
+        serve(made, listener, token, started)
     os._exit(0)  # releases are finished; a certificate that is being computed is not waited for
+
+
+def _state(
+    settings: VectorSettings, ledger: Path | None, output: Path, reports: list[Path]
+) -> Callable[[], State]:
+    """What makes the state when the page is served: what can be wrong with what was asked for is found now."""
+    from publius.vectors.embeddings import Embeddings
+
+    embeddings, book = Embeddings.load(settings.embeddings), None
+    if ledger is not None:
+        from publius.privacy.ledger import Ledger
+
+        book = Ledger(ledger)
+    if reports:
+        from publius.web.reports import Reports
+
+        Reports(reports)
+
+    def made() -> State:
+        from publius.web.state import State
+
+        return State(embeddings, ledger=book, releases=output, reports=reports)
+
+    return made
 
 
 def _open(address: str, folder: Path) -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import mimetypes
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, final, get_args
 
 from fastapi import APIRouter, FastAPI
@@ -25,9 +23,9 @@ from publius.files.progress import Watch
 from publius.releases.plan import publius_version
 from publius.web import answers, requests, start_answers
 from publius.web.errors import Json, answer_to, invalid, refused
-from publius.web.guards.body import LINES, OCTETS, LimitedBody, file_too_large
+from publius.web.front import guarded
+from publius.web.guards.body import LINES, OCTETS, file_too_large
 from publius.web.guards.limits import STREAM, UPLOAD, ServerLimits
-from publius.web.guards.security import Guard, SafeAnswers
 from publius.web.openapi import described
 from publius.web.queues import Lane, Work
 from publius.web.reports import POLICY
@@ -50,8 +48,6 @@ from publius.web.views import (
 from publius.web.watches import Watches
 from publius.web.workplace import Role
 
-STATIC: Final = Path(__file__).parent / "static"
-_KINDS: Final = frozenset((".html", ".css", ".js", ".svg", ".png", ".ico", ".woff2"))
 _QUICK, _LONG = 2, 1
 _NOTHING_LEAVES: Final[Any] = {"tracing": False, "metrics": False, "logs": False, "auto_configure": False}
 """FastAPI would tell of requests to whom the environment names; versions before that take no notice of it."""
@@ -65,11 +61,10 @@ def make_app(
     ``work`` is told what is being computed, so that it can be ended.
     """
     limits = limits or ServerLimits()
-    inner = LimitedBody(_application(state, limits, work or Work()), limits)
-    return SafeAnswers(Guard(inner, port=port, token=token))
+    return guarded(application(state, limits, work or Work()), port=port, token=token, limits=limits)
 
 
-def _application(state: State, limits: ServerLimits, work: Work, *, forms: bool = False) -> FastAPI:
+def application(state: State, limits: ServerLimits, work: Work, *, forms: bool = False) -> FastAPI:
     """The framework's part; with ``forms`` of the answers, which only its description needs and which take a while."""
     service = _Service(state, limits, work, forms=forms)
     with _without_old_pydantic():
@@ -86,14 +81,14 @@ def _application(state: State, limits: ServerLimits, work: Work, *, forms: bool 
             lifespan=service.lifespan,
             telemetry=_NOTHING_LEAVES,
         )
-        app.include_router(_pages(state))
+        app.include_router(_reports(state))
         app.include_router(service.router())
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _any)
 
     def description() -> Response:
-        return Json(described(_application(state, limits, work, forms=True), limits))
+        return Json(described(application(state, limits, work, forms=True), limits))
 
     app.add_api_route("/v1/openapi.json", description, include_in_schema=False)
     return app
@@ -368,17 +363,8 @@ _DOCUMENTS: Final = {
 }
 
 
-def _pages(state: State) -> APIRouter:
+def _reports(state: State) -> APIRouter:
     router = APIRouter(include_in_schema=False)
-    files = {path.name: path for path in STATIC.iterdir() if path.suffix in _KINDS}
-
-    @router.get("/")
-    async def page() -> Response:
-        return _file(files.get("index.html"))
-
-    @router.get("/static/{name}")
-    async def static(name: str) -> Response:
-        return _file(files.get(name))
 
     @router.get("/report/{ticket}")
     async def report(ticket: str) -> Response:
@@ -393,13 +379,6 @@ def _pages(state: State) -> APIRouter:
         return Response(content, media_type="text/html", headers=headers)
 
     return router
-
-
-def _file(path: Path | None) -> Response:
-    if path is None:
-        return refused(404, 2, "UsageError", "there is no such address")
-    kind = "text/javascript" if path.suffix == ".js" else mimetypes.guess_type(path.name)[0]
-    return Response(path.read_bytes(), media_type=kind or "application/octet-stream")
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

@@ -12,7 +12,6 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from publius.errors import PubliusError, StorageError, place_of
-from publius.web.answers import Answer
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}")
 """What a name of a field looks like; anything else could be text that was put in its place."""
@@ -27,6 +26,8 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:
         """See `Response.render`."""
+        from publius.web.answers import Answer  # by what takes a while to import; a page needs none
+
         if isinstance(content, Answer):
             content = content.content()
         return json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

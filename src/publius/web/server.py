@@ -10,7 +10,7 @@ import re
 import socket
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, final
 
 import h11
 import uvicorn
@@ -19,11 +19,15 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from publius.errors import DataError, PolicyError, StorageError
 from publius.files import os_errors, shown, write_file
 from publius.noise.randomness import entropy
-from publius.web.app import make_app
+from publius.web.front import Later, guarded
 from publius.web.guards.limits import HEAD_BYTES, ServerLimits
 from publius.web.guards.lingering import LingeringTransport
 from publius.web.queues import Work
-from publius.web.state import State
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from publius.web.state import State
 
 HOST: Final = "127.0.0.1"
 _BACKLOG: Final = 256
@@ -63,7 +67,8 @@ def kept_token(path: Path) -> str:
 
 def listening_socket(port: int) -> socket.socket:
     """Bound to 127.0.0.1:``port``, or to a free port for 0; `StorageError` when it is taken or not allowed."""
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # Named as TCP, or asyncio lets an answer's second packet wait for the first one's receipt, some 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
@@ -77,19 +82,29 @@ def listening_socket(port: int) -> socket.socket:
 
 
 def serve(
-    state: State,
+    made: Callable[[], State],
     listener: socket.socket,
     token: str,
     started: Callable[[], None],
     limits: ServerLimits | None = None,
 ) -> None:
-    """Serve until a signal; ``started`` is called when requests are answered."""
+    """Serve until a signal; ``started`` is called when requests are answered.
+
+    First with the page, while the state is ``made`` and the application, for which other requests wait. What is raised
+    there ends the service and is raised here.
+    """
     limits = limits or ServerLimits()
     logging.getLogger("asyncio").setLevel(logging.CRITICAL)  # it would log errors with their messages (R17)
     work = Work()
-    app = make_app(state, port=listener.getsockname()[1], token=token, limits=limits, work=work)
+
+    def make() -> ASGIApp:
+        from publius.web.app import application
+
+        return application(made(), limits, work)
+
+    later = Later(make, lambda: server.stop())
     config = uvicorn.Config(
-        app,
+        guarded(later, port=listener.getsockname()[1], token=token, limits=limits),
         http=_impatient(limits),
         ws="none",
         loop="asyncio",
@@ -106,7 +121,10 @@ def serve(
         timeout_keep_alive=5,
         timeout_graceful_shutdown=60,
     )
-    _Server(config, started, work).run([listener])
+    server = _Server(config, started, work)
+    server.run([listener])
+    if later.error is not None:
+        raise later.error
 
 
 @final
@@ -116,6 +134,10 @@ class _Server(uvicorn.Server):  # type: ignore[misc]  # uvicorn is not followed 
     def __init__(self, config: Any, started: Callable[[], None], work: Work) -> None:
         super().__init__(config)
         self._say_started, self._work = started, work
+
+    def stop(self) -> None:
+        """End as after a signal."""
+        self.should_exit = True
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server.startup`."""
