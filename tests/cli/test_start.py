@@ -17,8 +17,9 @@ from homes import home_at
 from publius.cli.start import protection
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
+from publius.evaluation.steps.looking import looked_at
 from publius.evaluation.steps.older import PublicCorpus
-from publius.evaluation.steps.walk import Walk, looked_at
+from publius.evaluation.steps.walk import Walk
 from publius.evaluation.steps.workflow import folder_for, learn_apart
 from publius.noise.randomness import seeded_rng
 from publius.releases.writing.public_texts import own_texts

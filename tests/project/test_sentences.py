@@ -127,7 +127,7 @@ START = (
     ),
     "evaluation/verdict.py",
     *(f"evaluation/steps/{name}.py" for name in ("kept", "learning", "measuring", "older", "questions")),
-    *(f"evaluation/steps/{name}.py" for name in ("showing", "walk", "workflow")),
+    *(f"evaluation/steps/{name}.py" for name in ("commands", "looking", "showing", "walk", "workflow")),
 )
 """What `publius start` prints, and the page of the explorer that walks the same way."""
 

@@ -116,6 +116,7 @@ def _walk(
     file: Path, output: Path, choices: Choices, ask: Asking, *, measured: bool = True, shown: bool = False
 ) -> dict[str, Any]:
     from publius.cli.start import attacks, protection, releasing, texts
+    from publius.evaluation.steps.commands import commands_of
     from publius.evaluation.steps.walk import Walk
     from publius.evaluation.steps.workflow import ReleaseWorkflow, folder_for
     from publius.files import check_new_folder, remove_leftovers
@@ -146,7 +147,7 @@ def _walk(
                 attacks.measure(flow, ask, stated=stated)
             releasing.release(flow, ask, signed=measured)
             flow.write_answers()
-            commands = flow.walk.commands(folder)
+            commands = commands_of(flow.walk, folder)
             said = ["publius " + shlex.join(step).replace(str(folder), str(output)) for step in commands]
     except attacks.NotReleased:
         return _result(flow.walk, flow.judged, None, [])

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 def texts_in(file: Path, choices: Choices, ask: Asking) -> tuple[Inspection, Choices]:
     """The file with its column of texts, which is asked for where it was not found or is none."""
-    from publius.evaluation.steps.walk import looked_at
+    from publius.evaluation.steps.looking import looked_at
 
     fault: DataError | None = None
     with waiting("reading the file"):

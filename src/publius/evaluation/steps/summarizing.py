@@ -20,8 +20,9 @@ from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.inspection import Inspection
 from publius.errors import DataError
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.looking import reading
 from publius.evaluation.steps.older import AUTHORS
-from publius.evaluation.steps.walk import SIGNOFF, reading
+from publius.evaluation.steps.walk import SIGNOFF
 from publius.files import new_folder, write_file
 from publius.files.progress import Advance
 from publius.privacy.ledger import Ledger

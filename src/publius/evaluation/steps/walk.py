@@ -1,12 +1,11 @@
 """The walk itself: one setting from public texts over a measurement to a release and its sign-off.
 
-Each method is a step that the command line or the service's page takes when its turn has come; `commands` says
-which single commands do the same.
+Each method is a step that the command line or the service's page takes when its turn has come;
+`publius.evaluation.steps.commands` says which single commands do the same.
 """
 
 from __future__ import annotations
 
-import codecs
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, final
 
 from publius.documents.corpus import Document
-from publius.errors import DataError, PolicyError, UsageError
+from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
+from publius.evaluation.steps.looking import reading
 from publius.evaluation.steps.names import private_digest
 from publius.evaluation.steps.older import AUTHORS, LEARNED, PUBLIC, TOPICS, PublicCorpus, own_column
 from publius.files.progress import Advance, Progress, unheard
@@ -57,90 +57,6 @@ SIGNOFF: Final = "signoff.html"
 CONFIG: Final = "publius.toml"
 OWN: Final = "own-texts.json"
 """What was measured on the texts themselves: for the curator's eyes only, outside of the release."""
-
-_FEWEST_WORDS: Final = 2
-_DELIMITERS: Final = (";", ",", "\t", "|")
-_UNICODE: Final = ("utf-8", "utf-8-sig")
-_START: Final = 2**20
-
-
-def looked_at(file: Path, choices: Choices) -> Inspection:
-    """What stands in the file to be released; `DataError` where it is not what the answers say it is."""
-    from publius.documents.inspection import inspect
-
-    found = inspect(
-        file,
-        text_field=choices.text_field,
-        delimiter=choices.delimiter,
-        encoding=choices.encoding,
-        **reading(choices),
-    )
-    _check_form(file, choices, found)
-    if not found.words:
-        return found
-    if found.words["median"] < _FEWEST_WORDS:
-        raise DataError(
-            f"the column {found.text_field!r} holds no texts, half of its cells are single words: name another of "
-            f"{', '.join(map(repr, found.columns))} with --text-field. Nothing was released"
-        )
-    if found.different == 1 and found.rows > 1:
-        raise DataError(
-            f"all texts in the column {found.text_field!r} are alike: check that it is the right column of the right "
-            "file. Nothing was released"
-        )
-    return found
-
-
-def reading(choices: Choices) -> dict[str, Any]:
-    """How folders, links and foreign files are read."""
-    seconds = {} if choices.reading_seconds is None else {"reading_seconds": choices.reading_seconds}
-    return {"subfolders": choices.subfolders, "follow_links": choices.follow_links, **seconds}
-
-
-def _check_form(file: Path, choices: Choices, found: Inspection) -> None:
-    """`DataError` where a table is not written as the answers say."""
-    if found.delimiter is None:
-        return
-    only = found.columns[0] if len(found.columns) == 1 else ""
-    if other := next((mark for mark in _DELIMITERS if mark in only and mark != found.delimiter), None):
-        raise DataError(
-            f"read with {found.delimiter!r} between columns the table has only one, called {only!r}: it seems to be "
-            f"{other!r} that separates them, so check --delimiter. Nothing was released"
-        )
-    if choices.encoding is None:
-        return
-    if found.unread:
-        raise DataError(
-            f"{found.unread:,} of {found.rows:,} rows cannot be read as {found.encoding}: check --encoding, or leave "
-            "it out to have it found. Nothing was released"
-        )
-    if found.encoding not in _UNICODE and _is_unicode(file):
-        raise DataError(
-            f"the table is written in UTF-8, not in {found.encoding}: leave out --encoding. Nothing was released"
-        )
-
-
-def _is_unicode(file: Path) -> bool:
-    """Whether the beginning of a file holds letters beyond ASCII that are UTF-8, which hardly happens by chance."""
-    from publius.files import open_binary
-
-    with open_binary(file) as stream:
-        start = stream.read(_START)
-    try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(start)
-    except UnicodeDecodeError:
-        return False
-    return not text.isascii()
-
-
-def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[str]:
-    """The texts to be released, those apart that cannot be read."""
-    from publius.documents.corpus import Document, open_corpus
-
-    corpus = open_corpus(
-        path, number=True, text_field=text_field or "text", delimiter=found.delimiter, encoding=found.encoding
-    )
-    return (item.text for item in corpus if isinstance(item, Document))
 
 
 @final
@@ -425,102 +341,3 @@ class Walk:
             return Limits(tries=self.tries)
         asked = self.choices.author_at_most
         return Limits(author_at_most=asked, adds_at_most=ADDS if asked is None else None, tries=self.tries)
-
-    def steps(self, folder: Path) -> dict[Step, list[str]]:
-        """The steps in their order, each as the command that does it alone, without the word publius."""
-        learned, attacked = (str(folder / PUBLIC / f"{half}.jsonl") for half in ("learned", "attacked"))
-        release, evaluation = str(folder / RELEASE), str(folder / EVALUATION)
-        steps: dict[Step, list[str]] = {}
-        if self.older is not None and self.reference is not None and self.choices.reference is None:
-            label = ["--label", "topic"] if self.older.topics else []
-            words = self.words
-            author = ["--author-field", words.author_field] if words.author_field else []
-            counted = ["--authors-at-least", str(words.authors_at_least), "--leave-out", words.leave_out]
-            steps["learn"] = [
-                "reference",
-                "fit",
-                learned,
-                "--name",
-                self.reference,
-                *label,
-                *author,
-                *counted,
-            ]
-        judged = []
-        if self.measurable:
-            steps["measure"] = self.attack(attacked, [self.strength], evaluation)
-            judged = ["--evaluation", evaluation]
-        steps["release"] = self._obfuscate(release)
-        own = str(folder / OWN)
-        steps["own"] = self._inspect(release, own)
-        steps["sign"] = [
-            "signoff", release, *judged, "--own", own, *self._about(), "--receivers", "--output", str(folder / SIGNOFF)
-        ]  # fmt: skip
-        return steps
-
-    def commands(self, folder: Path) -> list[list[str]]:
-        """The same commands: together they make everything below ``folder``, reference and all."""
-        return list(self.steps(folder).values())
-
-    def attack(self, attacked: str, strengths: Sequence[float], output: str) -> list[str]:
-        """The command that attacks texts which are protected as here, at each of the bounds or epsilons."""
-        limits, limit = self.limits, []
-        if limits.author_at_most is not None:
-            limit = ["--author-at-most", f"{limits.author_at_most:g}"]
-        elif limits.adds_at_most is not None:
-            limit = ["--adds-at-most", f"{limits.adds_at_most:g}"]
-        limit += [] if self.tries == 1 else ["--tries", str(self.tries)]
-        return [
-            "evaluate",
-            attacked,
-            *self.kept.attacked(self, strengths),
-            "--preset",
-            "quick",
-            "--parts",
-            str(PARTS),
-            *limit,
-            "--output",
-            output,
-        ]
-
-    def _inspect(self, release: str, own: str) -> list[str]:
-        fields = {"--topic-field": self.own_topic, "--author-field": self.own_author}
-        named = [part for flag, name in fields.items() if name is not None for part in (flag, name)]
-        found = self.found
-        form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
-        return [
-            "inspect", str(self.file), "--release", release, "--text-field", str(found.text_field), *named, *form,
-            "--output", own,
-        ]  # fmt: skip
-
-    def _about(self) -> list[str]:
-        names = ("purpose", "recipient", "originals", "review")
-        said = {f"--{name}": getattr(self.choices, name) for name in names}
-        return [part for flag, value in said.items() if value is not None for part in (flag, value)]
-
-    def _asked_for(self) -> list[str]:
-        """How folders, links and foreign files are read, where that was said; what may be lost."""
-        choices = self.choices
-        said = {
-            "--subfolders": choices.subfolders,
-            "--follow-links": choices.follow_links,
-            "--accept-loss": choices.accept_loss,
-        }
-        seconds = choices.reading_seconds
-        return [
-            *(flag for flag, asked in said.items() if asked),
-            *([] if seconds is None else ["--reading-seconds", f"{seconds:g}"]),
-            *(["--encoding", choices.encoding] if choices.encoding and not self.found.delimiter else []),
-        ]
-
-    def _obfuscate(self, release: str) -> list[str]:
-        found, choices = self.found, self.choices
-        form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
-        ids = [] if choices.publish_ids else ["--number"]
-        ids += [part for name in choices.keep for part in ("--keep", name)]
-        if choices.documents_per_author is not None:
-            ids += ["--documents-per-author", str(choices.documents_per_author)]
-        return [
-            "obfuscate", str(self.file), *self.kept.options(self), "--text-field", str(found.text_field), *ids,
-            *form, *self._asked_for(), "--skip-bad", *(["--metadata"] if choices.metadata else []), "--output", release,
-        ]  # fmt: skip

@@ -14,12 +14,14 @@ from publius.documents.inspection import Inspection
 from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.commands import attack_command, commands_by_step, commands_of
 from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.steps.labels import public_label_shares
+from publius.evaluation.steps.looking import texts_of
 from publius.evaluation.steps.older import PUBLIC, PublicCorpus
 from publius.evaluation.steps.questions import ON_PAGE, Question
 from publius.evaluation.steps.showing import examples
-from publius.evaluation.steps.walk import EVALUATION, Step, Walk, texts_of
+from publius.evaluation.steps.walk import EVALUATION, Step, Walk
 from publius.evaluation.steps.workflow import ReleaseResult, learn_apart, release_apart, try_apart
 from publius.files import WHOLE_LIMIT
 from publius.noise.randomness import entropy
@@ -77,7 +79,7 @@ def plan(state: State, asked: requests.Start) -> answers.Plan:
     output = state.releases / "release-NEW"
     return answers.Plan(
         start=_start_command(place, walk, asked, output),
-        commands=[_shown(place, step) for step in walk.commands(output)],
+        commands=[_shown(place, step) for step in commands_of(walk, output)],
         reference=walk.reference,
         learned=walk.learned_before,
         older=None if walk.older is None else _older(walk.older),
@@ -149,7 +151,7 @@ def instead(state: State, asked: requests.Start) -> answers.Running:
         raise UsageError("nothing else is known that could be had: this is the smallest bound that is tried")
     steps = _learning(other, place.folder)
     attacked, tried = (str(place.folder / name) for name in (f"{PUBLIC}/attacked.jsonl", EVALUATION))
-    steps["measure"] = other.attack(attacked, strengths, tried)
+    steps["measure"] = attack_command(other, attacked, strengths, tried)
     return _begin(
         place, "instead", steps, walk, try_apart, (walk, place.folder), lambda found: {"tried": found}
     )
@@ -262,7 +264,7 @@ def _silent(walk: Walk) -> str | None:
 
 def _missing(walk: Walk, folder: Path) -> dict[Step, list[str]]:
     """The steps that are still to be taken: nothing is learned twice."""
-    steps = walk.steps(folder)
+    steps = commands_by_step(walk, folder)
     return {step: command for step, command in steps.items() if step != "learn" or not walk.learned_before}
 
 

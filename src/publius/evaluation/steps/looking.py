@@ -1,0 +1,98 @@
+"""A look at the file to be released: whether it holds texts, and is written as the answers say."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from publius.errors import DataError
+from publius.evaluation.steps.answers import Choices
+
+if TYPE_CHECKING:
+    from publius.documents.inspection import Inspection
+
+_FEWEST_WORDS: Final = 2
+_DELIMITERS: Final = (";", ",", "\t", "|")
+_UNICODE: Final = ("utf-8", "utf-8-sig")
+_START: Final = 2**20
+
+
+def looked_at(file: Path, choices: Choices) -> Inspection:
+    """What stands in the file to be released; `DataError` where it is not what the answers say it is."""
+    from publius.documents.inspection import inspect
+
+    found = inspect(
+        file,
+        text_field=choices.text_field,
+        delimiter=choices.delimiter,
+        encoding=choices.encoding,
+        **reading(choices),
+    )
+    _check_form(file, choices, found)
+    if not found.words:
+        return found
+    if found.words["median"] < _FEWEST_WORDS:
+        raise DataError(
+            f"the column {found.text_field!r} holds no texts, half of its cells are single words: name another of "
+            f"{', '.join(map(repr, found.columns))} with --text-field. Nothing was released"
+        )
+    if found.different == 1 and found.rows > 1:
+        raise DataError(
+            f"all texts in the column {found.text_field!r} are alike: check that it is the right column of the right "
+            "file. Nothing was released"
+        )
+    return found
+
+
+def reading(choices: Choices) -> dict[str, Any]:
+    """How folders, links and foreign files are read."""
+    seconds = {} if choices.reading_seconds is None else {"reading_seconds": choices.reading_seconds}
+    return {"subfolders": choices.subfolders, "follow_links": choices.follow_links, **seconds}
+
+
+def _check_form(file: Path, choices: Choices, found: Inspection) -> None:
+    """`DataError` where a table is not written as the answers say."""
+    if found.delimiter is None:
+        return
+    only = found.columns[0] if len(found.columns) == 1 else ""
+    if other := next((mark for mark in _DELIMITERS if mark in only and mark != found.delimiter), None):
+        raise DataError(
+            f"read with {found.delimiter!r} between columns the table has only one, called {only!r}: it seems to be "
+            f"{other!r} that separates them, so check --delimiter. Nothing was released"
+        )
+    if choices.encoding is None:
+        return
+    if found.unread:
+        raise DataError(
+            f"{found.unread:,} of {found.rows:,} rows cannot be read as {found.encoding}: check --encoding, or leave "
+            "it out to have it found. Nothing was released"
+        )
+    if found.encoding not in _UNICODE and _is_unicode(file):
+        raise DataError(
+            f"the table is written in UTF-8, not in {found.encoding}: leave out --encoding. Nothing was released"
+        )
+
+
+def _is_unicode(file: Path) -> bool:
+    """Whether the beginning of a file holds letters beyond ASCII that are UTF-8, which hardly happens by chance."""
+    from publius.files import open_binary
+
+    with open_binary(file) as stream:
+        start = stream.read(_START)
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return not text.isascii()
+
+
+def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[str]:
+    """The texts to be released, those apart that cannot be read."""
+    from publius.documents.corpus import Document, open_corpus
+
+    corpus = open_corpus(
+        path, number=True, text_field=text_field or "text", delimiter=found.delimiter, encoding=found.encoding
+    )
+    return (item.text for item in corpus if isinstance(item, Document))
