@@ -6,10 +6,12 @@ import os
 import sys
 import time
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer import testing
 
 from homes import new_home
 from publius.cli import main
@@ -25,6 +27,8 @@ with suppress(ImportError):  # Spark's environment and the notebook's are withou
     settings.register_profile("publius", deadline=None, derandomize=True)
     settings.load_profile("publius")
 
+# The parser of all commands is made for the first call of each process, not for every call.
+testing._get_command = cache(testing._get_command)
 
 SLOWEST = (
     "cli/test_start.py web/test_web_start.py audit/test_audit_mutants.py releases/test_writing.py "
@@ -97,6 +101,18 @@ def one_processor():
     os.sched_setaffinity(0, {sorted(there)[number % len(there)]})
     yield
     os.sched_setaffinity(0, there)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """The figures of evaluations are made and not drawn, which takes longer: for tests that do not look at them."""
+    from publius.evaluation import plots
+
+    def svg(figure):
+        plots.pyplot().close(figure)
+        return "<svg></svg>"
+
+    monkeypatch.setattr(plots, "svg", svg)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, Self, final, get_args, get_origin, get_type_hints
 
@@ -160,6 +160,11 @@ def declared(settings: type) -> tuple[Declared, ...]:
 
     Its annotations are evaluated, so they must not name what is imported for type checkers only.
     """
+    return _declared(settings)
+
+
+@cache
+def _declared(settings: Any) -> tuple[Declared, ...]:
     hints = get_type_hints(settings)
     return tuple(
         Declared(

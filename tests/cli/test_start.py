@@ -26,7 +26,7 @@ from publius.releases.writing.public_texts import own_texts
 from publius.vectors.learning.reference import Reference
 from released import completed as publius
 
-pytestmark = pytest.mark.usefixtures("one_processor")
+pytestmark = pytest.mark.usefixtures("one_processor", "undrawn")
 TOPICS = {
     "card": "card payment charged refund statement bank fee interest balance credit limit purchase merchant".split(),
     "loan": "loan mortgage house monthly rate application approved officer income closing lender term".split(),

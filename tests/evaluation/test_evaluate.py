@@ -158,17 +158,20 @@ def test_table(folder):
     assert table[2]["strongest"] == max(means, key=means.get)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_json_is_one_object(tmp_path, corpus, options):
     result = run("evaluate", corpus, "--epsilon", "5", "--output", tmp_path / "out", *options, "--json")
     assert json.loads(result.stdout)["chance"] == {"author": 0.25, "topic": 0.5}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_workers_change_nothing(tmp_path, corpus, options, folder):
     again = tmp_path / "again"
     run("evaluate", corpus, "--epsilon", "2", "--output", again, *options, "--workers", 2)
     assert records(again) == [r for r in records(folder) if r["repeat"] == 0 and r["epsilon"] != 30]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_same_seed_pairs_and_another_does_not(tmp_path, corpus, options, folder):
     run("evaluate", corpus, "--epsilon", "2", "--repeats", 2, "--output", tmp_path / "a", *options)
     run(
@@ -189,6 +192,7 @@ def test_the_same_seed_pairs_and_another_does_not(tmp_path, corpus, options, fol
     assert [r["mean_distance"] for r in first] != [r["mean_distance"] for r in second]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_killed_run_goes_on(tmp_path, corpus, options, folder):
     """Killed after its first cells; the cells it had are not run again and the result is the same."""
     out = tmp_path / "killed"
@@ -220,6 +224,7 @@ def test_another_request_does_not_go_on_there(tmp_path, corpus, options, folder)
         run("evaluate", corpus, "--epsilon", "3", "--output", tmp_path, *options)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_folder_is_extended_by_strengths_mechanisms_and_repeats(tmp_path, corpus, options):
     """What is there is kept, a smaller request shows all of it, and the whole is what one run would have found."""
     few, out = [*options, "--adversaries", "sr-nearest", "--tasks", "author"], tmp_path / "out"
@@ -254,6 +259,7 @@ def test_mechanisms_at_matched_rates_are_one_line(tmp_path, corpus, options):
     assert "exponential" in picture
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_page_has_the_command_that_runs_it_again(tmp_path, folder, corpus, options):
     from html import unescape
     from re import search
@@ -364,6 +370,7 @@ def test_no_word_of_a_text_without_being_asked(folder):
             assert " ".join(canary).encode() not in path.read_bytes()
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_single_topic_names_the_way_out(tmp_path, options):
     corpus = write(tmp_path / "corpus.jsonl", rows(topic="sea"))
     with pytest.raises(DocumentError, match="--tasks author"):

@@ -16,6 +16,7 @@ from publius.vectors.learning.fit_reference import fit_reference
 for module in ("sklearn", "matplotlib", "jinja2"):
     pytest.importorskip(module, reason="extra evaluation is not installed")
 
+pytestmark = pytest.mark.usefixtures("undrawn")  # drawn in test_evaluate.py
 FEW = ["--adversaries", "likelihood,informed,originals", "--workers", "1", "--seed", "1"]
 
 

@@ -8,6 +8,7 @@ from publius.evaluation.retrieval import (
     _found,
     _nearest,
     _noisy_label,
+    adjusted_information,
     near_count,
     retrieval_rows,
 )
@@ -90,3 +91,18 @@ def test_the_auc_is_by_pairs():
     )
     assert _found(similarity, wanted, 0)[1] == pytest.approx(pairs.mean(axis=(1, 2)))
     assert near_count(101) == 3
+
+
+@pytest.mark.parametrize(
+    ("count", "topics", "clusters"), [(60, 2, 3), (200, 5, 5), (7, 3, 1), (7, 1, 4), (9, 1, 1), (6, 6, 6)]
+)
+def test_agreement_is_that_of_scikit_learn(count, topics, clusters):
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    rng = seeded_rng(count + topics)
+    for kept in (0.0, 0.5, 1.0):
+        truth = rng.integers(0, topics, count)
+        found = np.where(rng.random(count) < kept, truth % clusters, rng.integers(0, clusters, count))
+        for sample in (np.arange(count), rng.integers(0, count, count)):
+            expected = adjusted_mutual_info_score(truth[sample], found[sample])
+            assert adjusted_information(truth[sample], found[sample]) == pytest.approx(expected, abs=1e-9)

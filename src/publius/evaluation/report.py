@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.errors import extra
 from publius.evaluation import plots
 from publius.evaluation.adversaries import LINKAGE, ORIGINALS, RETRIEVAL, shown_place
 from publius.evaluation.linkage import TOGETHER
@@ -18,6 +17,7 @@ from publius.evaluation.verdict import Verdict, knowing_topic
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
 from publius.privacy.promise import ceiling, floor
+from publius.releases.pages import template
 from publius.settings import EvaluationSettings, declared, names_of
 
 NOT_TRIED: Final = (
@@ -45,14 +45,9 @@ def write_report(
 
 def render(results: Results, lines: Sequence[SummaryLine], verdict: Verdict | None = None) -> str:
     """The page. Whatever comes from a corpus or a release is escaped."""
-    with extra("evaluation", "jinja2"):
-        import jinja2
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("publius.evaluation"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters |= {"percent": _percent, "up": _up, "down": _down, "number": _number}
-    return environment.get_template("report.html").render(_content(results, lines), verdict=verdict)
+    filters = {"percent": _percent, "up": _up, "down": _down, "number": _number}
+    page = template("publius.evaluation", "report.html", **filters)
+    return str(page.render(_content(results, lines), verdict=verdict))
 
 
 def _content(results: Results, lines: Sequence[SummaryLine]) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def pyplot() -> Any:
 def svg(figure: Any) -> str:
     """The figure as an ``svg`` element without size, ids of its own, and the page's colors."""
     stream = io.StringIO()
-    figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
+    # `savefig` would lay the figure out in a drawing of its own before this one.
+    figure.canvas.print_svg(stream, metadata={"Date": None, "Creator": None})
     pyplot().close(figure)
     text = stream.getvalue()
     text = text[text.index("<svg") :]

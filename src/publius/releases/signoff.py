@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.errors import PolicyError, extra
+from publius.errors import PolicyError
 from publius.files import os_errors, shown, write_file
 from publius.privacy.guarantee import strength_of
 from publius.releases import account
@@ -46,6 +46,7 @@ from publius.releases.page_parts import (
     scale,
     shown_row,
 )
+from publius.releases.pages import template
 from publius.releases.plan import DECLARED_VALUE, publius_version
 from publius.releases.read_me import label_counts, unfit_share
 
@@ -127,7 +128,8 @@ def _page(signed: _Signable) -> bytes:
         "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
         "sample": None if found["sample_row"] is None else shown_row(found["sample_row"]),
     }  # fmt: skip
-    return sealed(_environment().get_template("signoff.html").render(content))
+    filters = {"percent": percent, "up": percent_up, "down": percent_down, "number": number}
+    return sealed(template("publius.releases", "signoff.html", **filters).render(content))
 
 
 def check_signable(release: Path) -> dict[str, Any]:
@@ -282,14 +284,3 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "files": files,
         "sha256": digest_of(files),
     }
-
-
-def _environment() -> Any:
-    with extra("evaluation", "jinja2"):
-        import jinja2
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("publius.releases"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters |= {"percent": percent, "up": percent_up, "down": percent_down, "number": number}
-    return environment

@@ -16,6 +16,7 @@ from publius.collections.strata import stratum_name
 from publius.errors import extra
 from publius.files import read_lines
 from publius.releases.drawing import pyplot
+from publius.releases.pages import template
 from publius.releases.summaries import pictures
 from publius.releases.summaries.drawn import Drawn
 from publius.releases.summaries.names import (
@@ -38,19 +39,13 @@ _MONTH: Final = re.compile(r"\d{4}-\d{2}")
 
 def check_libraries() -> None:
     """`MissingExtraError` where the page could not be made: before anything is read or spent."""
-    _environment()
+    _page()
     pyplot()
 
 
-def _environment() -> Any:
-    with extra("evaluation", "jinja2"):
-        import jinja2
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("publius.releases.summaries"), autoescape=True, undefined=jinja2.StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    environment.filters |= {"number": _number, "percent": _percent, "times": _times}
-    return environment
+def _page() -> Any:
+    filters = {"number": _number, "percent": _percent, "times": _times}
+    return template("publius.releases.summaries", "report.html", **filters)
 
 
 def libraries() -> dict[str, str]:
@@ -87,7 +82,7 @@ def render(folder: Path, manifest: Mapping[str, Any], note: str) -> bytes:
         "chance": chance(manifest),
         "columns": columns(manifest),
     }  # fmt: skip
-    return str(_environment().get_template("report.html").render(content)).encode()
+    return str(_page().render(content)).encode()
 
 
 def _labels_of_themes(folder: Path, manifest: Mapping[str, Any]) -> list[str]:

@@ -33,7 +33,7 @@ from publius.files import (
     write_file,
 )
 from publius.text.tokenizer import PROFILES
-from publius.vectors.admissible import UNKNOWN, word_fault
+from publius.vectors.admissible import UNKNOWN, surely_words, word_fault
 from publius.vectors.catalogue import NAME, check_name, owned_store, store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.prototypes import THEMES, Aspect, Prototypes, Rule
@@ -514,13 +514,21 @@ def _array(place: Path, name: str, kind: str, dimensions: int) -> np.ndarray[Any
 def _words(path: Path, size: int) -> tuple[str, ...]:
     if path.is_symlink() or not path.is_file():
         raise EmbeddingError(f"{path.name} is missing")
-    words = tuple(read_bytes_limited(path, _WORDS_LIMIT).decode().split("\n"))
-    if words[-1] or len(words) != size + 1:
+    words, rest, admitted = _read_words(read_bytes_limited(path, _WORDS_LIMIT))
+    if rest or len(words) != size:
         raise EmbeddingError(f"{path.name} has not the recorded number of words")
-    words = words[:-1]
-    if UNKNOWN in words or any(word_fault(word) for word in words):
+    if not admitted:
         raise EmbeddingError(f"{path.name} holds a word that is not admitted")
     return words
+
+
+@functools.lru_cache(maxsize=8)
+def _read_words(content: bytes) -> tuple[tuple[str, ...], str, bool]:
+    """The lines of a file, what stands after the last, and whether all may be words: looked over once a content."""
+    text = content.decode()
+    *words, rest = text.split("\n")
+    admitted = surely_words(text, words) or not any(word_fault(word) for word in words)
+    return tuple(words), rest, admitted and UNKNOWN not in words
 
 
 def _themes() -> Reference:
