@@ -127,9 +127,8 @@ def test_above_a_fifth_the_verdict_is_no_evidence(tmp_path, plan, known):
     assert found["verdict"].startswith("NO EVIDENCE")
     fits = corpus_of(store(tmp_path / "f.jsonl", rows(120)))
     protect_corpus(fits, plan, tmp_path / "fits")
-    assert evidence(tmp_path / "fits", Sources(measured=measured("PASS: nobody was named")))[
-        "verdict"
-    ].startswith("PASS")
+    passed = Sources(measured=measured("PASS: nobody was named"))
+    assert evidence(tmp_path / "fits", passed)["verdict"].startswith("PASS")
     failed = evidence(tmp_path / "out", Sources(measured=measured("FAIL: named"), own=own))
     assert failed["verdict"].startswith("FAIL")
 
@@ -186,9 +185,8 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     looked = examine(corpus, kept, kept=kept.labels)
     assert evidence(tmp_path / "out", Sources(measured=passed, own=looked))["verdict"].startswith("PASS")
     told = replace(looked, telling=("half",))
-    assert evidence(tmp_path / "out", Sources(measured=passed, own=told))["verdict"].startswith(
-        "NO EVIDENCE: the kept columns"
-    )
+    found = evidence(tmp_path / "out", Sources(measured=passed, own=told))
+    assert found["verdict"].startswith("NO EVIDENCE: the kept columns")
 
 
 def store_record(folder, own):

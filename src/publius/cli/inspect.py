@@ -11,6 +11,7 @@ import typer
 from publius.cli.console import as_json, print_json, print_table, printable, waiting
 from publius.cli.options import Json
 from publius.errors import UsageError
+from publius.settings import InputSettings
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -44,7 +45,8 @@ def inspect(
     reading_seconds: Annotated[
         float | None,
         typer.Option(
-            help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take. Default: 5."
+            help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take. "
+            f"Default: {InputSettings.reading_seconds:g}."
         ),
     ] = None,
     release: Annotated[

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,9 @@ from publius.cli.console import print_json
 from publius.cli.options import Json, options
 from publius.errors import UsageError
 from publius.settings import AboutSettings
+
+if TYPE_CHECKING:
+    from publius.releases.measured import Sources
 
 Release = Annotated[Path, typer.Argument(help="Folder of a release.")]
 
@@ -57,27 +61,14 @@ def signoff(
     It states what was released, promised and measured; --json prints the same for machines.
     """
     from publius.files import write_file
-    from publius.privacy.ledger import Ledger
-    from publius.releases.account import About
     from publius.releases.contents import RECEIVERS
-    from publius.releases.measured import Budget, Sources, read_texts
-    from publius.releases.own_texts import OwnTexts
     from publius.releases.signoff import check_signable, describe, evidence, sign_off, write_receivers
 
     if output is None and not json:
         raise UsageError("name the page with --output FILE.html, or print the evidence alone with --json")
     manifest = check_signable(release)
     _check_place(output, release, evaluation)
-    measured = None
-    if evaluation is not None:
-        from publius.evaluation.signed import measured_for
-
-        measured = measured_for(manifest, evaluation)
-    written = None if texts is None else read_texts(texts, release)
-    budget = None if ledger is None else Budget.of(Ledger(ledger), manifest)
-    about = About(said.purpose, said.recipient, said.originals, said.review)
-    private = None if own is None else OwnTexts.read(own)
-    sources = Sources(measured=measured, budget=budget, texts=written, own=private, about=about)
+    sources = _sources(release, manifest, said, evaluation=evaluation, ledger=ledger, texts=texts, own=own)
     if said.metadata:
         describe(release)
     if receivers or (output is not None and any((release / name).exists() for name in RECEIVERS)):
@@ -90,7 +81,37 @@ def signoff(
         place = None if output is None else str(output)
         print_json({"output": place, **evidence(release, sources)})
         return
-    _tell(release, output, None if measured is None else measured.verdict or "")
+    _tell(release, output, None if sources.measured is None else sources.measured.verdict or "")
+
+
+def _sources(
+    release: Path,
+    manifest: Mapping[str, Any],
+    said: AboutSettings,
+    *,
+    evaluation: Path | None,
+    ledger: Path | None,
+    texts: Path | None,
+    own: Path | None,
+) -> Sources:
+    """All that the page takes beside the release, read from the files that were named."""
+    from publius.privacy.ledger import Ledger
+    from publius.releases.account import About
+    from publius.releases.measured import Budget, Sources, read_texts
+    from publius.releases.own_texts import OwnTexts
+
+    measured = None
+    if evaluation is not None:
+        from publius.evaluation.signed import measured_for
+
+        measured = measured_for(manifest, evaluation)
+    return Sources(
+        measured=measured,
+        budget=None if ledger is None else Budget.of(Ledger(ledger), manifest),
+        texts=None if texts is None else read_texts(texts, release),
+        own=None if own is None else OwnTexts.read(own),
+        about=About(said.purpose, said.recipient, said.originals, said.review),
+    )
 
 
 def _check_place(output: Path | None, *bound: Path | None) -> None:
