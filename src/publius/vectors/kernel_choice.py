@@ -3,7 +3,8 @@
 What is measured: the search of a sample of the very vectors, with each product in rounds that alternate, by the time of
 the thread that searches. A busy neighbor takes from the clock on the wall and from all rounds alike, so he does not
 change the answer. What was found is kept for this machine, these versions and this shape in the user's folder, with its
-figures, and found again when one of them is another.
+figures, and found again when one of them is another. Where the lead was within noise the next process measures some
+rounds more, and all rounds together decide.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ _PAYS: Final = 1.03
 _ROUNDS: Final = (5, 40)
 _SECONDS: Final = 0.06
 _MOVED: Final = 1.07
-_UNDECIDED_SECONDS: Final = 0.24  # where busy neighbors make rounds differ
+_UNDECIDED_SECONDS: Final = 0.15  # where busy neighbors make rounds differ
+_ENOUGH: Final = 100  # rounds of all processes, after which a lead is what it is
 _KEPT: Final = 64
 _LARGEST: Final = 2**20  # bytes
 
@@ -68,6 +70,7 @@ class Measured:
         seconds: of processor time that a point of the sample took, by kernel: the median of the rounds.
         ratio: how many times as fast as sgemm 8-bit products were: the median over the pairs of rounds.
         rounds: how many.
+        doubtful: the ratio of each, where they do not say the same and more of them are wanted; else none.
 
     """
 
@@ -77,6 +80,7 @@ class Measured:
     seconds: dict[str, float]
     ratio: float
     rounds: int
+    doubtful: tuple[float, ...] = ()
 
     def choice(self) -> Choice:
         """The kernel that follows from it."""
@@ -99,10 +103,13 @@ def choose(shape: tuple[int, int], searches: Callable[[], dict[Kernel, Callable[
     ``searches`` makes what is timed: for each kernel a search of one thread that says how many points it took.
     """
     machine, versions = _machine(), _versions()
-    known = _known(shape, machine, versions)
+    known = _known(_found, shape, machine, versions)
     if known is None:
-        known = _measure(shape, machine, versions, searches())
-        _keep(known)
+        known = _known(kept(), shape, machine, versions)
+        if known is None or known.doubtful:
+            before = () if known is None else known.doubtful
+            known = _measure(shape, machine, versions, searches(), before)
+            _keep(known)
     return known.choice()
 
 
@@ -120,8 +127,8 @@ def here() -> list[Measured]:
     return [each for each in kept() if each.machine == _machine() and each.versions == _versions()]
 
 
-def _known(shape: tuple[int, int], machine: str, versions: str) -> Measured | None:
-    for each in (*_found, *kept()):
+def _known(measured: list[Measured], shape: tuple[int, int], machine: str, versions: str) -> Measured | None:
+    for each in measured:
         if (each.shape, each.machine, each.versions) == (shape, machine, versions):
             return each
     return None
@@ -132,8 +139,13 @@ _found: list[Measured] = []
 
 
 def _measure(
-    shape: tuple[int, int], machine: str, versions: str, searches: dict[Kernel, Callable[[], int]]
+    shape: tuple[int, int],
+    machine: str,
+    versions: str,
+    searches: dict[Kernel, Callable[[], int]],
+    before: tuple[float, ...],
 ) -> Measured:
+    """More rounds, which decide together with those ``before``, of other processes."""
     from statistics import median
 
     ratios: list[float] = []
@@ -143,16 +155,21 @@ def _measure(
     began = time.thread_time()
     while (done := len(ratios)) < _ROUNDS[1]:
         spent = time.thread_time() - began
-        if done >= _ROUNDS[0] and spent > (_SECONDS if _decided(ratios) else _UNDECIDED_SECONDS):
+        enough = _SECONDS if done and _decided([*before, *ratios]) else _UNDECIDED_SECONDS
+        if done >= _ROUNDS[0] and spent > enough:
             break
         for kernel, search in searches.items():
             start = time.thread_time()
             points = search()
             took[kernel].append((time.thread_time() - start) / points)
         ratios.append(took[SGEMM][-1] / max(took[BYTES][-1], 1e-12))
-    ratio = median(ratios)
+    together = [*before, *(round(each, 4) for each in ratios)]
     seconds: dict[str, float] = {kernel: float(f"{median(each):.3g}") for kernel, each in took.items()}
-    return Measured(machine, versions, shape, seconds, round(ratio, 3), done)
+    certain = _decided(together) or len(together) >= _ENOUGH
+    return Measured(
+        machine, versions, shape, seconds, round(median(together), 3), len(together),
+        () if certain else tuple(together),
+    )  # fmt: skip
 
 
 def _decided(ratios: list[float]) -> bool:
@@ -181,9 +198,12 @@ def _read(row: dict[str, Any]) -> Measured:
     seconds: dict[str, float] = {kernel: float(row["seconds"][kernel]) for kernel in KERNELS}
     if not all(0 <= each < math.inf for each in (*seconds.values(), float(row["ratio"]))):
         raise ValueError("a time that nobody measured")
+    doubtful = tuple(float(each) for each in row.get("doubtful", ()))
+    if not all(0 <= each < math.inf for each in doubtful):
+        raise ValueError("a ratio that nobody measured")
     return Measured(
         str(row["machine"]), str(row["versions"]), (int(words), int(dimension)), seconds, float(row["ratio"]),
-        int(row["rounds"]),
+        int(row["rounds"]), doubtful,
     )  # fmt: skip
 
 

@@ -40,7 +40,7 @@ _GROUPS = 4  # column groups a panel: the runner-up is looked for inside the win
 _WORTH = (
     1e10  # multiplications, of all searches so far, for which it pays to find out which kernel is the faster
 )
-_SAMPLE = 8192  # words on which that is found out
+_SAMPLE = 2**21  # numbers in the words on which that is found out, and POINTS to search for among so many
 _UNIT32 = 2.0**-24
 _UNIT64 = 2.0**-53
 _NO_WORD = np.float32(-np.inf)
@@ -93,9 +93,10 @@ class NearestWords:
 
     def _trials(self) -> dict[Kernel, Callable[[], int]]:
         """A search of a sample with each kernel: words from all over the vocabulary, noise as long as they are."""
+        # Of few dimensions there are many words: what a point costs by itself weighs among few words more than in use.
         size = len(self._vectors)
-        sample = np.asarray(self._vectors[:: max(1, size // _SAMPLE)], np.float32)
-        count = POINTS * max(1, min(16, round(300 / self.dimension)))
+        sample = np.asarray(self._vectors[:: max(1, size * self.dimension // _SAMPLE)], np.float32)
+        count = POINTS * max(1, min(16, round(_SAMPLE / sample.size)))
         places = byte_products.scattered(count, 0) % np.uint64(len(sample))
         words = sample[places.astype(np.int64)].astype(np.float64)
         noise = byte_products.scattered(words.size, 1).reshape(words.shape) / 2.0**23 - 1
