@@ -1,5 +1,6 @@
 """Only a folder that holds exactly the release of its manifest is signed for."""
 
+import contextlib
 import gzip
 import json
 import shutil
@@ -42,6 +43,10 @@ _WRONG = (
     ("numbers", "x"),
     ("mechanism_parameters", {"values": ["a", "b", "c"]}), ("labels", "topic"), ("randomness", 1),
     ("mechanism", "laplace"), ("vocabulary_sha256", "0" * 64),
+    ("epsilon", 0.01), ("preserve", "field:colour"), ("mechanism_parameters", {"field": "colour"}),
+    ("metric", "euclidean"),
+    ("tokenizer", "glove-2"), ("stop_words", "x"), ("vocabulary_size", 4), ("size", 2), ("epsilon_total", 0.01),
+    ("mechanism_source", {"module": "any text"}), ("metric_source", {"any": "any text"}), ("unknown", "drop"),
 )  # fmt: skip
 _MARKS = (
     ("warning", "NOT PRIVATE"),
@@ -72,6 +77,41 @@ def _contradictions(folder: Path) -> None:
             except error:
                 continue
             raise AssertionError(f"a manifest with {name} = {value} was signed")
+
+
+_NO_SOURCE = {"module": "m", "class": "C", "distribution": None, "version": None, "sha256": "0" * 64}
+_OF_THE_PLAN = (
+    ("delta", 0.0), ("evidence", "none"), ("vocabulary_size", 7), ("dimension", 3), ("tokenizer", "other-1"),
+    ("stop_words", "other"), ("preserve", "colour"), ("mechanism", "other"),
+    ("mechanism_source", _NO_SOURCE), ("metric_source", _NO_SOURCE), ("reference_words", None),
+    ("padding", "drawn"), ("strength", "very strong"), ("level", "author"), ("epsilon", 0.5),
+)  # fmt: skip
+
+
+def _made_again(folder: Path) -> None:
+    """Where the public things are stored, all that follows from them and the settings is made again."""
+    texts = "".join(
+        f"{json.dumps({'text': f'the river and the judge saw {each} bridges'})}\n" for each in range(6)
+    )
+    (folder / "own.jsonl").write_text(texts)
+    for kind in (("words", "--epsilon", 5, "--length", 4), ("topic", "--reference", "themes", "--bound", 7)):
+        release = folder / kind[0]
+        code, _, said = command(
+            "obfuscate", folder / "own.jsonl", "--number", "--preserve", *kind, "--output", release
+        )
+        assert code == 0, said
+        signoff.check_statements(manifest := json.loads((release / "manifest.json").read_text()))
+        for name, value in _OF_THE_PLAN:
+            changed = {**manifest, name: value}
+            if changed == manifest:
+                continue
+            with contextlib.suppress(KeyError):
+                changed["promise"] = of_manifest.promised(changed)
+            try:
+                signoff.check_statements(changed)
+            except (DataError, PolicyError):
+                continue
+            raise AssertionError(f"a manifest of {kind[0]} with {name} = {value} was signed")
 
 
 def _around_the_numbers(folder: Path) -> None:
@@ -194,6 +234,10 @@ FENCES = (
     Fence(
         9, "a manifest whose statements contradict each other is not signed", _contradictions,
         lambda patch: patch.setattr(signoff, "check_statements", lambda manifest: None),
+    ),
+    Fence(
+        9, "a manifest states what the plan of its release states", _made_again,
+        lambda patch: patch.setattr(of_manifest, "_remade", lambda manifest: None),
     ),
     Fence(9, "what lies beside the rows says what follows from them", _around_the_numbers, _believed),
     Fence(9, "a manifest is read in one way alone", _in_one_way, _first_or_last),

@@ -59,6 +59,11 @@ def is_ours(name: str) -> bool:
     return name in MECHANISMS or name in DOCUMENT_MECHANISMS or name == RandomizedResponse.name
 
 
+def prepares(name: str) -> bool:
+    """Whether the mechanism of ours called ``name`` is computed over its vocabulary before it states its guarantee."""
+    return name in MECHANISMS and MECHANISMS[name].preparation != "none"
+
+
 def available() -> dict[str, type[Kernel]]:
     """Publius's mechanisms and those of installed packages (entry points of `outside.GROUP`), by name."""
     return {**MECHANISMS, **_installed().classes}

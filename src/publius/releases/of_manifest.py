@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final, get_args
 
+from publius.distances.metrics import METRICS
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
+from publius.files.user_code import PYTHON
 from publius.mechanisms.lifted import PADDING
-from publius.mechanisms.mechanism import Mechanism, PublicOutcome
+from publius.mechanisms.mechanism import PublicOutcome
 from publius.mechanisms.prototype import fidelity
-from publius.mechanisms.registry import is_ours, remade
+from publius.mechanisms.registry import is_ours, prepares, remade
 from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
@@ -29,16 +31,17 @@ from publius.releases.plan import (
     SHUFFLED,
     UPPER,
     Plan,
-    labels_shared,
     published,
     publius_version,
 )
 from publius.releases.read_me import outcomes_stated
 from publius.releases.summaries.names import COUNTED, MECHANISM
 from publius.releases.summaries.read_me import SOURCE
+from publius.releases.summaries.spaces import facts_of, quotes
 from publius.settings import ReleaseSettings, UnknownPolicy
 from publius.text.bag import UNKNOWN
 from publius.vectors.learning.public_words import is_statement
+from publius.vectors.learning.reference import Reference
 
 _SAME: Final = (
     "vocabulary_sha256", "reference_sha256", "stop_words_sha256", "tokenizer", "size", "epsilon", "bound", "metric",
@@ -54,6 +57,9 @@ _EARLIER: Final = re.compile(r"an earlier summary \(epsilon [0-9.e+-]{1,20}\)")
 _OF_TABLE: Final = {"cells", "epsilon", "noise", "scale"}
 _TAIL_SLACK: Final = 1e-8
 """Relative difference of a tail probability that another version or library computed."""
+
+_NOT_OF_THE_PLAN: Final = frozenset(("crowd", "files", "numbers", "promise", "size_from", "versions"))
+"""What follows from more than the plan of a release, or is the word of whoever made it."""
 
 
 def _number(value: object) -> bool:
@@ -107,6 +113,24 @@ _DIGEST: Final = _matches(re.compile(r"[0-9a-f]{64}"))
 _STORED: Final = _matches(re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}"))
 _VERSIONS: Final = _matches(re.compile(r"[0-9]{1,6}(\.[0-9]{1,6}){1,3}((a|b|rc|\.post|\.dev)[0-9]{1,6})?"))
 _IDENTIFIER: Final = _matches(re.compile(r"[^\W\d][\w.:-]{0,199}"))
+_OF_SOURCE: Final[Mapping[str, Callable[[object], bool]]] = {
+    "module": _matches(re.compile(r"[^\W\d]\w{0,99}(\.[^\W\d]\w{0,99}){0,20}")),
+    "class": _matches(re.compile(r"[^\W\d]\w{0,99}(\.(<locals>|[^\W\d]\w{0,99})){0,20}")),
+    "distribution": _or_none(_STORED),
+    "version": _or_none(_STORED),
+    "sha256": _DIGEST,
+}
+
+
+def _source(value: object) -> bool:
+    """Where a class of somebody's own comes from: names, a version and a digest."""
+    return (
+        isinstance(value, dict)
+        and value.keys() == _OF_SOURCE.keys()
+        and all(possible(value[name]) for name, possible in _OF_SOURCE.items())
+    )
+
+
 _RANDOM: Final = " keyed by the operating system"
 
 _OF_ALL: Final[Mapping[str, Callable[[Any], bool]]] = {
@@ -147,10 +171,10 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "outcomes_of_label": _each(_count(2)),
     "crowd": _each(_number),
     "numbers": _one_of(AS_READ, SHUFFLED),
-    "mechanism_source": _each(_or_none(_text)),
+    "mechanism_source": _source,
     "mechanism_parameters": _each(_parameter),
     "metric": _IDENTIFIER,
-    "metric_source": _each(_or_none(_text)),
+    "metric_source": _source,
     "preserve": _or_none(_text),
     "reference_sha256": _or_none(_DIGEST),
     "reference_words": _or_none(is_statement),
@@ -285,28 +309,50 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
     needed = ("manifest_version", "missing", "size_from", "level", "files")
     yield from (name for name in needed if name not in manifest)
     outcomes = 0 if guarantee.bound is None else outcomes_stated(manifest)
-    theirs = "mechanism_source" in manifest and not is_ours(manifest["mechanism"])
+    theirs = not is_ours(manifest["mechanism"])
+    if theirs is not ("mechanism_source" in manifest):
+        yield "mechanism_source"
+    if (
+        manifest["metric"] in METRICS
+        if "metric_source" in manifest
+        else manifest["metric"].startswith(PYTHON)
+    ):
+        yield "metric_source"
     if theirs and manifest["evidence"] != STATED:
         yield "evidence"
+    if guarantee.bound is None and "strength" in manifest:
+        yield "strength"
+    if (
+        not theirs and manifest["kind"] != DECLARED_VALUE
+    ):  # whole documents by a reference, words by their vectors
+        of, none = ("embeddings", "reference") if guarantee.bound is None else ("reference", "embeddings")
+        yield from (
+            name
+            for name, known in ((of, True), (none, False))
+            if (manifest.get(name) is not None) is not known
+        )
     if not theirs:
         yield from _wrong_of_labels(manifest, outcomes)
     if crowd is not None and not _holds(crowd, manifest, outcomes):
         yield "crowd"
-    mechanism = _mechanism(manifest)
-    if mechanism is None and not theirs and manifest.get("reference") and public_words(manifest) is not None:
+    plan = _remade(manifest)
+    if plan is not None:
+        made = plan.manifest(manifest["documents"], manifest["missing"])
+        names = (made.keys() | manifest.keys()) - _NOT_OF_THE_PLAN
+        yield from (name for name in names if not _same_value(made.get(name), manifest.get(name)))
+    elif not theirs and manifest.get("reference") and public_words(manifest) is not None:
         yield "mechanism_parameters"  # the very reference is here, and gives another release
-    if mechanism is not None:
-        constants = mechanism.constants
-        for name in ("bound", "epsilon_total", "strength"):
-            if name in constants and name in manifest and constants[name] != manifest[name]:
-                yield name
-        tails = [facts["bound_delta"] for facts in (constants, manifest) if "bound_delta" in facts]
-        if len(tails) == 2 and not math.isclose(*tails, rel_tol=_TAIL_SLACK):
-            yield "bound_delta"
-        if manifest.get("outcomes_of_label", {}) != labels_shared(mechanism):
-            yield "outcomes_of_label"
-        if manifest["vocabulary_sha256"] != mechanism.vocabulary.sha256:
-            yield "mechanism_parameters"
+
+
+def _same_value(made: object, stated: object) -> bool:
+    """Whether a statement is the one that was made again; numbers as another library computes them."""
+    if isinstance(made, Mapping) and isinstance(stated, Mapping):
+        return made.keys() == stated.keys() and all(_same_value(made[name], stated[name]) for name in made)
+    if isinstance(made, list | tuple) and isinstance(stated, list):
+        return len(made) == len(stated) and all(map(_same_value, made, stated))
+    if isinstance(made, float) and _number(stated):
+        return math.isclose(made, float(stated), rel_tol=_TAIL_SLACK)  # type: ignore[arg-type]
+    return type(made) is type(stated) and made == stated
 
 
 def _wrong_of_labels(manifest: Mapping[str, Any], outcomes: int) -> Iterator[str]:
@@ -362,19 +408,41 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield "tables"
     if manifest["promise"] != promised(manifest):
         yield "promise"
+    public = public_words(manifest)
+    if isinstance(public, Reference):
+        stated = {
+            **facts_of(public),
+            **({"passages": SOURCE} if quotes(public) and "themes" in parts else {}),
+        }
+        names = (*facts_of(public), "passages")
+        yield from (name for name in names if manifest.get(name) != stated.get(name))
 
 
-def _mechanism(manifest: Mapping[str, Any]) -> Mechanism | None:
-    """What the release was drawn by, where everything that it takes stands in the manifest or is stored here."""
-    if manifest["kind"] != DECLARED_VALUE:
-        if any(manifest.get(name) is None for name in ("bound", "reference", "preserve")):
-            return None
-        try:
-            return plan_of(manifest).mechanism
-        except (PubliusError, OSError):  # another machine, or another reference of this name
-            return None
-    found = remade(manifest)
-    return found if isinstance(found, Mechanism) else None
+def _remade(manifest: Mapping[str, Any]) -> Plan | None:
+    """What the release was drawn by, where all that it takes stands in the manifest or is stored here.
+
+    None for a mechanism or a metric of somebody's own, which nobody runs to read a manifest, and for a mechanism that
+    is computed over the whole vocabulary first.
+    """
+    if (
+        not is_ours(manifest["mechanism"])
+        or "metric_source" in manifest
+        or manifest["metric"].startswith(PYTHON)
+    ):
+        return None
+    if manifest["kind"] == DECLARED_VALUE:
+        return _plan(manifest, None, None)
+    words = manifest.get("reference") is None
+    if words and prepares(manifest["mechanism"]):
+        return None
+    if public_words(manifest) is None:
+        return None
+    try:
+        return _plan(manifest, None, None)
+    except (PubliusError, OSError):
+        if words:
+            raise
+        return None
 
 
 def outcomes_of(manifest: Mapping[str, Any]) -> list[PublicOutcome] | None:
@@ -385,10 +453,10 @@ def outcomes_of(manifest: Mapping[str, Any]) -> list[PublicOutcome] | None:
     if manifest["kind"] == SUMMARY:
         return None
     try:
-        mechanism = _mechanism(manifest)
+        plan = _remade(manifest)
     except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError, UsageError):
         raise DataError(f"the manifest is damaged, or of another version: {_ANEW}") from None
-    return None if mechanism is None else mechanism.outcomes
+    return None if plan is None or plan.mechanism.probability_kept is None else plan.mechanism.outcomes
 
 
 def _holds(crowd: CrowdGuarantee, manifest: Mapping[str, Any], outcomes: int) -> bool:
@@ -429,6 +497,6 @@ def plan_of(manifest: Mapping[str, Any], embeddings: str | None = None, referenc
 def _plan(manifest: Mapping[str, Any], embeddings: str | None, reference: str | None) -> Plan:
     settings = ReleaseSettings(
         length=manifest["size"], first=manifest.get("first"), unknown=manifest["unknown"],
-        stop_words=manifest["stop_words"],
+        stop_words=manifest["stop_words"], order=bool(manifest["ordered"]), keep_between=manifest.get("kept_between"),
     )  # fmt: skip
-    return Plan.of(settings, remade(manifest, embeddings, reference))
+    return Plan.of(settings, remade(manifest, embeddings, reference), labels=manifest["labels"])

@@ -32,6 +32,7 @@ from publius.releases.summaries.names import (
 from publius.releases.summaries.read_me import SOURCE, independent, read_me
 from publius.releases.summaries.report import libraries, render
 from publius.releases.summaries.said import Said
+from publius.releases.summaries.spaces import facts_of
 from publius.releases.summaries.summary import Summary
 from publius.releases.summaries.written import JSON, head, tables_of
 
@@ -74,9 +75,7 @@ def manifest_of(summary: Summary, compared_with: str | None = None) -> dict[str,
         "subjects_sha256": spaces.subjects_sha256,
         **({"passages": SOURCE} if spaces.passages and summary.has("themes") else {}),
         "compared_with": compared_with,
-        "tokenizer": spaces.tokenizer,
-        "stop_words": spaces.encoding.stop_words.name,
-        "stop_words_sha256": spaces.encoding.stop_words.sha256,
+        **facts_of(spaces.reference),
         "randomness": "ChaCha20 keyed by the operating system",
         "versions": {"numpy": np.__version__, **libraries()},
     }

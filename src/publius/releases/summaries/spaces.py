@@ -52,13 +52,13 @@ class Spaces:
     @property
     def passages(self) -> tuple[tuple[str, ...], ...]:
         """For each theme, sentences of the public texts that may be quoted; empty where none may."""
-        return () if self.reference.counted is None else self.reference.counted.passages
+        return quotes(self.reference)
 
     @classmethod
     def of(cls, reference: Reference | str | None, embeddings: str | None = None) -> Spaces:
         """Of a reference, by name or open; without one of the packaged themes."""
         found = reference if isinstance(reference, Reference) else Reference.load(reference or THEMES)
-        encoding = Encoding.of(found.tokenizer, unknown="drop", stop_words=_stop_words(found), padded=False)
+        encoding = _encoding(found)
         counted = found.counted
         if counted is not None and counted.subjects is not None and embeddings is None:
             return _again(found, counted.subjects, counted.holding, encoding)
@@ -81,11 +81,6 @@ class Spaces:
     def subjects_sha256(self) -> str:
         """A digest that tells whether two summaries were counted in the same subjects: their words and weights."""
         return sha256_of(self.subjects)
-
-    @property
-    def tokenizer(self) -> str:
-        """How texts are cut into words, with the version of the rules."""
-        return PROFILES[self.encoding.profile].label
 
 
 def words_of_themes(space: Themes) -> tuple[str, ...]:
@@ -117,5 +112,22 @@ def _again(
     return Spaces(reference, themes, subjects, before, encoding, lacking)
 
 
-def _stop_words(reference: Reference) -> StopWords:
-    return StopWords.load(reference.stop_words or StopWordSettings.stop_words)
+def _encoding(reference: Reference) -> Encoding:
+    """How texts become words: as the reference has read its own."""
+    stop_words = StopWords.load(reference.stop_words or StopWordSettings.stop_words)
+    return Encoding.of(reference.tokenizer, unknown="drop", stop_words=stop_words, padded=False)
+
+
+def quotes(reference: Reference) -> tuple[tuple[str, ...], ...]:
+    """For each theme of a reference, sentences of its texts that may be quoted; empty where none may."""
+    return () if reference.counted is None else reference.counted.passages
+
+
+def facts_of(reference: Reference) -> dict[str, str]:
+    """The part of a summary's manifest that says how texts become words."""
+    encoding = _encoding(reference)
+    return {
+        "tokenizer": PROFILES[encoding.profile].label,
+        "stop_words": encoding.stop_words.name,
+        "stop_words_sha256": encoding.stop_words.sha256,
+    }
