@@ -120,3 +120,8 @@ def place_of(error: BaseException) -> str:
     return (
         f"{type(error).__name__} at {os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}"
     )
+
+
+def how_many(count: float, one: str, more: str = "") -> str:
+    """A number and what it counts, for messages: ``1 document``, ``1,234 documents``; ``more`` where no s is added."""
+    return f"{count:,.0f} {one if count == 1 else more or one + 's'}"

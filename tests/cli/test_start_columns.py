@@ -130,7 +130,7 @@ def test_more_documents_of_an_author_than_declared_are_refused_before_anything_i
                    "--documents-per-author", "19", "--yes", "--output", tmp_path / "out")  # fmt: skip
     assert done.returncode == 65
     assert (
-        "1 of 3 authors have more than 19 documents: declare the most with --documents-per-author"
+        "1 of 3 authors has more than 19 documents: declare the most with --documents-per-author"
         in done.stderr
     )
     assert "anna" not in done.stderr

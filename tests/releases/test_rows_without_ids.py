@@ -130,7 +130,7 @@ def test_authors_are_counted_without_a_ledger_too(complaints, tmp_path):
     """Each wrote two; without a field of authors nobody can count, so what is declared stands."""
     code, _, said = released(complaints, tmp_path / "out", "--subject-field", "author")
     assert code == 65, said
-    assert "100 of 100 authors have more than 1 documents" in said
+    assert "100 of 100 authors have more than 1 document" in said
     code, _, said = released(
         complaints, tmp_path / "out", "--subject-field", "author", "--documents-per-author", "2"
     )

@@ -10,7 +10,7 @@ import typer
 
 from publius.cli.console import print_json
 from publius.cli.options import Json, options
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
 from publius.settings import AboutSettings
 
 if TYPE_CHECKING:
@@ -155,7 +155,9 @@ def verify(
         found = {"ok": True, "files": files, "evaluation": evaluation is not None, "not_bound": open_still}
         print_json(found)
         return
-    typer.echo(f"{page} belongs to {release}: its text and {files:,} files of the release are unchanged.")
+    typer.echo(
+        f"{page} belongs to {release}: its text and {how_many(files, 'file')} of the release are unchanged."
+    )
     if open_still is not None:
         typer.echo(open_still)
     if record.get("evaluation") is None:

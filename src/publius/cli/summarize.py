@@ -20,7 +20,7 @@ from publius.cli.console import (
 )
 from publius.cli.log import say, say_here
 from publius.cli.options import Json, options
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
 from publius.settings import AccuracySettings, SummaryRunSettings, SummarySettings
 
 if TYPE_CHECKING:
@@ -111,20 +111,27 @@ def tell_curator(finished: Finished) -> None:
     """Tell the curator alone: on standard error, never in the folder."""
     seen = finished.seen
     say("What follows describes your documents; it is for you alone and stands in no file.")
-    for count, what in (
-        (seen.unreadable, "documents have no text that can be read: they count as having no words"),
-        (seen.without_author, "documents without author were left out"),
-        (seen.undeclared, "documents have a value that was not declared: they count as other"),
-        (finished.left_out, "authors have not enough budget left and were left out"),
-        (finished.in_public, "authors wrote public texts of the reference, too: those texts are public, and nothing "
-         "protects what stands in them" + (", nor do passages that are quoted from there: they can be theirs"
-         if "passages" in finished.manifest else "")),
+    public = (
+        "wrote public texts of the reference, too: these are public, and nothing protects what stands in them"
+    )
+    if "passages" in finished.manifest:
+        public += ", nor do passages that are quoted from there: they can be theirs"
+    for count, one, more in (
+        (seen.unreadable, "document has no text that can be read: it counts as having no words",
+         "documents have no text that can be read: they count as having no words"),
+        (seen.without_author, "document without author was left out", "documents without author were left out"),
+        (seen.undeclared, "document has a value that was not declared: it counts as other",
+         "documents have a value that was not declared: they count as other"),
+        (finished.left_out, "author has not enough budget left and was left out",
+         "authors have not enough budget left and were left out"),
+        (finished.in_public, f"author {public}", f"authors {public}"),
     ):  # fmt: skip
         if count:
-            say(f"{count:,} {what}")
+            say(how_many(count, one, more))
     if finished.alike:
         say(
-            f"{len(finished.alike):,} groups of authors look like one person's names; each name is protected alone:"
+            how_many(len(finished.alike), "group of authors looks", "groups of authors look")
+            + " like one person's names; each name is protected alone:"
         )
         for group in finished.alike[:_SHOWN]:
             say_here(printable("  " + " | ".join(group)))
@@ -173,9 +180,9 @@ def _accuracy(settings: SummarySettings, expected: AccuracySettings, *, json: bo
         print_json(facts)
         return
     rows = [
-        ("a count may be off by", f"{found.count_95:,} documents (95 % of single counts)"),
+        ("a count may be off by", f"{how_many(found.count_95, 'document')} (95 % of single counts)"),
         ("all counts at once by", f"{found.all_95:,}"),
-        ("told from empty from", f"{found.smallest_95:,} documents on"),
+        ("told from empty from", f"{how_many(found.smallest_95, 'document')} on"),
         ("told from each other by", f"{found.difference_95:,}, a share of {found.share_95:.2%}"),
         ("themes that pay", f"about {facts['themes_that_pay']:,} with {strata:,} strata"),
     ]

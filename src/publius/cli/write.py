@@ -12,6 +12,7 @@ import typer
 from publius.cli.console import print_json, printable, progress_bar, standard_output
 from publius.cli.log import say
 from publius.cli.options import Json, options
+from publius.errors import how_many
 from publius.settings import WritingSettings
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _held(held: Collection[str]) -> list[str]:
 def _print(summary: WritingSummary) -> None:
     missing = summary.documents - summary.written
     lines = [
-        f"Wrote {summary.written:,} texts to {summary.output}"
+        f"Wrote {how_many(summary.written, 'text')} to {summary.output}"
         + (f"; for {missing:,} bags there is none, and their lines say why" if missing else ""),
         f"  writer     {summary.writer}",
         f"  each says  {summary.note}",

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
 
-from publius.errors import DataError
+from publius.errors import DataError, how_many
 from publius.text.author_names import name_key, plain_name
 
 MOST_NAMES: Final = 20_000
@@ -57,8 +57,9 @@ def check_documents_per_author(authors: Iterable[object], most: int) -> None:
     counts = Counter(key for key in map(author_key, authors) if key is not None)
     if too_many := sum(count > most for count in counts.values()):
         raise DataError(
-            f"{too_many:,} of {len(counts):,} authors have more than {most:,} documents: declare the most with "
-            "--documents-per-author, or leave some of their documents out"
+            f"{how_many(too_many, f'of {len(counts):,} authors has', f'of {len(counts):,} authors have')} more than "
+            f"{how_many(most, 'document')}: declare the most with --documents-per-author, or leave some of their "
+            "documents out"
         )
 
 

@@ -17,7 +17,7 @@ from publius.documents.readers import SEPARATED, UNNAMED
 from publius.documents.row_readers import Row, check_width, csv_header
 from publius.documents.seen_ids import IdSet
 from publius.documents.table_form import TableForm
-from publius.errors import DocumentError, MissingExtraError
+from publius.errors import DocumentError, MissingExtraError, how_many
 from publius.files import shown
 from publius.files.progress import advance, counted, is_watched, stage
 from publius.text.tokenizer import found_words, normalize
@@ -167,7 +167,7 @@ def _left(corpus: Corpus) -> Iterator[str]:
     for path, reason in corpus.left:
         reasons.setdefault(reason, []).append(repr(corpus.name_of(path)))
     for reason, names in reasons.items():
-        yield f"{_some(len(names), 'file')} left out ({reason}): {_places(names)}"
+        yield f"{how_many(len(names), 'file')} left out ({reason}): {_places(names)}"
 
 
 def _with_form(corpus: Corpus, path: Path, text_field: str | None, delimiter: str | None) -> Corpus:
@@ -198,7 +198,8 @@ def _columns(corpus: Corpus) -> tuple[list[str], list[str]]:
     problems = []
     if doubled := sorted(name for name, count in counts.items() if count > 1 and name.strip()):
         problems.append(
-            f"{_some(len(doubled), 'column name')} stand twice and cannot be used: make names differ"
+            f"{how_many(len(doubled), 'column name stands', 'column names stand')} twice and cannot be used: make "
+            "names differ"
         )
     if corpus.kind in {*SEPARATED, ".xlsx"} and _no_header(header):
         problems.append("the first row does not look like names of columns: put a header above the texts")
@@ -339,23 +340,23 @@ def _lengths(lengths: list[int]) -> dict[str, float]:
 
 def _problems(notes: _Notes) -> Iterator[str]:
     if notes.unread:
-        yield f"{_some(len(notes.unread), 'row')} cannot be read: {_places(notes.unread, '; ')}"
+        yield f"{how_many(len(notes.unread), 'row')} cannot be read: {_places(notes.unread, '; ')}"
     for encoding, places in notes.encodings.items():
-        yield f"{_some(len(places), 'text')} not in UTF-8, read as {encoding}: {_places(places)}"
+        yield f"{how_many(len(places), 'text')} not in UTF-8, read as {encoding}: {_places(places)}"
     if notes.empty:
-        yield f"{_some(len(notes.empty), 'row')} without text (empty): {_places(notes.empty)}"
+        yield f"{how_many(len(notes.empty), 'row')} without text (empty): {_places(notes.empty)}"
     if notes.repeated:
         alike = len(notes.texts) == 1
         yield (
-            f"{_some(len(notes.repeated), 'duplicate')}, the same text as an earlier row"
+            f"{how_many(len(notes.repeated), 'duplicate')}, the same text as an earlier row"
             + ("; all texts are alike" if alike else "")
             + f": {_places(notes.repeated)}"
         )
     if notes.short:
-        yield f"{_some(len(notes.short), 'row')} of fewer than {SHORT} words: {_places(notes.short)}"
+        yield f"{how_many(len(notes.short), 'row')} of fewer than {SHORT} words: {_places(notes.short)}"
     median = statistics.median(notes.lengths) if notes.lengths else 0
     if odd := [f"{place} ({count:,} words)" for place, count in notes.long if count > LONG * median]:
-        yield f"{_some(len(odd), 'row')} far longer than the others: {_places(odd)}"
+        yield f"{how_many(len(odd), 'row')} far longer than the others: {_places(odd)}"
     yield from _language_problems(notes)
 
 
@@ -365,7 +366,7 @@ def _language_problems(notes: _Notes) -> Iterator[str]:
     known = [(name, count) for name, count in notes.languages.most_common() if name != "unclear"]
     for name, count in known[1:]:
         yield (
-            f"{_some(count, 'row')} in another language ({name}) than most ({known[0][0]}): "
+            f"{how_many(count, 'row')} in another language ({name}) than most ({known[0][0]}): "
             f"{_places(notes.other[name], total=count)}"
         )
 
@@ -381,10 +382,6 @@ def _id_problems(corpus: Corpus, tallies: dict[str, _Column], rows: int) -> Iter
             f"the column 'id' repeats {ids.repeats:,} and lacks {rows - ids.filled:,} values: "
             "number the documents with --number"
         )
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _places(places: list[str], separator: str = ", ", total: int | None = None) -> str:

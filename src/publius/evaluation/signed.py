@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
 from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.report import NOT_TRIED
 from publius.evaluation.runner import Results, read_results
@@ -110,7 +110,7 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
 
 
 def _documents(count: int) -> str:
-    return "1 document" if count == 1 else f"{count:,} documents"
+    return how_many(count, "document")
 
 
 def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:

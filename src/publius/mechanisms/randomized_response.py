@@ -17,7 +17,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, UsageError, how_many
 from publius.files.value_list import compared
 from publius.mechanisms.mechanism import (
     TOTAL,
@@ -176,7 +176,7 @@ class RandomizedResponse(Mechanism):
             total += 1
             undeclared += self.values.index(compared(text)) is None
         if undeclared:
-            raise self._undeclared(f"{undeclared:,} of {total:,}")
+            raise self._undeclared(how_many(undeclared, f"of {total:,} has", f"of {total:,} have"))
 
     def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
         """See `Mechanism.public_inputs`."""
@@ -196,12 +196,12 @@ class RandomizedResponse(Mechanism):
             [self.values.places.get(compared(text), self.values.unknown_index) for text in texts], np.int64
         )
         if (places < 0).any():
-            raise self._undeclared(f"{int((places < 0).sum()):,}")
+            raise self._undeclared(how_many(int((places < 0).sum()), "document has", "documents have"))
         return places
 
-    def _undeclared(self, count: str) -> DataError:
+    def _undeclared(self, who: str) -> DataError:
         return DataError(
-            f"{count} documents have no declared value in the field {self.field!r}: declare all of its values, or name "
+            f"{who} no declared value in the field {self.field!r}: declare all of its values, or name "
             "with --other the one that stands for the rest"
         )
 

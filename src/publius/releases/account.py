@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, final
 
+from publius.errors import how_many
 from publius.privacy.guarantee import STRENGTHS, posterior_at_most, strength_of
 from publius.privacy.promise import ceiling, factor_text, floor, rounded_up
 from publius.releases.contents import SUMMARY
@@ -444,7 +445,7 @@ def _holder(finding: Mapping[str, Any]) -> str:
 
 
 def _documents(count: float) -> str:
-    return "1 document" if count == 1 else f"{count:,.0f} documents"
+    return how_many(count, "document")
 
 
 def _interval(share: Mapping[str, float]) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from publius.documents.row_readers import import_parquet
+from publius.errors import how_many
 from publius.files import os_errors, read_bytes_limited, read_lines, write_file
 from publius.releases.digests import file_digests
 from publius.releases.read_me import READ_ME
@@ -115,7 +116,7 @@ def _columns(path: Path) -> list[str]:
 
 def _title(manifest: Mapping[str, Any]) -> str:
     documents = manifest.get("documents")
-    return "Summary of a collection" if documents is None else f"Release of {documents:,} documents"
+    return "Summary of a collection" if documents is None else f"Release of {how_many(documents, 'document')}"
 
 
 def _name(path: str) -> str:

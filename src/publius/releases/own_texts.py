@@ -19,7 +19,7 @@ import numpy as np
 from publius.collections.authors import author_key
 from publius.collections.novelty import Sample, novelty
 from publius.documents.corpus import Corpus, Document
-from publius.errors import DataError
+from publius.errors import DataError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.privacy.promise import rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
@@ -116,9 +116,13 @@ class AuthorCounts:
             if self.bound is None
             else f": together they are within {rounded_up(self.worst or 0.0, 6)} nats, {self.most:,} times the bound"
         )
-        unnamed = f"; {self.unnamed:,} documents name no author" if self.unnamed else ""
+        unnamed = (
+            f"; {how_many(self.unnamed, 'document names', 'documents name')} no author"
+            if self.unnamed
+            else ""
+        )
         return (
-            f"{self.authors:,} authors wrote your documents; half of them have {self.median:,} or fewer, and "
+            f"{how_many(self.authors, 'author')} wrote your documents; half of them have {self.median:,} or fewer, and "
             f"{self.several:.0%} of the documents are by authors with three or more{unnamed}. One author has "
             f"{self.most:,}{total}."
         )
@@ -172,9 +176,11 @@ class OwnTexts:
 
     def warnings(self) -> Iterator[str]:
         """What the curator is told before anything is released."""
+        rows = how_many(self.documents, "row")
         if self.without_text:
             yield (
-                f"{self.without_text:,} of {self.documents:,} rows have no text. Each leaves as a row whose label is "
+                f"{how_many(self.without_text, f'of {rows} has', f'of {rows} have')} no text. Each leaves as a row whose "
+                f"label is "
                 f"most probably {NONE_OF_THESE!r}, inside the bound: to leave it out would tell that it was empty"
             )
         if self.fit_none or self.hardly_known:

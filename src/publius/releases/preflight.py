@@ -13,7 +13,7 @@ from typing import Final, final
 
 from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.documents.languages import READ, language_of
-from publius.errors import DocumentError, MissingExtraError, PolicyError
+from publius.errors import DocumentError, MissingExtraError, PolicyError, how_many
 from publius.mechanisms.whole import places_of
 from publius.releases.engines.worker_pool import batches_of
 from publius.releases.plan import Plan
@@ -121,10 +121,11 @@ class Preflight:
                 f"{self.padding_share:.0%} of the words will be padding: public words that fill short texts up to "
                 f"{self.size} and let their lengths be guessed, as the promise allows"
             )
+        rows = how_many(self.documents, "row")
         if self.without_text:
             yield (
-                f"{self.without_text:,} of {self.documents:,} rows have no text: each leaves as a row of its own, most "
-                f"probably as {NONE_OF_THESE!r}, since to leave it out would tell that it was empty"
+                f"{how_many(self.without_text, f'of {rows} has', f'of {rows} have')} no text: each leaves as a row of its "
+                f"own, most probably as {NONE_OF_THESE!r}, since to leave it out would tell that it was empty"
             )
         if self.unfit:
             yield (

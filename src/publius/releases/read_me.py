@@ -13,6 +13,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any, Final
 
+from publius.errors import how_many
 from publius.files import read_lines
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
 from publius.privacy.promise import ceiling, floor
@@ -87,7 +88,7 @@ def _of_parquet(path: Path) -> Counter[str]:
 def _title(manifest: Mapping[str, Any]) -> Iterator[str]:
     if manifest["private"] is not True:
         yield "NOT PRIVATE. This is the output of an experiment. It promises nothing and must not be passed on."
-    yield f"What this folder is: a release of {manifest['documents']:,} documents, made with Publius."
+    yield f"What this folder is: a release of {how_many(manifest['documents'], 'document')}, made with Publius."
 
 
 def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:

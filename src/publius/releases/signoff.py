@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.errors import PolicyError
+from publius.errors import PolicyError, how_many
 from publius.files import os_errors, shown, write_file
 from publius.privacy.guarantee import strength_of
 from publius.releases import account
@@ -247,7 +247,7 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
     measured, own, budget, texts = sources.measured, sources.own, sources.budget, sources.texts
     return {
         "schema": SCHEMA,
-        "title": f"Release of {number(manifest['documents'])} documents"
+        "title": f"Release of {how_many(manifest['documents'], 'document')}"
         if manifest.get("documents") is not None
         else "Summary of a collection",
         "date": time.strftime("%Y-%m-%d", time.gmtime()),

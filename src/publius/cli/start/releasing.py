@@ -9,7 +9,7 @@ import typer
 
 from publius.cli.console import printable, waiting
 from publius.cli.start.asking import Asking, shown_progress
-from publius.errors import UsageError
+from publius.errors import UsageError, how_many
 from publius.evaluation.steps.questions import GO_ON
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ def release(flow: ReleaseWorkflow, ask: Asking, *, signed: bool) -> None:
         raise UsageError("cancelled; nothing was released")
     with shown_progress(flow):
         summary = flow.release()
-    left = f"; {len(summary.bad):,} rows could not be read and are left out" if summary.bad else ""
-    typer.echo(f"   {summary.tally.documents:,} documents are released{left}.")
+    left = f"; {how_many(len(summary.bad), 'row')} could not be read and left out" if summary.bad else ""
+    typer.echo(f"   {how_many(summary.tally.documents, 'document is', 'documents are')} released{left}.")
     typer.echo(f"   {printable(summary.manifest['promise'])}")
     if signed:
         failed = flow.judged is not None and flow.judged.verdict == "FAIL"

@@ -12,7 +12,7 @@ import typer
 
 from publius.cli.console import printable, waiting
 from publius.cli.start.asking import Asking
-from publius.errors import DataError, PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.evaluation.steps.questions import (
     ACCEPT_LOSS,
     AUTHOR_FIELD,
@@ -73,7 +73,7 @@ def show_found(found: Inspection) -> None:
         typer.echo(f"   Read as {TableForm(found.delimiter, found.encoding)}.")
     median = f"; half of them have {found.words['median']:,.0f} words or more" if found.words else ""
     typer.echo(
-        f"   {found.rows:,} rows with texts in the column {printable(repr(found.text_field))}{median}."
+        f"   {how_many(found.rows, 'row')} with texts in the column {printable(repr(found.text_field))}{median}."
     )
     for problem in found.problems:
         if not problem.startswith("no column 'id'"):  # documents are numbered here

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from publius.documents.corpus import BadDocument, Corpus, Document
-from publius.errors import DocumentError, PolicyError, StorageError, UnknownWordError, UsageError
+from publius.errors import DocumentError, PolicyError, StorageError, UnknownWordError, UsageError, how_many
 from publius.files import new_folder, remove_leftovers, shown
 from publius.files.progress import Advance, unheard
 from publius.privacy.ledger import Ledger
@@ -274,8 +274,8 @@ def _lose(job: Job, outcome: EngineResult) -> None:
     field = job.plan.mechanism.field
     if outcome.bad and field is not None and job.plan.experiment is None:
         raise PolicyError(
-            f"{len(outcome.bad):,} rows cannot be read, and leaving them out could tell what stands in {field!r}: see "
-            "them with publius inspect and mend them. Nothing was released"
+            f"{how_many(len(outcome.bad), 'row')} cannot be read, and leaving them out could tell what stands in "
+            f"{field!r}: see them with publius inspect and mend them. Nothing was released"
         )
     if outcome.bad and outcome.tally.documents:
         job.losing(len(outcome.bad), outcome.tally.documents + len(outcome.bad))

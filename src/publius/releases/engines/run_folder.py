@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
-from publius.errors import DataError, DocumentError, PolicyError, UsageError
+from publius.errors import DataError, DocumentError, PolicyError, UsageError, how_many
 from publius.files import (
     check_new_folder,
     make_parents,
@@ -139,7 +139,7 @@ class ResumedWork:
 
     def __str__(self) -> str:
         return (
-            f"going on with an unfinished run: {self.documents:,} documents were finished"
+            f"going on with an unfinished run: {how_many(self.documents, 'document was', 'documents were')} finished"
             + (f", {self.left_out:,} left out" if self.left_out else "")
             + (f"; {self.torn_bytes:,} bytes of an unfinished batch were cut off" if self.torn_bytes else "")
         )

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Final, final
 
-from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
+from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError, how_many
 from publius.files import AnyPath, child, os_errors, shown, storage_error, write_file
 from publius.files.progress import Advance, unheard
 from publius.files.user_code import PYTHON, search_for
@@ -402,7 +402,7 @@ class _Kept:
     @property
     def how_to_go_on(self) -> str:
         """The work that is done, and how to resume."""
-        done = f"{len(self.places):,} texts are written and kept in {shown(self.path)}"
+        done = f"{how_many(len(self.places), 'text is', 'texts are')} written and kept in {shown(self.path)}"
         return f"{done}, rerun to resume"
 
     def add(self, record: Mapping[str, Any]) -> None:
