@@ -233,7 +233,7 @@ def test_the_estimator_releases_a_field_of_declared_values(output):
     assert made.get_feature_names_out().tolist() == ["loans", "cards", "cash"]
     assert made.transform(["cards", "cash", "cards"]).toarray().tolist() == [[0, 1, 0], [0, 0, 1], [0, 1, 0]]
     assert made.guarantee_.bound == 30.0
-    with pytest.raises(DataError, match="1 of 2 has no declared value"):
+    with pytest.raises(DataError, match="1 of 2 documents has no declared value"):
         made.transform(["cards", "canary"])
 
 

@@ -176,7 +176,8 @@ class RandomizedResponse(Mechanism):
             total += 1
             undeclared += self.values.index(compared(text)) is None
         if undeclared:
-            raise self._undeclared(how_many(undeclared, f"of {total:,} has", f"of {total:,} have"))
+            rows = how_many(total, "document")
+            raise self._undeclared(how_many(undeclared, f"of {rows} has", f"of {rows} have"))
 
     def public_inputs(self, encoding: Encoding) -> dict[str, Any]:
         """See `Mechanism.public_inputs`."""

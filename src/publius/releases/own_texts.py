@@ -179,9 +179,9 @@ class OwnTexts:
         rows = how_many(self.documents, "row")
         if self.without_text:
             yield (
-                f"{how_many(self.without_text, f'of {rows} has', f'of {rows} have')} no text. Each leaves as a row whose "
-                f"label is "
-                f"most probably {NONE_OF_THESE!r}, inside the bound: to leave it out would tell that it was empty"
+                f"{how_many(self.without_text, f'of {rows} has', f'of {rows} have')} no text. Each leaves as a row "
+                f"whose label is most probably {NONE_OF_THESE!r}, inside the bound: to leave it out would tell that it "
+                "was empty"
             )
         if self.fit_none or self.hardly_known:
             yield unfit_sentence(self.fit_none or 0, self.hardly_known, self.documents - self.without_text)

@@ -124,8 +124,8 @@ class Preflight:
         rows = how_many(self.documents, "row")
         if self.without_text:
             yield (
-                f"{how_many(self.without_text, f'of {rows} has', f'of {rows} have')} no text: each leaves as a row of its "
-                f"own, most probably as {NONE_OF_THESE!r}, since to leave it out would tell that it was empty"
+                f"{how_many(self.without_text, f'of {rows} has', f'of {rows} have')} no text: each leaves as a row of "
+                f"its own, most probably as {NONE_OF_THESE!r}, since to leave it out would tell that it was empty"
             )
         if self.unfit:
             yield (

@@ -456,7 +456,7 @@ def test_the_command_writes_a_summary(publius, file, reference, tmp_path):
         *arguments, "--by", "product=card,loan", "--output", tmp_path / "out", "--json"
     )
     assert (code, json.loads(told)["kind"]) == (0, "summary")
-    assert "look like one person" in beside
+    assert "looks like one person" in beside
     assert "author 7" not in (tmp_path / "out" / "READ-ME.txt").read_text().casefold()
     assert publius(*arguments, "--by", "product=card,loan", "--output", tmp_path / "out")[0] == 2
     assert publius(*arguments[:2], "--output", tmp_path / "other")[0] == 2
