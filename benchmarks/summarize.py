@@ -93,7 +93,7 @@ def main(documents: int = 1_000_000, authors: int | None = None, workers: int = 
 def run_summary(folder: Path, corpus: Path, workers: int = 1) -> Measured:
     by = "kind=" + ",".join(f"s{place:02}" for place in range(STRATA - 1))
     return _run(
-        folder, "summarize", str(corpus), "--author-field", "author", "--by", by, "--accept-noise", "--workers",
+        folder, "summarize", str(corpus), "--author-field", "author", "--by", by, "--workers",
         str(workers), "--reference", str(folder / "reference"),
     )  # fmt: skip
 
