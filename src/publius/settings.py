@@ -266,7 +266,21 @@ def names_of(asked: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InputSettings(Settings):
+class FormSettings(Settings):
+    """How tables and folders are read."""
+
+    delimiter: str | None = option(
+        None, help="What separates fields of a table: one character, or tab. Default: detected and reported."
+    )
+    encoding: str | None = option(
+        None, help="Encoding of tables and text, such as iso-8859-1. Default: UTF-8 or the mark at its start for a "
+        "table; what its letters tell for a text that is a file.",
+    )  # fmt: skip
+    subfolders: bool = option(False, help="Also read the folders below a folder.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class InputSettings(FormSettings):
     """Where in a file or table the documents are."""
 
     id_field: str = option("id", help="Field that holds a document's id.")
@@ -276,13 +290,6 @@ class InputSettings(Settings):
         False, help="Number the documents, in a secret random order, instead of reading ids."
     )
     subject_field: str | None = option(None, help="Field that names the person also charged, such as author.")
-    delimiter: str | None = option(
-        None, help="What separates fields of a table: one character, or tab. Default: detected and reported."
-    )
-    encoding: str | None = option(
-        None, help="Encoding of text and tables, such as iso-8859-1. Default: detected and reported."
-    )
-    subfolders: bool = option(False, help="Also read the folders below a folder.")
     follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
     reading_seconds: float = option(
         3.5, help="Processor seconds that 16 MiB of a Word, Excel, PDF, HTML, mail or Parquet file may take.",
@@ -557,13 +564,12 @@ class SummarySettings(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SummaryRunSettings(WorkerSettings):
+class SummaryRunSettings(WorkerSettings, FormSettings):
     """An earlier summary to compare with, and who counts."""
 
     compare: Path | None = option(
         None, help="Folder of an earlier summary: what is new against it, not against the public texts."
     )
-    subfolders: bool = option(InputSettings.subfolders, help="Read the folders below a folder, too.")
     engine: str = option(RunSettings.engine, help="Engine: local (processes) or spark.")
     master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
 

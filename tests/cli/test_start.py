@@ -54,7 +54,7 @@ def rows(count, seed, authors=5):
         }
 
 
-def store(path, records, *, delimiter=";", encoding="iso-8859-1"):
+def store(path, records, *, delimiter=";", encoding="utf-8"):
     records = list(records)
     sheet = io.StringIO()
     writer = csv.DictWriter(sheet, list(records[0]), delimiter=delimiter)
@@ -69,14 +69,16 @@ def private(tmp_path):
     return of_texts(tmp_path)
 
 
-def of_texts(folder):
+def of_texts(folder, encoding="utf-8"):
     """Texts to be released, of which one is empty, one far too long and one French."""
     found = list(rows(40, 1))
     found[3]["complaint"] = ""
     found[7]["complaint"] = "card " * 50_000
     found[9]["complaint"] = "le colis est arrivé abîmé et personne ne répond à mes messages depuis hier"
     return store(
-        folder / "complaints.csv", [{"id": each["id"], "complaint": each["complaint"]} for each in found]
+        folder / "complaints.csv",
+        [{"id": each["id"], "complaint": each["complaint"]} for each in found],
+        encoding=encoding,
     )
 
 
@@ -271,7 +273,18 @@ def test_a_column_of_something_else(private, older, tmp_path):
     refused(private, older, tmp_path, "--text-field", "id", code=65, message="the column 'id' holds no texts")
 
 
-def test_a_wrong_delimiter_or_encoding(private, older, tmp_path):
+def test_how_a_table_that_is_not_utf8_is_read_is_said_by_somebody(older, tmp_path):
+    """The letters of one text propose it; without an answer they decide nothing."""
+    latin = of_texts(tmp_path, "iso-8859-1")
+    refused(latin, older, tmp_path, code=2, message="so say it: --encoding iso-8859-1")
+    done = publius("start", latin, "--output", tmp_path / "out", said=f"rows\n\n{older}\n")
+    assert "The table is not in UTF-8; which encoding is it in [iso-8859-1]:" in done.stdout
+    assert "Read as iso-8859-1" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_wrong_delimiter_or_encoding(older, tmp_path):
+    private = of_texts(tmp_path, "iso-8859-1")
     refused(
         private,
         older,

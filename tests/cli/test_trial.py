@@ -55,7 +55,7 @@ def walked(files):
         dimensions=(50, 400),
     )
     questions = {
-        "What readers need": "rows",
+        "What readers need": "rows", "The table is not in UTF-8": "",
         "Public or older texts": str(files["older"]), "What to keep": "", "Bound between": "", "Go on": "",
         "Rare words to leave out": "none",
         "Another number": "release",
@@ -172,7 +172,7 @@ def words(files):
     output = files["folder"] / "words"
     done = publius(
         files, "start", files["complaints"], "--public", unsigned, "--preserve", "words", "--epsilon", "2",
-        "--without-evidence", "--yes", "--json", "--output", output,
+        "--encoding", "iso-8859-1", "--without-evidence", "--yes", "--json", "--output", output,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdict"] is None

@@ -298,7 +298,7 @@ def test_a_txt_file_that_cannot_be_read_is_one_bad_document(tmp_path):
     store(tmp_path / "canary-2.txt", b" \n")
     store(tmp_path / "canary-3.txt", b"fine")
     store(tmp_path / "canary-4.txt.gz", gzip.compress(b"canary " * 99, mtime=0)[:-9])
-    first, second, third, fourth = read(tmp_path)
+    first, second, third, fourth = read(tmp_path, encoding="utf-8")
     assert "part 4: gzip that is damaged" in str(fourth.error())
     assert str(first.error()) == "document 1: part 1: not UTF-8 at byte 8: convert the file to UTF-8"
     assert (second.id, third.id) == ("2", "3")

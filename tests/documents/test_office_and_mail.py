@@ -293,9 +293,37 @@ def test_tables_are_read_as_they_are_written(tmp_path, delimiter, encoding):
     csv.writer(sheet, delimiter=delimiter).writerows([["id", "text"], *rows])
     path = tmp_path / "a.csv"
     path.write_bytes(sheet.getvalue().encode(encoding))
-    corpus = open_corpus(path, encoding=None)
+    corpus = open_corpus(path, by_letters=True)
     assert (corpus.delimiter, corpus.encoding) == (delimiter, encoding)
     assert [item.text for item in corpus] == [text for _, text in rows]
+
+
+def test_the_letters_of_one_text_do_not_decide_how_the_others_are_read(tmp_path):
+    """Otherwise one author could change everybody's words, and no bound would hold: what is not UTF-8 is bad alone."""
+    pytest.importorskip("charset_normalizer")
+    path = tmp_path / "a.csv"
+    others = "".join(f"r{n},naïve café {n}\n" for n in range(200)).encode()
+
+    def read(one, **options):
+        path.write_bytes(b"id,text\nx," + one + b"\n" + others)
+        return [item.text for item in open_corpus(path, **options) if isinstance(item, Document)]
+
+    french = b'"' + "élève très déçu\n".encode("cp1252") * 2_500 + b'"'
+    assert read(b"hello")[1:] == read(french) == read(b"hel\0lo")[1:]
+    with pytest.raises(
+        DocumentError, match="cannot be told"
+    ):  # of public texts, whose letters are asked, it stops all
+        read(french, by_letters=True)
+
+
+def test_brackets_within_a_text_are_no_lists(tmp_path, monkeypatch):
+    monkeypatch.setattr("publius.documents.row_readers.BRACKETS_LIMIT", 20)
+    path = tmp_path / "a.jsonl"
+    text = "[{" * 30 + '"\\' + "[" * 9
+    path.write_text(json.dumps({"id": "1", "text": text}) + "\n")
+    assert texts(path) == [text]
+    path.write_text(json.dumps({"id": "1", "text": "x", "more": [[]] * 20}) + "\n")
+    assert "lists and objects" in bad(path)
 
 
 def test_what_is_told_is_believed(tmp_path):

@@ -102,7 +102,7 @@ def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
         "language": language_of_words(found),
     }
     if documents is not None:
-        corpus = open_corpus(documents, text_field=text_field, number=True, encoding=None)
+        corpus = open_corpus(documents, text_field=text_field, number=True, by_letters=True)
         told["documents"] = asdict(familiarity(found, corpus))
     return told
 

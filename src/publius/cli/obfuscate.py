@@ -209,7 +209,7 @@ def _with_length(settings: ReleaseSettings, public: Path, *, quiet: bool) -> Rel
     if not isinstance(settings.chosen, WordRelease) or settings.length is not None:
         raise UsageError("--length-from belongs to --preserve words, without another --length")
     texts = (
-        item.text for item in open_corpus(public, number=True, encoding=None) if isinstance(item, Document)
+        item.text for item in open_corpus(public, number=True, by_letters=True) if isinstance(item, Document)
     )
     size = proposed_length(texts, Embeddings.load(settings.embeddings), settings.stop_words)
     if not quiet:

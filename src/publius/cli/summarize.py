@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,7 +21,7 @@ from publius.cli.console import (
 from publius.cli.log import say, say_here
 from publius.cli.options import Json, options
 from publius.errors import UsageError, how_many
-from publius.settings import AccuracySettings, SummaryRunSettings, SummarySettings
+from publius.settings import AccuracySettings, FormSettings, SummaryRunSettings, SummarySettings
 
 if TYPE_CHECKING:
     from publius.releases.summaries.run import Finished
@@ -97,7 +97,8 @@ def _run(
     from publius.privacy.ledger import Ledger
     from publius.releases.summaries import run
 
-    corpus = summary.corpus(input, encoding=None, subfolders=going.subfolders)
+    form = {each.name: getattr(going, each.name) for each in fields(FormSettings)}
+    corpus = summary.corpus(input, **form)
     book = None if ledger is None else Ledger(ledger)
     with progress_bar("documents", corpus.count_hint) as progress:
         return run.summarize(
@@ -118,7 +119,8 @@ def tell_curator(finished: Finished) -> None:
         public += ", nor do passages that are quoted from there: they can be theirs"
     for count, one, more in (
         (seen.unreadable, "document has no text that can be read: it counts as having no words",
-         "documents have no text that can be read: they count as having no words"),
+         "documents have no text that can be read: they count as having no words (a table that is not in UTF-8 needs "
+         "--encoding)"),
         (seen.without_author, "document without author was left out", "documents without author were left out"),
         (seen.undeclared, "document has a value that was not declared: it counts as other",
          "documents have a value that was not declared: they count as other"),

@@ -393,7 +393,8 @@ def open_corpus(
     number: bool = False,
     subject_field: str | None = None,
     delimiter: str | None = None,
-    encoding: str | None = "utf-8",
+    encoding: str | None = None,
+    by_letters: bool = False,
     reading_seconds: float = InputSettings.reading_seconds,
     subfolders: bool = InputSettings.subfolders,
     follow_links: bool = InputSettings.follow_links,
@@ -409,9 +410,10 @@ def open_corpus(
     ``text_field`` and the public labels ``keep`` name their fields. With ``number``, and always where there are no
     fields, the id is the position "1", "2", ...: a file name may say too much to be released. ``subject_field``
     names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter``
-    and ``encoding`` are those of separated values and text; None finds them, by the first file of a table and by each
-    text that is a file (`publius.documents.table_form`). Foreign files have ``reading_seconds`` of a processor for each
-    16 MiB.
+    and ``encoding`` are those of separated values and text. Without a delimiter the first file of a table shows it;
+    without an encoding each text that is a file shows its own, and a table is UTF-8 or what the mark at its start says,
+    or ``by_letters``, which is for public texts, what all its letters show (`publius.documents.table_form`). Foreign
+    files have ``reading_seconds`` of a processor for each 16 MiB.
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
     that do not fit, `PolicyError` when the text itself would be released as an id or a label.
@@ -437,7 +439,9 @@ def open_corpus(
     if kind not in SEPARATED:
         return replace(corpus, encoding=_encoding(paths, kind, encoding))
     separator = delimiter or ("\t" if kind == ".tsv" else None)
-    form = find_form(paths[0], corpus._columns(), delimiter=separator, encoding=encoding)
+    form = find_form(
+        paths[0], corpus._columns(), delimiter=separator, encoding=encoding, by_letters=by_letters
+    )
     return replace(corpus, delimiter=form.delimiter, encoding=form.encoding)
 
 

@@ -126,8 +126,9 @@ def inspect(
     there, a kind of file that is not known, or an encoding that cannot be told.
     """
     corpus = open_corpus(
-        path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding, **reading
-    )
+        path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding,
+        by_letters=True, **reading,
+    )  # fmt: skip
     corpus = _with_form(corpus, path, text_field, delimiter)
     names, problems = _columns(corpus)
     chosen = text_field or _text_column(corpus, names)

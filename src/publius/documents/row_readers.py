@@ -174,13 +174,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+_ORDINARY: Final = bytes({*range(256)} - {*b'"[{'})
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique)
 
 
 def _json_object(line: bytes, encoding: str) -> dict[str, object] | str:
     """The object of a line, or why it has none: the decoder's own messages may quote it, so they end here."""
-    if line.count(b"{") + line.count(b"[") > BRACKETS_LIMIT:
-        return f"more than {BRACKETS_LIMIT:,} lists and objects, or brackets: split it into documents"
+    if line.count(b"{") + line.count(b"[") > BRACKETS_LIMIT and _brackets(line) > BRACKETS_LIMIT:
+        return f"more than {BRACKETS_LIMIT:,} lists and objects: split it into documents"
     try:
         value = _DECODER.decode(line.decode(encoding))
     except UnicodeDecodeError as error:
@@ -196,6 +197,19 @@ def _json_object(line: bytes, encoding: str) -> dict[str, object] | str:
     if isinstance(value, dict):
         return value
     return f"not an object but {kind_of(value)}: write one object a line"
+
+
+def _brackets(line: bytes) -> int:
+    """How many lists and objects a line opens: brackets within a text open none."""
+    bare = line.replace(rb"\\", b"").replace(rb"\"", b"").translate(None, _ORDINARY)
+    found = inside = 0
+    for start in range(
+        0, len(bare), 2**16
+    ):  # piece by piece: each piece of text takes more memory than its bytes
+        parts = bare[start : start + 2**16].split(b'"')
+        found += sum(map(len, parts[inside::2]))
+        inside = (inside + len(parts) - 1) % 2
+    return found
 
 
 def kind_of(value: object) -> str:
@@ -318,12 +332,24 @@ def _csv_row(
             place,
             f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}",
         )
-    text = "".join(cells)
+    fields = {column: cells[index] for column, index in indices.items()}
+    if _is_text("".join(cells)):
+        return Row(place, fields)
+    whole = {
+        column: cell for column, cell in fields.items() if _is_text(cell)
+    }  # who wrote it can still be told
+    name = form.encoding.upper()
+    return Row(
+        place, whole, f"not {name}: name the --encoding of the file; publius inspect tells it by its letters"
+    )
+
+
+def _is_text(cell: str) -> bool:
+    """Whether no byte of it is missing: one that its encoding has not stands there as a lone surrogate."""
     try:
-        text.isascii() or text.encode("utf-8")
+        return cell.isascii() or bool(cell.encode("utf-8"))
     except UnicodeEncodeError:
-        return bad_row(place, f"not {form.encoding.upper()}: convert the file to UTF-8")
-    return Row(place, {column: cells[index] for column, index in indices.items()})
+        return False
 
 
 def read_parquet(

@@ -95,19 +95,26 @@ def _plain_name(name: str) -> str:
 
 
 def find_form(
-    path: Path, columns: Sequence[str] = (), *, delimiter: str | None = None, encoding: str | None = None
+    path: Path,
+    columns: Sequence[str] = (),
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    by_letters: bool = False,
 ) -> TableForm:
     """The form of the table at ``path``: what is given, and what its first `SAMPLE` bytes show for the rest.
 
     A header that names all ``columns`` decides the delimiter; otherwise the one that gives most rows the width of
-    the header. Raises `UsageError` for names that do not exist, `DocumentError` where the encoding cannot be told.
+    the header. The encoding is that of the mark at the start of the file, else UTF-8; ``by_letters`` it is what the
+    letters of all rows tell. What is released is never read so: the letters of one author would decide how everybody's
+    are read. Raises `UsageError` for names that do not exist, `DocumentError` where the letters tell nothing.
     """
     delimiter, encoding = checked_delimiter(delimiter), checked_encoding(encoding)
     if delimiter is not None and encoding is not None:
         return TableForm(delimiter, encoding)
     with open_binary(path) as stream:
         data = stream.read(SAMPLE)
-    chosen = encoding or find_encoding(path, data)
+    chosen = encoding or (find_encoding(path, data) if by_letters else _marked(data) or "utf-8")
     text = _decoded(data, chosen)
     return TableForm(delimiter or _delimiter(text, columns, whole=len(data) < SAMPLE), chosen)
 
@@ -122,13 +129,17 @@ def find_encoding(path: Path, data: bytes) -> str:
 
     Some bytes that are not UTF-8 in a file that else is leave it UTF-8: those rows are damaged, and said to be.
     """
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return name
+    if name := _marked(data):
+        return name
     good, bad = _utf8_lines(data)
     if good >= bad and b"\0" not in data:
         return "utf-8"
     return _by_letters(path, data)
+
+
+def _marked(data: bytes) -> str | None:
+    """The encoding that the mark at the start of a file names; None without one."""
+    return next((name for mark, name in _MARKS if data.startswith(mark)), None)
 
 
 def _utf8_lines(data: bytes) -> tuple[int, int]:
@@ -148,9 +159,8 @@ def _utf8_lines(data: bytes) -> tuple[int, int]:
 
 def text_encoding(data: bytes) -> str | None:
     """The encoding of a text that stands in no table: None where it cannot be told; errors as `encoding_of`."""
-    for mark, name in _MARKS:
-        if data.startswith(mark):
-            return name
+    if name := _marked(data):
+        return name
     good, bad = _utf8_lines(data)
     return "utf-8" if good >= bad and b"\0" not in data else encoding_of(data)
 

@@ -29,7 +29,7 @@ from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS, SOURCE, columns
 from publius.releases.summaries.run import summarize
 from publius.releases.summaries.said import Said, Told
-from publius.releases.summaries.summary import Summary, exact_number
+from publius.releases.summaries.summary import Seen, Summary, exact_number
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import remember_texts
@@ -139,6 +139,19 @@ def test_a_document_that_cannot_be_read_counts_as_no_words(reference, rows):
     broken = [{**row, "text": None} if place % 2 else row for place, row in enumerate(rows)]
     told = summary(broken)
     assert abs(int(told.themes.values[0, -1]) - len(rows) // 2) < 30
+
+
+def test_a_text_in_another_encoding_than_its_table_counts_as_no_words(reference, rows, tmp_path):
+    """Who wrote it can still be told, so that he counts, and nobody else's text is read in another way."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"author,text\nada,d\xe9j\xe0\nbob,hello\n")
+    summary = Summary(reference, "100", shares="totals=1")
+    seen = Seen()
+    assert [written[:2] for some in summary.read(summary.rows(path), seen) for written in some] == [
+        ("ada", ""),
+        ("bob", "hello"),
+    ]
+    assert (seen.unreadable, seen.without_author) == (1, 0)
 
 
 def test_rows_without_an_author_are_refused_or_left_out(reference, rows):

@@ -16,6 +16,7 @@ from publius.errors import DataError, PolicyError, UsageError, how_many
 from publius.evaluation.steps.questions import (
     ACCEPT_LOSS,
     AUTHOR_FIELD,
+    ENCODING,
     KEEP,
     NONE,
     OWN_AUTHOR,
@@ -62,7 +63,28 @@ def texts_in(file: Path, choices: Choices, ask: Asking) -> tuple[Inspection, Cho
             found, fault = looked_at(file, replace(choices, text_field=named)), None
         except DataError as error:
             fault = error
-    return found, replace(choices, text_field=found.text_field)
+    return _encoding_said(file, found, replace(choices, text_field=found.text_field), ask)
+
+
+def _encoding_said(
+    file: Path, found: Inspection, choices: Choices, ask: Asking
+) -> tuple[Inspection, Choices]:
+    """With the encoding of a table that is not UTF-8: its letters propose it, and somebody says so."""
+    from publius.documents.table_form import checked_encoding
+    from publius.evaluation.steps.looking import looked_at, told_by_letters
+
+    if not told_by_letters(file, found, choices):
+        return found, choices
+    said = ask(
+        replace(
+            ENCODING,
+            proposed=None if ask.yes else found.encoding,
+            otherwise=f"the table is not in UTF-8: its letters look like {found.encoding}, but one text must not "
+            f"decide how all are read, so say it: --encoding {found.encoding}. Nothing was released",
+        )
+    )
+    choices = replace(choices, encoding=checked_encoding(said))
+    return (found if choices.encoding == found.encoding else looked_at(file, choices)), choices
 
 
 def show_found(found: Inspection) -> None:

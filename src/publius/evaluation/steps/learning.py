@@ -173,7 +173,7 @@ def _documents(
     profile = profile_named(settings.tokenizer).name
     author_field = words.author_field
     kept = tuple(dict.fromkeys(field for field in (label, author_field) if field is not None))
-    corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, encoding=None)
+    corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, by_letters=True)
     facts = {
         "corpus": corpus.path.name,
         "corpus_sha256": corpus.sha256(),

@@ -88,6 +88,19 @@ def _is_unicode(file: Path) -> bool:
     return not text.isascii()
 
 
+def told_by_letters(file: Path, found: Inspection, choices: Choices) -> bool:
+    """Whether the encoding that was found is only what the letters of the texts tell.
+
+    Somebody has to say that it is so: otherwise the letters of one text would decide how all the others are read.
+    """
+    from publius.documents.corpus import open_corpus
+
+    if found.delimiter is None or choices.encoding is not None:
+        return False
+    corpus = open_corpus(file, number=True, delimiter=found.delimiter, encoding=None, **reading(choices))
+    return corpus.encoding != found.encoding
+
+
 def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[str]:
     """The texts to be released, those apart that cannot be read."""
     from publius.documents.corpus import Document, open_corpus

@@ -153,6 +153,10 @@ EPSILON_OF_AUTHOR: Final = Question(
 TEXT_FIELD: Final = Question(name="text_field", words="Which column holds the texts")
 """Its options are the columns of the file."""
 
+ENCODING: Final = Question(
+    name="encoding", words="The table is not in UTF-8; which encoding is it in", open="another encoding"
+)
+
 OWN_AUTHOR: Final = Question(
     name="author_field",
     words="Which column says who wrote each of your texts",

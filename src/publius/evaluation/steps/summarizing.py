@@ -94,7 +94,7 @@ def _corpus(file: Path, found: Inspection, choices: Choices, columns: Sequence[s
     keep = tuple(name for name in (*columns, choices.author_field) if name is not None)
     return open_corpus(
         file, text_field=found.text_field or "text", keep=keep, number=True, delimiter=choices.delimiter,
-        encoding=choices.encoding, **reading(choices),
+        encoding=found.encoding or choices.encoding, **reading(choices),
     )  # fmt: skip
 
 

@@ -195,7 +195,7 @@ def _public_authors(summary: Summary, notice: Callable[[str], None]) -> frozense
         return frozenset()
     path, text_field = texts
     try:
-        public = open_corpus(path, text_field=text_field, keep=(str(name),), number=True, encoding=None)
+        public = open_corpus(path, text_field=text_field, keep=(str(name),), number=True, by_letters=True)
         keys = {author_key(row.fields.get(str(name))) for _, row in public.rows()}
     except PubliusError:
         notice(

@@ -102,7 +102,7 @@ def _writer(job: Mapping[str, Any], manifest: Mapping[str, Any]) -> AbstractText
     public, reference = job["public"], job["reference"]
     corpus = None
     if public is not None:
-        corpus = open_corpus(public["path"], text_field=public["text_field"], number=True, encoding=None)
+        corpus = open_corpus(public["path"], text_field=public["text_field"], number=True, by_letters=True)
     seen = WriterInput(
         manifest,
         settings,

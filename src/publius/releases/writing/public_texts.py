@@ -24,7 +24,7 @@ class PublicTexts:
 
 def public_texts(path: Path, text_field: str, reference: Reference | None = None) -> PublicTexts:
     """The texts at ``path``; errors as `open_corpus`."""
-    corpus = open_corpus(path, text_field=text_field, number=True, encoding=None)
+    corpus = open_corpus(path, text_field=text_field, number=True, by_letters=True)
     digest = corpus.sha256()
     return PublicTexts(
         corpus, digest, None if reference is None else digest == reference.source.get("corpus_sha256")

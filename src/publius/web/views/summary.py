@@ -63,7 +63,7 @@ def summary(state: State, asked: requests.Summarize) -> answers.Summarized:
     )  # fmt: skip
     folder = state.releases / f"summary-{entropy(8).hex()}"
     with _collection(state, asked) as (path, form):
-        corpus = counted.corpus(path, **{"encoding": None, **form})
+        corpus = counted.corpus(path, **form)
         finished = state.workplace.named(
             lambda: summarize(corpus, counted, folder, ledger=state.ledger, authors=asked.authors, workers=1)
         )
