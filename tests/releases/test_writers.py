@@ -7,12 +7,21 @@ import pickle
 
 import pytest
 
+from publius.documents.corpus import Document
 from publius.errors import UsageError
-from publius.releases.release import Release
+from publius.mechanisms import lifted
+from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.lifted import Lifted
+from publius.noise.randomness import RunKey
+from publius.releases.plan import Plan
+from publius.releases.protect import protect
+from publius.releases.release import Release, ReleasedTogether
 from publius.releases.writers import RESERVED, WRITERS, Layout
+from publius.settings import ReleaseSettings
 from publius.text.bag import Bag
+from publius.text.drawn_bags import ENOUGH
 from publius.vectors.embeddings import Embeddings
-from toy import WORDS
+from toy import WORDS, sentence
 
 
 def write(format, folder, embeddings, releases, labels=(), warning=None):
@@ -140,3 +149,30 @@ def test_what_workers_encode_is_joined_without_a_seam(embeddings, tmp_path, form
             start += cut
     for path in sorted(whole.iterdir()):
         assert path.read_bytes() == (parts / path.name).read_bytes()
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@pytest.mark.parametrize("options", [{}, {"experiment": True, "seed": 3}])
+@pytest.mark.parametrize("labels", [(), ("topic",)])
+def test_words_of_many_documents_are_written_as_those_of_each(
+    embeddings, tmp_path, monkeypatch, format, options, labels
+):
+    """Short texts are filled up and unknown words replaced; not a byte follows from how many are drawn together."""
+    settings = ReleaseSettings(mechanism="exponential", epsilon=4.0, length=9, preserve="words", **options)
+    plan = Plan.of(settings, Lifted(Exponential(embeddings, epsilon=4.0), 9), labels=labels)
+    documents = [
+        Document(f'é"{number}', text, dict.fromkeys(labels, "früh, 1"), number + 1)
+        for number, text in enumerate(["", sentence(1), "river zebra", sentence(2, 5), "river " * 20] * 60)
+    ]
+    key, files = plan.run_key(), []
+    for at_least in (ENOUGH, len(documents) + 1):
+        monkeypatch.setattr(lifted, "ENOUGH", at_least)
+        results, tally = protect(documents, plan, RunKey(key.expose(), seeded_run=key.seeded_run))
+        assert isinstance(results, ReleasedTogether) == (at_least == ENOUGH)
+        folder = tmp_path / str(at_least)
+        folder.mkdir()
+        with WRITERS[format](folder, Layout.of(plan)) as writer:
+            writer.write_all(results)
+        files.append((tally, {path.name: path.read_bytes() for path in folder.iterdir()}))
+    assert files[0] == files[1]
+    assert any(map(len, files[0][1].values()))

@@ -26,6 +26,7 @@ from publius.mechanisms.mechanism import (
     Mechanism,
     OrderedText,
     Outcome,
+    Outcomes,
     Pair,
 )
 from publius.mechanisms.outside import known_guarantee, origin
@@ -33,6 +34,7 @@ from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.settings import ReleaseSettings, TextSettings
 from publius.text.bag import UNKNOWN, Bag, Encoded, Encoding, words_of, words_of_all
+from publius.text.drawn_bags import ENOUGH, DrawnBags, alphabet_of
 from publius.text.pads import BYTES, PADS, drawn_pads, pad_places
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.public_words import stated_of_vectors
@@ -187,12 +189,17 @@ class Lifted(Mechanism):
         good = [(id, ready) for id, ready in zip(ids, read, strict=True) if isinstance(ready, _Ready)]
         words = [ready.places if self.ordered else without_order(ready.places) for _, ready in good]
         drawn = self._kernel.draw(words, [key.rng(id) for id, _ in good], threads=threads)
-        outputs = iter(drawn)
         passing = encoding.unknown == "keep"
-        outcomes = [
-            ready if isinstance(ready, UnknownWordError) else self._outcome(ready, next(outputs), passing)
-            for ready in read
-        ]
+        outcomes: Sequence[Outcome | UnknownWordError]
+        if self.ordered is None and not passing and len(good) == len(read) >= ENOUGH:  # the same, together
+            bags = DrawnBags(alphabet_of(self.vocabulary), np.stack(drawn))
+            outcomes = Outcomes(bags, [(None, None)] * len(read))
+        else:
+            outputs = iter(drawn)
+            outcomes = [
+                ready if isinstance(ready, UnknownWordError) else self._outcome(ready, next(outputs), passing)
+                for ready in read
+            ]
         met = [ready.encoded for _, ready in good]
         return Drawn(
             outcomes,

@@ -14,9 +14,11 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import IndexArray
+from publius.text.known_words import IndexedVocabulary
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False)
-_ENOUGH: Final = 128  # bags for which it pays to write every word of the vocabulary as JSON once
+ENOUGH: Final = 128
+"""Bags for which it pays to put the vocabulary in order and to write every word of it as JSON once."""
 
 
 @final
@@ -40,6 +42,12 @@ class Alphabet:
     def pieces(self) -> np.ndarray[Any, np.dtype[np.object_]]:
         """Each word with the count 1 as JSON, by place."""
         return _objects([f"{_JSON.encode(word)}: 1" for word in self.vocabulary])
+
+
+@functools.lru_cache(2)
+def alphabet_of(vocabulary: IndexedVocabulary) -> Alphabet:
+    """The words of a vocabulary in alphabetical order; the two last used are kept."""
+    return Alphabet(vocabulary.vocabulary)
 
 
 @final
@@ -77,7 +85,7 @@ class DrawnBags:
     @functools.cached_property
     def texts(self) -> list[str] | None:
         """Each bag as JSON, its words in the order of the vocabulary; None where there are too few bags."""
-        if len(self) < _ENOUGH:
+        if len(self) < ENOUGH:
             return None
         pieces = self.alphabet.pieces.take(self._places)
         several = np.flatnonzero(self._counts > 1)
