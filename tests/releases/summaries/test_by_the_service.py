@@ -10,6 +10,7 @@ from publius.collections.accuracy import accuracy
 from publius.privacy.ledger import Ledger
 from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
+from publius.releases.summaries.summary import Summary
 from publius.web import answers
 from web_service import fault, service
 
@@ -136,6 +137,26 @@ def test_files_that_were_given_are_counted_too(client, rows, tmp_path):
     assert [found["folder"]] == list(map(str, released(tmp_path)))
     client.post("/v1/start/forget", json={"role": "texts"})
     assert fault(client.post("/v1/summary", json=ASKED))[:2] == (400, 2)
+
+
+def test_a_table_is_counted_in_the_encoding_that_the_page_showed(client, rows, monkeypatch):
+    pytest.importorskip("charset_normalizer")
+    lines = ["author,product,text", *(f"{row['author']},card,déjà {row['text']} né" for row in rows[:40])]
+    given = {
+        "params": {"role": "texts", "name": "l.csv"},
+        "headers": {"Content-Type": "application/octet-stream"},
+    }
+    client.post("/v1/start/files", content="\n".join(lines).encode("latin-1"), **given)
+    shown = client.post("/v1/start/look", json={"role": "texts"}).json()
+    assert shown["found"]["encoding"] == "iso-8859-1"
+    read = []
+    counted = Summary.corpus
+    monkeypatch.setattr(
+        Summary, "corpus", lambda self, path, **form: read.append(form) or counted(self, path, **form)
+    )
+    client.post("/v1/summary", json=ASKED)
+    assert read == [{"delimiter": ",", "encoding": "iso-8859-1"}]
+    client.post("/v1/start/forget", json={"role": "texts"})
 
 
 def test_each_author_is_debited_once_a_summary(complaint_vectors, stored, rows, tmp_path, temporary, book):

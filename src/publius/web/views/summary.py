@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Final
+from typing import Any, Final
 
 from publius.collections.accuracy import Accuracy, said_beforehand
 from publius.collections.accuracy import accuracy as expected
@@ -80,11 +80,16 @@ def summary(state: State, asked: requests.Summarize) -> answers.Summarized:
 
 
 @contextmanager
-def _collection(state: State, asked: requests.Summarize) -> Iterator[tuple[Path, dict[str, str]]]:
+def _collection(state: State, asked: requests.Summarize) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Where the documents lie and how they are read; those of a request are gone from the disk afterwards."""
     if asked.documents is None:
         given = state.workplace.needed("texts")
-        yield given.path, given.form
+        shown = given.found  # the page showed how a table is read, and its curator went on
+        table = shown is not None and shown.delimiter is not None
+        form = (
+            {"delimiter": shown.delimiter, "encoding": shown.encoding} if shown is not None and table else {}
+        )
+        yield given.path, {**form, **given.form}
         return
     with private_folder(gettempdir()) as folder:
         path = folder / "rows.jsonl"
