@@ -12,6 +12,7 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.privacy.ledger import Ledger
 from publius.releases.plugins.task import protect_files
 from publius.releases.plugins.texts import Texts
+from spark_session import end_of_java
 from toy import WORDS, sentence
 
 CANARY = "zzcanary"
@@ -216,6 +217,7 @@ def test_spark(mechanism, monkeypatch):
             rows = session.sql("SELECT publius(text) AS bag FROM texts").collect()
         finally:
             session.stop()
+            end_of_java()
     assert all(is_bag(row.bag) for row in rows)
     assert len(rows) == 5
     assert manifest["epsilon_total"] == 40

@@ -40,6 +40,7 @@ from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from references import fitted, public_documents
 from spark.standalone import Standalone
+from spark_session import end_of_java
 from toy import sentence
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark leaves sockets open
@@ -73,17 +74,7 @@ def session(places):
     made = builder.getOrCreate()
     yield made
     made.stop()
-    _end_of_java()
-
-
-def _end_of_java():
-    """A session that stops leaves its Java process, and a thread of ours that waits for it, to the end of Python."""
-    from pyspark import SparkContext
-
-    gateway, SparkContext._gateway, SparkContext._jvm = SparkContext._gateway, None, None
-    gateway.shutdown()
-    gateway.proc.stdin.close()
-    gateway.proc.wait()
+    end_of_java()
 
 
 @pytest.fixture
@@ -273,7 +264,7 @@ def test_a_summary_counts_the_same_on_spark_and_no_document_reaches_it(session, 
     path = tmp_path / "letters.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     summary = Summary(
-        reference, 100, 2, by={"topic": ["music", "court"]}, shares="themes=1", embeddings=str(vectors.folder)
+        reference, 20, 2, by={"topic": ["music", "court"]}, shares="themes=1", embeddings=str(vectors.folder)
     )
     key = RunKey.fresh()
     here, seen = count_here(

@@ -771,6 +771,15 @@ def test_private_authors_who_wrote_public_texts_are_told_of_to_the_curator(
     assert "nobody looked whose names stand in both" in told
 
 
+def test_the_page_speaks_of_the_fields_that_were_named_and_of_no_ratio_that_nobody_knows(released):
+    page = html.unescape((released[0] / "report.html").read_text(encoding="utf-8"))
+    assert "Contributed documents by product" in page
+    assert "by stratum" not in page
+    assert [report._times(value) for value in (2.34, 250.0, 999.4, 1000.0, 1e6, np.inf)] == [
+        "2.3", "250", "999", "over 1,000", "over 1,000", "no limit",
+    ]  # fmt: skip
+
+
 def test_no_words_are_said_of_a_stratum_that_does_not_stand_out(quotable, tmp_path):
     """What the noise alone says of it is no word of anybody; in the report, words.csv and passages alike."""
     summary = Summary(quotable, 4, by=BY, shares="themes=1")

@@ -16,8 +16,8 @@ _MOST_TICKS: Final = 6
 _LONGEST: Final = 38
 
 
-def bars(names: Sequence[str], counts: IndexArray, low: IndexArray, high: IndexArray) -> str:
-    """A bar for each stratum, with its interval."""
+def bars(by: str, names: Sequence[str], counts: IndexArray, low: IndexArray, high: IndexArray) -> str:
+    """A bar for each value of what is counted ``by``, with its interval."""
     plt = pyplot()
     with plt.rc_context(STYLE):
         figure, axes = plt.subplots(figsize=(6.4, 1.1 + 0.27 * len(names)), layout="constrained")
@@ -27,7 +27,7 @@ def bars(names: Sequence[str], counts: IndexArray, low: IndexArray, high: IndexA
         for ends in (low, high):
             axes.plot(ends, places, linestyle="", marker="|", color=INK, markersize=7)
         axes.set_yticks(places, [_cut(name) for name in names])
-        axes.set(title="Contributed documents by stratum, with 95 % limits")
+        axes.set(title=f"Contributed documents by {_cut(by)}, with 95 % limits")
         axes.set_xlim(left=0)
         axes.grid(axis="x", linewidth=0.6)
         axes.tick_params(length=0)

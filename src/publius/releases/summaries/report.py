@@ -34,6 +34,8 @@ from publius.releases.summaries.written import COMPARED, OF_COUNTS, OF_WORDS, of
 from publius.releases.writers import unmarked
 
 _SHOWN: Final = 15
+_MOST_TIMES: Final = 1000
+"""No ratio is known so well that more is worth reading."""
 _MONTH: Final = re.compile(r"\d{4}-\d{2}")
 
 
@@ -163,7 +165,10 @@ def _figures(manifest: Mapping[str, Any], drawn: Drawn, labels: Sequence[tuple[s
     names = [stratum_name(each) for each in labels]
     if len(names) > 1:
         largest = np.argsort(-counts.contributed, kind="stable")[: pictures.MOST_BARS]
-        yield pictures.bars([names[each] for each in largest.tolist()], *(each[largest] for each in limits))
+        by = stratum_name([*manifest["strata"]])
+        yield pictures.bars(
+            by, [names[each] for each in largest.tolist()], *(each[largest] for each in limits)
+        )
     shape = tuple(map(len, fields))
     for axis, (*values, _) in enumerate(fields):
         if len(fields) > 2 or not all(map(_MONTH.fullmatch, values)):
@@ -182,4 +187,6 @@ def _percent(value: float) -> str:
 
 
 def _times(value: float) -> str:
-    return "no limit" if not np.isfinite(value) else f"{value:.2g}" if value < 100 else f"{value:,.0f}"
+    if value >= _MOST_TIMES:
+        return f"over {_MOST_TIMES:,}" if np.isfinite(value) else "no limit"
+    return f"{value:.2g}" if value < 100 else f"{value:,.0f}"
