@@ -69,3 +69,23 @@ def test_no_lengths(length):
         UsageError, match="--length must be a whole number from 1 to 10,000,000, or 'shortest'"
     ):
         parsed_length(length)
+
+
+def test_settings_are_shown_and_compared_as_those_of_any_dataclass():
+    """Every class takes it from one place; Toy has its own, made by Python."""
+
+    @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+    class Other(Settings):
+        share: float = option(0.5, help="Of the first.", above=0, below=1)
+        steps: int = option(3, help="Steps.", at_least=1)
+        name: str = option(help="A name.")
+
+    assert repr(Other(name="x")) == repr(Toy(name="x")).replace("Toy", Other.__qualname__)
+    assert Other(name="x") == Other(name="x", steps=3)
+    assert Other(name="x") != Other(name="x", steps=4)
+    assert Other(name="x") != Toy(name="x")
+    assert hash(Other(name="x")) == hash(Toy(name="x"))
+    assert {Other(name="x"): 1}[Other(name="x")] == 1
+    with pytest.raises(AttributeError):
+        Other(name="x").steps = 4
+    assert ReleaseSettings(bound=5.0) != ReleaseSettings(bound=6.0)

@@ -185,9 +185,27 @@ def check(settings: type, **values: Any) -> None:
         options[name].check(value)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Settings:
-    """A value out of its bounds, or one that is none of the choices, is refused when settings are made."""
+    """A value out of its bounds, or one that is none of the choices, is refused when settings are made.
+
+    How settings are shown and compared stands here once: made anew for each class it would be much of every start.
+    """
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self))
+        return f"{type(self).__qualname__}({values})"
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(self._values())
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, each.name) for each in fields(self))
 
     def __post_init__(self) -> None:
         for each in declared(type(self)):
@@ -265,7 +283,7 @@ def names_of(asked: Iterable[str]) -> tuple[str, ...]:
 # The options ----------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class FormSettings(Settings):
     """How tables and folders are read."""
 
@@ -279,7 +297,7 @@ class FormSettings(Settings):
     subfolders: bool = option(False, help="Also read the folders below a folder.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class InputSettings(FormSettings):
     """Where in a file or table the documents are."""
 
@@ -297,7 +315,7 @@ class InputSettings(FormSettings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class VectorSettings(Settings):
     """The public vectors and the distance between words."""
 
@@ -310,7 +328,7 @@ class VectorSettings(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class StopWordSettings(Settings):
     """The words that count for nothing."""
 
@@ -321,7 +339,7 @@ class StopWordSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TextSettings(StopWordSettings):
     """How a text becomes the words of a bag."""
 
@@ -340,7 +358,7 @@ class TextSettings(StopWordSettings):
         return size_of(self.length)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ParameterSettings(Settings):
     """Parameters that mechanisms declare themselves."""
 
@@ -349,7 +367,7 @@ class ParameterSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PromiseSettings(Settings):
     """The property of a document that is kept, and how much may tell any two apart."""
 
@@ -379,7 +397,7 @@ class PromiseSettings(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ReferenceSettings(Settings):
     """The part of a text that a document mechanism reads, and the reference that it is compared with."""
 
@@ -393,7 +411,7 @@ class ReferenceSettings(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MechanismSettings(ParameterSettings, VectorSettings):
     """How words are replaced."""
 
@@ -403,14 +421,14 @@ class MechanismSettings(ParameterSettings, VectorSettings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WordRelease(TextSettings, MechanismSettings):
     """The options of a release that replaces words."""
 
     reads: ClassVar[Reads] = "embeddings"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DocumentRelease(ParameterSettings, ReferenceSettings, PromiseSettings):
     """The options of a release that keeps the topic or meaning of whole documents."""
 
@@ -426,7 +444,7 @@ class DocumentRelease(ParameterSettings, ReferenceSettings, PromiseSettings):
         return size_of(self.length)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class _DrawingSettings(ParameterSettings, VectorSettings):
     """Options of drawing, of either kind of release."""
 
@@ -439,7 +457,7 @@ class _DrawingSettings(ParameterSettings, VectorSettings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ReleaseSettings(StopWordSettings, _DrawingSettings, ReferenceSettings, PromiseSettings):
     """A caller's options of a release; None where nothing is said. `chosen` are the options of the kind that it is."""
 
@@ -478,14 +496,14 @@ class ReleaseSettings(StopWordSettings, _DrawingSettings, ReferenceSettings, Pro
         return kind(**{name: value for name, value in said.items() if value is not None})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WorkerSettings(Settings):
     """How many work at once."""
 
     workers: int | None = option(None, help="Processes. Default: one per CPU.", at_least=1, convenience=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MetadataSettings(Settings):
     """Whether a release's folder also says what it is to the tools of those who receive it."""
 
@@ -495,7 +513,7 @@ class MetadataSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class AboutSettings(MetadataSettings):
     """What only people know of a release, for its pages."""
 
@@ -507,7 +525,7 @@ class AboutSettings(MetadataSettings):
     review: str | None = option(None, help="When to look again, such as a date: stands on both pages.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class RunSettings(WorkerSettings, MetadataSettings):
     """How a corpus is worked through; none of it changes what is released."""
 
@@ -528,7 +546,7 @@ class RunSettings(WorkerSettings, MetadataSettings):
     skip_bad: bool = option(False, help="Leave out documents that cannot be read.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SummarySettings(Settings):
     """The fields that a collection is counted by, and how strongly each author is protected."""
 
@@ -563,7 +581,7 @@ class SummarySettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SummaryRunSettings(WorkerSettings, FormSettings):
     """An earlier summary to compare with, and who counts."""
 
@@ -574,7 +592,7 @@ class SummaryRunSettings(WorkerSettings, FormSettings):
     master: str | None = option(None, help="Spark master, such as spark://HOST:7077. Default: this machine.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class TargetSettings(Settings):
     """Somebody's mechanism that is audited against its claim, or a case that refuted one."""
 
@@ -591,7 +609,7 @@ class TargetSettings(Settings):
     badge: Path | None = option(None, help="With --target: a badge (SVG) of what was tested, too.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class AccuracySettings(Settings):
     """Public numbers, from which it follows how far counts may be off."""
 
@@ -608,7 +626,7 @@ class AccuracySettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WatchSettings(Settings):
     """When a file that arrives is complete, and how often to look."""
 
@@ -625,7 +643,7 @@ class WatchSettings(Settings):
 _FIELD: Final = "Field that holds"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class VerdictSettings(Settings):
     """Limits for a verdict of PASS, on either side of the intervals."""
 
@@ -648,7 +666,7 @@ class VerdictSettings(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class EvaluationSettings(StopWordSettings, ParameterSettings, VectorSettings, ReferenceSettings):
     """The settings that an evaluation tries, and what its adversaries are asked."""
 
@@ -740,7 +758,7 @@ class EvaluationSettings(StopWordSettings, ParameterSettings, VectorSettings, Re
         return size_of(TextSettings.length if self.length is None else self.length)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CalibrationSettings(EvaluationSettings):
     """The aims of an evaluation, and how its epsilon is searched."""
 
@@ -761,7 +779,7 @@ class CalibrationSettings(EvaluationSettings):
     precision: float = option(1.2, help="Factor to which epsilon is found.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ExperimenterSettings(WorkerSettings):
     """How an evaluation is worked through."""
 
@@ -769,7 +787,7 @@ class ExperimenterSettings(WorkerSettings):
     seed: int | None = option(None, help="Seed of the noise. Default: drawn and kept.", at_least=0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DistanceSettings(StopWordSettings, VectorSettings):
     """How two documents are compared."""
 
@@ -795,7 +813,7 @@ class DistanceSettings(StopWordSettings, VectorSettings):
         return length if isinstance(length, int) else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PublicTextSettings(StopWordSettings):
     """How public text is read that vectors are learned from."""
 
@@ -803,7 +821,7 @@ class PublicTextSettings(StopWordSettings):
     text_field: str = option(InputSettings.text_field, help="Field that holds the text.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CountedWordSettings(Settings):
     """Which words of the texts that are learned from become public."""
 
@@ -822,7 +840,7 @@ class CountedWordSettings(Settings):
     )  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PublicWordSettings(CountedWordSettings):
     """Which words, and whether sentences, of the texts that a reference is learned from become public."""
 
@@ -832,7 +850,7 @@ class PublicWordSettings(CountedWordSettings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class WritingSettings(Settings):
     """Who writes text of a release, and from what."""
 
@@ -883,7 +901,7 @@ class WritingSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ReadersSettings(Settings):
     """The needs of the readers of a first release."""
 
@@ -897,7 +915,7 @@ class ReadersSettings(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class StartSettings(AboutSettings):
     """The answers of ``publius start``, under the names that ``publius.toml`` has for them."""
 
