@@ -218,8 +218,12 @@ def _send(needed: SimpleQueue[Any], what: Any, workers: int) -> None:
 
 def _start_worker(needed: SimpleQueue[Any]) -> None:
     global _worker
+    from multiprocessing.util import Finalize
+
     from threadpoolctl import threadpool_limits
 
+    # At the end all is sent, and nothing need be taken apart.
+    Finalize(None, os._exit, args=(0,), exitpriority=-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
     end_with_parent()
     _worker = needed.get()
