@@ -9,6 +9,7 @@ from publius.documents.corpus import open_corpus
 from publius.errors import DataError
 from publius.mechanisms.prototype import Prototype
 from publius.releases.account import own_sentences
+from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
 from publius.releases.measured import Measured, Sources
 from publius.releases.own_texts import CURATOR_ONLY, OwnTexts, examine, unfit_sentence
@@ -17,6 +18,7 @@ from publius.releases.preflight import look
 from publius.releases.signoff import evidence
 from publius.settings import ReleaseSettings
 from references import SHARED, TOPICS, fitted, public_documents
+from released import command
 
 GERMAN = "der patient klagte gestern abend wieder sehr heftig".split()
 
@@ -131,6 +133,28 @@ def test_above_a_fifth_the_verdict_is_no_evidence(tmp_path, plan, known):
     assert evidence(tmp_path / "fits", passed)["verdict"].startswith("PASS")
     failed = evidence(tmp_path / "out", Sources(measured=measured("FAIL: named"), own=own))
     assert failed["verdict"].startswith("FAIL")
+
+
+def test_the_rows_count_beside_what_was_found_in_the_texts(tmp_path, plan):
+    """What is said of the texts may be of others: rows that fit nothing leave no PASS all the same."""
+    protect_corpus(corpus_of(store(tmp_path / "t.jsonl", rows(60, german=60))), plan, tmp_path / "out")
+    fine = OwnTexts(120, 0, 0)
+    found = evidence(tmp_path / "out", Sources(measured=measured("PASS: nobody was named"), own=fine))
+    assert found["verdict"].startswith("NO EVIDENCE: about ")
+
+
+def test_what_was_found_in_other_texts_is_refused(tmp_path, plan):
+    """It turned NO EVIDENCE into PASS, and stated the bound of another release."""
+    protect_corpus(corpus_of(store(tmp_path / "t.jsonl", rows(60))), plan, tmp_path / "out")
+    manifest = tmp_path / "out" / "manifest.json"
+    known = replace(OwnTexts(60, 0, 0), release=file_digest(manifest))
+    signing = ("signoff", tmp_path / "out", "--json", "--own", tmp_path / "own.json")
+    for own, wanted in ((known, 0), (replace(known, release="0" * 64), 2), (replace(known, release=None), 2),
+                        (replace(known, documents=59), 2)):  # fmt: skip
+        (tmp_path / "own.json").write_text(json.dumps(own.record()))
+        code, _, said = command(*signing)
+        assert code == wanted, said
+        assert ("of another release, or of fewer texts" in said) == (wanted == 2)
 
 
 def test_how_many_documents_an_author_has_is_said_or_that_nobody_counted(monkeypatch, capsys):

@@ -99,6 +99,8 @@ def _against(
 ) -> None:
     from publius.documents.corpus import open_corpus
     from publius.files import write_file
+    from publius.releases.contents import MANIFEST
+    from publius.releases.digests import file_digest
     from publius.releases.manifests import read_manifest_of
     from publius.releases.of_manifest import plan_of
     from publius.releases.own_texts import CURATOR_ONLY, examine
@@ -120,6 +122,7 @@ def _against(
     )
     with waiting("looking at the texts"):
         own = examine(replace(corpus, gaps=True), plan, topic_field, author_field, plan.labels)
+    own = replace(own, release=file_digest(release / MANIFEST))
     if output is not None:
         with write_file(output, 0o600) as stream:
             stream.write(as_json(own.record()).encode() + b"\n")

@@ -97,9 +97,15 @@ def _sources(
     """All that the page takes beside the release, read from the files that were named."""
     from publius.privacy.ledger import Ledger
     from publius.releases.account import About
+    from publius.releases.contents import MANIFEST
+    from publius.releases.digests import file_digest
     from publius.releases.measured import Budget, Sources, read_texts
     from publius.releases.own_texts import OwnTexts
 
+    found = None
+    if own is not None:
+        found = OwnTexts.read(own)
+        found.check_release(manifest, file_digest(release / MANIFEST))
     measured = None
     if evaluation is not None:
         from publius.evaluation.signed import measured_for
@@ -109,7 +115,7 @@ def _sources(
         measured=measured,
         budget=None if ledger is None else Budget.of(Ledger(ledger), manifest),
         texts=None if texts is None else read_texts(texts, release),
-        own=None if own is None else OwnTexts.read(own),
+        own=found,
         about=About(said.purpose, said.recipient, said.originals, said.review),
     )
 

@@ -19,7 +19,7 @@ import numpy as np
 from publius.collections.authors import author_key
 from publius.collections.novelty import Sample, novelty
 from publius.documents.corpus import Corpus, Document
-from publius.errors import DataError, how_many
+from publius.errors import DataError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
 from publius.privacy.promise import rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
@@ -142,6 +142,7 @@ class OwnTexts:
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
         telling: kept fields some of whose values fewer than `SHARED` authors (or documents, without authors) have.
+        release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
     documents: int
@@ -152,6 +153,15 @@ class OwnTexts:
     labels: LabelShares | None = field(default=None, repr=False)
     authors: AuthorCounts | None = None
     telling: tuple[str, ...] = ()
+    release: str | None = None
+
+    def check_release(self, manifest: Mapping[str, Any], sha256: str) -> None:
+        """`UsageError` unless they were looked at for the release with this ``manifest``, whose digest is given."""
+        if self.release != sha256 or self.documents < manifest.get("documents", 0):
+            raise UsageError(
+                "what was found in the texts is of another release, or of fewer texts than it has rows: look again "
+                "with publius inspect FILE --release, and give what it writes"
+            )
 
     @property
     def unfit(self) -> float:
@@ -227,6 +237,7 @@ class OwnTexts:
                 if authors is None
                 else AuthorCounts(**{name: value for name, value in authors.items() if name != "worst"}),
                 tuple(map(str, facts.get("telling", ()))),
+                facts.get("release"),
             )
         except (ValueError, KeyError, TypeError):
             raise DataError(

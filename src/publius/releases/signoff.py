@@ -222,6 +222,7 @@ def _judged(
     """What was measured, with NO EVIDENCE for a PASS where texts are unlike the public ones or kept columns tell."""
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
+    why = None
     if own is not None:
         why = own.no_evidence
     elif manifest.get("labels"):
@@ -229,15 +230,11 @@ def _judged(
             f"the kept columns ({', '.join(manifest['labels'])}) stand in the rows, and what they tell was not "
             "looked at: give --own, from publius inspect --release with --author-field"
         )
-    else:
-        share = unfit_share(manifest, label_counts(release))
+    share = None if why is not None else unfit_share(manifest, label_counts(release))
+    if share is not None and share > TOO_MANY:
         why = (
-            None
-            if share is None or share <= TOO_MANY
-            else (
-                f"about {share:.0%} of the rows say that their document fits none of the public texts, and above "
-                f"{TOO_MANY:.0%} an attack on public texts says nothing about these documents"
-            )
+            f"about {share:.0%} of the rows say that their document fits none of the public texts, and above "
+            f"{TOO_MANY:.0%} an attack on public texts says nothing about these documents"
         )
     return measured if why is None else replace(measured, verdict=f"NO EVIDENCE: {why}")
 

@@ -301,6 +301,8 @@ class Walk:
         from publius.evaluation.signed import measured_for
         from publius.files import write_file
         from publius.releases.account import About
+        from publius.releases.contents import MANIFEST
+        from publius.releases.digests import file_digest
         from publius.releases.manifests import read_manifest_of
         from publius.releases.measured import Budget, Sources
         from publius.releases.signoff import sign_off, write_receivers
@@ -316,6 +318,7 @@ class Walk:
         with write_file(folder / SIGNOFF, 0o600) as file:  # it tells what was measured on the private texts
             file.write(sign_off(release, sources))
         if own is not None:
+            own = replace(own, release=file_digest(release / MANIFEST))
             with write_file(folder / OWN, 0o600) as file:
                 file.write(json.dumps(own.record(), indent=1, ensure_ascii=False).encode() + b"\n")
 
