@@ -51,6 +51,30 @@ def test_values_of_other_types(declared, value):
     assert parse_field(f"field={declared}").place(value) == 0
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "a,b,a",
+        "caf\u00e9,cafe\u0301",
+        "a b,a\u00a0b",
+        "a  b,a b",
+        "card,ca\u200brd",
+        "\uff21,A",
+        "x,ot\u00adher",
+    ],
+)
+def test_two_values_of_one_look_are_refused(declared):
+    """One of them would count nothing, and a table would have two rows of one name."""
+    with pytest.raises(UsageError, match=r"look alike|leave 'other' out"):
+        parse_field(f"field={declared}")
+    assert parse_field("field=Card,card").values == ("Card", "card")
+
+
+def test_two_strata_of_one_name_are_refused():
+    with pytest.raises(UsageError, match="two strata have one name"):
+        Strata.parse(["a=x,x / y", "b=y / z,z"])
+
+
 def test_strata_are_crossed():
     strata = Strata.parse(["category=Loans,Cards", "month=2026-01..2026-03"])
     assert strata.size == 3 * 4

@@ -6,8 +6,10 @@ would show that document whatever the noise is.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, final
@@ -41,13 +43,17 @@ class Field:
         """Refuse values that are empty, repeated or "other": `UsageError`."""
         if not self.name or not self.values:
             raise UsageError("a stratum needs a field and at least one value: FIELD=VALUE,VALUE,...")
-        if len({*self.values}) < len(self.values):
-            raise UsageError(f"a value of the field {self.name!r} is declared twice: name each once")
-        if OTHER in self.values:
+        seen = [_seen(value) for value in self.values]
+        if len({*seen}) < len(seen):
+            raise UsageError(
+                f"a value of the field {self.name!r} is declared twice, or two look alike: name each once, in one "
+                "spelling"
+            )
+        if OTHER in seen:
             raise UsageError(
                 f"leave {OTHER!r} out of the values of {self.name!r}: all that is not declared is called so"
             )
-        if not all(self.values):
+        if not all(seen):
             raise UsageError(f"a value of the field {self.name!r} is empty: remove the comma too many")
 
     def place(self, value: object) -> int:
@@ -74,6 +80,13 @@ class Field:
         return places
 
 
+def _seen(value: str) -> str:
+    """A value as a reader of the tables sees it: characters of one look are one, those without a look are none."""
+    plain = unicodedata.normalize("NFKC", value)
+    shown = (each for each in plain if each.isspace() or unicodedata.category(each) not in ("Cf", "Cc"))
+    return " ".join("".join(shown).split())
+
+
 def stratum_name(labels: Sequence[str]) -> str:
     """The name of a stratum in tables: its values, or "all" where nothing is counted by."""
     return " / ".join(labels) or "all"
@@ -93,6 +106,9 @@ class Strata:
             raise UsageError("a field is given twice: name all of its values at once")
         if self.size > MOST_STRATA:
             raise UsageError(f"{self.size:,} strata are more than {MOST_STRATA:,}: declare fewer values")
+        labels = (map(_seen, field.labels) for field in self.fields)
+        if len({*map(stratum_name, itertools.product(*labels))}) < self.size:
+            raise UsageError("two strata have one name in the tables: leave ' / ' out of the values")
 
     @classmethod
     def parse(cls, declarations: Iterable[str]) -> Strata:
