@@ -2,6 +2,7 @@
 
 import errno
 import gzip
+import hashlib
 import os
 import random
 import shutil
@@ -39,6 +40,17 @@ def test_gzip_is_told_by_content(tmp_path, packed, name):
             files.read_bytes_limited(tmp_path / name)
     else:
         assert files.read_bytes_limited(tmp_path / name) == data
+
+
+def test_members_that_hold_nothing_are_bounded_in_number(tmp_path):
+    """Each costs time, some ten seconds in 16 MB of them. Blocks as bgzip writes them may be as many as it takes."""
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"") * 2_000 + gzip.compress(b"one"))
+    with pytest.raises(DataError, match="pieces that hold nearly nothing"):
+        list(files.read_lines(path))
+    blocks = [hashlib.shake_128(b"%d" % place).hexdigest(4_000).encode() + b"\n" for place in range(1_500)]
+    path.write_bytes(b"".join(map(gzip.compress, blocks)) + gzip.compress(b"") + bytes(512))
+    assert [line for _, line in files.read_lines(path)] == [block[:-1] for block in blocks]
 
 
 def test_several_gzip_members_are_one_stream(tmp_path):

@@ -11,7 +11,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import IO, Any, Final, cast, final
+from typing import IO, Any, Final, final
 
 from publius.errors import DataError
 from publius.files.paths import AnyPath, os_errors, shown, storage_error, usable
@@ -28,7 +28,11 @@ GZIP_RATIO: Final = 200
 GZIP_FREE: Final = 16 * 2**20
 """A gzip stream may unpack to this many bytes whatever its ratio: small repetitive files are harmless."""
 
+GZIP_MEMBERS: Final = 1_000
+"""A gzip stream may have this many members, and one more for each KiB: each costs time, also where it holds nothing."""
+
 _BUFFER: Final = 2**20
+_PACKED_BLOCK: Final = 2**16
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
@@ -47,6 +51,55 @@ class _Counted(io.BufferedIOBase):
 
 
 @final
+class _Members:
+    """The content of gzip: its members one after another, bounded in number."""
+
+    def __init__(self, packed: _Counted, path: AnyPath) -> None:
+        self._packed, self._path, self._rest = packed, path, b""
+        self._member: Any = None
+        self._members = self._unpacked = 0
+
+    def readinto(self, buffer: memoryview) -> int:
+        """As of a file. `EOFError`, `zlib.error` and `gzip.BadGzipFile` for what is no whole gzip."""
+        while True:
+            if self._member is None and not self._begin():
+                return 0
+            data = self._member.decompress(self._rest, len(buffer))
+            self._rest = self._member.unused_data or self._member.unconsumed_tail
+            if self._member.eof:
+                self._member = None
+            elif not data and not self._rest and not self._more():
+                raise EOFError
+            if data:
+                buffer[: len(data)] = data
+                self._unpacked += len(data)
+                return len(data)
+
+    def _more(self) -> bool:
+        self._rest += self._packed.read(_PACKED_BLOCK)
+        return bool(self._rest)
+
+    def _begin(self) -> bool:
+        """Open the next member; False where none follows. Zeros may stand between them, as gzip has it."""
+        while not (rest := self._rest.lstrip(b"\0") if self._members else self._rest):
+            self._rest = b""
+            if not self._more():
+                return False
+        self._rest, self._members = rest, self._members + 1
+        if len(rest) < len(_GZIP_MAGIC):
+            self._more()
+        if not self._rest.startswith(_GZIP_MAGIC):
+            raise gzip.BadGzipFile
+        if self._members > GZIP_MEMBERS + self._unpacked // 1024:
+            raise DataError(
+                f"{shown(self._path)} is packed in pieces that hold nearly nothing, which take long to unpack: "
+                "unpack it yourself if you trust it"
+            )
+        self._member = zlib.decompressobj(wbits=31)
+        return True
+
+
+@final
 class _Source(io.RawIOBase):
     """The bytes of a file, unpacked when they are gzip; whatever goes wrong is a typed error."""
 
@@ -59,11 +112,11 @@ class _Source(io.RawIOBase):
         except OSError as error:
             raise storage_error("open", path, error) from None
         self._packed = _Counted(self._file)
-        self._stream: IO[bytes] = self._file
+        self._stream: IO[bytes] | _Members = self._file
         if start:
             self._file.seek(start)
         elif self._is_gzip():
-            self._stream = cast("IO[bytes]", gzip.GzipFile(fileobj=self._packed, mode="rb"))
+            self._stream = _Members(self._packed, self._path)
 
     def _is_gzip(self) -> bool:
         try:
@@ -85,7 +138,7 @@ class _Source(io.RawIOBase):
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]  # the only buffer it is given
         try:
-            size = int(self._stream.readinto(buffer))  # type: ignore[attr-defined]  # without a copy of each block
+            size = int(self._stream.readinto(buffer))  # type: ignore[union-attr]  # without a copy of each block
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise DataError(
                 f"{shown(self._path)} is damaged or cut short: gzip fails after {self._unpacked} bytes; "
