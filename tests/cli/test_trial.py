@@ -166,13 +166,10 @@ def test_bags_that_keep_the_topic_tell_nothing_of_length(walked, predictor, perm
 @pytest.fixture(scope="module")
 def words(files):
     """The release that keeps words; nothing is measured here, for that takes its time and is no matter of length."""
-    unsigned = files["folder"] / "unsigned.csv"
-    rows = [{"product": row["product"], "complaint": row["complaint"]} for row in complaints.older()]
-    complaints.store(unsigned, rows, delimiter=",", encoding="utf-8")
     output = files["folder"] / "words"
     done = publius(
-        files, "start", files["complaints"], "--public", unsigned, "--preserve", "words", "--epsilon", "2",
-        "--encoding", "iso-8859-1", "--without-evidence", "--yes", "--json", "--output", output,
+        files, "start", files["complaints"], "--public", "none", "--preserve", "words", "--epsilon", "2",
+        "--length", "150", "--encoding", "iso-8859-1", "--without-evidence", "--yes", "--json", "--output", output,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["verdict"] is None

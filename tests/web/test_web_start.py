@@ -18,6 +18,7 @@ from publius.web import start_answers
 from publius.web.guards.limits import ServerLimits
 from publius.web.run import StepProgress
 from references import fitted
+from task_here import TaskHere
 from web_service import CANARY, fault, service
 
 pytestmark = pytest.mark.usefixtures("one_processor")
@@ -58,6 +59,12 @@ def client(embeddings, tmp_path, temporary):
     with service(embeddings, tmp_path, limits=ServerLimits(upload_bytes=2**20)) as found:
         yield found
     assert list(temporary.iterdir()) == []  # nothing of the texts is left when the explorer ends
+
+
+@pytest.fixture
+def here(monkeypatch, undrawn):
+    """Runs are done in this process, where the libraries are loaded; the others show what a process of its own is."""
+    monkeypatch.setattr("publius.web.run.Task", TaskHere)
 
 
 @pytest.fixture
@@ -133,7 +140,7 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
         assert json.loads(archive.read("release/manifest.json")) == result["manifest"]
 
 
-def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, tmp_path):
+def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, here, tmp_path):
     pytest.importorskip("sklearn")
     give(client, "older", table(one_thing_each(120)), "told.csv")
     choice = {"preserve": "meaning", "bound": 7.0, "authors_at_least": 1}
@@ -263,7 +270,7 @@ def test_without_authors_it_goes_no_further_than_a_stated_choice(client, ready, 
     assert not (tmp_path / "releases").exists()
 
 
-def test_texts_that_are_learned_from_are_not_released(client, ready, tmp_path):
+def test_texts_that_are_learned_from_are_not_released(client, ready, here, tmp_path):
     mixed = [*as_given(30, large=100), {"id": "x", "complaint": next(iter(complaints(1, 2)))["complaint"]}]
     give(client, "texts", table(mixed), "mixed.csv")
     ask(client, "look", role="texts")
@@ -334,7 +341,7 @@ def learned(client, **choice):
     assert ended(client)["state"] == "done"
 
 
-def test_each_text_is_seen_before_and_after(client, ready):
+def test_each_text_is_seen_before_and_after(client, ready, here):
     choice = {"preserve": "topic", "bound": 7.0}
     assert "has to be learned first" in fault(ask(client, "corpus", **choice))[2]
     learned(client, **choice)
@@ -407,7 +414,7 @@ def test_a_stored_reference_takes_the_place_of_learning(client, ready, home):
         assert other not in found[2]
 
 
-def test_without_public_texts_a_release_says_that_nothing_was_measured(client, ready):
+def test_without_public_texts_a_release_says_that_nothing_was_measured(client, ready, here):
     client.post("/v1/start/forget", json={"role": "older"})
     choice = {"preserve": "words", "epsilon": 5.0, "length": 20}
     assert "no public texts" in ask(client, "plan", **choice).json()["silent"]

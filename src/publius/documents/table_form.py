@@ -39,6 +39,8 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_NO_LETTERS: Final = bytes(range(0x80, 0xA0))
+"""In Latin-1 they are controls."""
 _CANDIDATES: Final = (
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "iso8859_2",
     "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "utf_16_le", "utf_16_be",
@@ -211,7 +213,7 @@ def encoding_of(data: bytes) -> str | None:
         return _plain_name(best.encoding)
     if _central_european(telling):
         return _plain_name(best.encoding if best.encoding == "iso8859_2" else "cp1250")
-    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in data) else "iso-8859-1"
+    return "cp1252" if data != data.translate(None, _NO_LETTERS) else "iso-8859-1"
 
 
 def _central_european(data: bytes) -> bool:

@@ -32,7 +32,7 @@ from publius.vectors.learning.prototypes import distances_to
 from publius.vectors.learning.reference import Reference
 
 _CELLS = 15 * 10**5
-_SAMPLES = 60_000
+_SAMPLES = 20_000
 _WORLDS = 8
 
 Change = Callable[[Any], dict[str, Any]]
