@@ -31,12 +31,14 @@ with suppress(ImportError):  # Spark's environment and the notebook's are withou
 testing._get_command = cache(testing._get_command)
 
 SLOWEST = (
-    "cli/test_start.py web/test_web_start.py audit/test_audit_mutants.py releases/test_writing.py "
-    "torture/test_torture.py audit/test_audit_target.py golden/test_golden.py cli/test_trial.py fences/test_fences.py "
-    "project/test_docs.py documents/test_corpus.py project/test_docs_site.py evaluation/test_evaluate_verdict.py "
-    "evaluation/test_evaluate.py releases/test_signoff.py web/test_web_server.py web/test_web_progress.py "
-    "audit/test_audit_command.py releases/summaries/test_summaries.py mechanisms/test_outside.py cli/test_obfuscate.py "
-    "web/test_web_stream.py mechanisms/test_mechanism_laws.py documents/test_office_and_mail.py"
+    "cli/test_start.py audit/test_audit_mutants.py project/test_docs.py torture/test_torture.py "
+    "releases/test_writing.py web/test_web_start.py cli/test_trial.py fences/test_fences.py documents/test_corpus.py "
+    "mechanisms/test_outside.py releases/summaries/test_summaries.py audit/test_audit_target.py "
+    "evaluation/test_grouped_mean.py mechanisms/test_mechanism_laws.py project/test_docs_site.py "
+    "evaluation/test_evaluate.py golden/test_golden.py audit/test_audit_command.py cli/test_obfuscate.py "
+    "web/test_web_server.py evaluation/test_evaluate_verdict.py web/test_web_progress.py audit/test_audit_foreign.py "
+    "evaluation/test_language.py documents/test_office_and_mail.py cli/test_budget_commands.py web/test_web_stream.py "
+    "releases/test_signoff.py releases/test_writers.py releases/test_cluster.py sklearn/test_sklearn.py"
 ).split()
 """The files that take longest, longest first: the last that a worker is given should be short ones."""
 

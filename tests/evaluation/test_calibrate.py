@@ -131,7 +131,7 @@ def test_command(tmp_path, stored):
     assert (tmp_path / "out" / "length-60" / "report.html").exists()
 
 
-def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored):
+def test_document_mechanisms_are_tried_at_each_bound(tmp_path, stored, undrawn):
     """With a reference it ends with a mechanism, a bound, and how many authors and topics were named there."""
     pytest.importorskip("jinja2", reason="extra evaluation is not installed")
     public = [

@@ -19,6 +19,7 @@ from publius.text.bag import Bag
 for module in ("sklearn", "matplotlib", "jinja2"):
     pytest.importorskip(module, reason="extra evaluation is not installed")
 
+pytestmark = pytest.mark.usefixtures("undrawn")
 CANARY = "zanzibarskycanary"
 
 
