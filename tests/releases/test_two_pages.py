@@ -84,7 +84,12 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
         assert private not in left
     assert json.loads((release / "receivers.json").read_text())["own"] is None
     assert "Signature" in curator
-    assert "Signature" not in (release / "receivers.html").read_text()
+    theirs = (release / "receivers.html").read_text()
+    assert "Signature" not in theirs
+    assert "This page is not signed" in theirs
+    assert "This page is not signed" not in curator
+    assert "stays with the curator" in curator
+    assert "stays with the curator" not in theirs
     jsonschema.validate(json.loads((release / "receivers.json").read_text()), SCHEMA)
 
 

@@ -321,8 +321,8 @@ class Authors:
             else f"texts like these {self.authors:,}, each as of an author of its own since none is given"
         )
         return (
-            f"; shown for {these}: of a kind that {100 * ceiling(least_shown(self.sizes, self.level), 3):.3g} % of all "
-            "authors belong to there may be none among them"
+            f"; shown for {these}: kinds of authors rarer than "
+            f"{100 * ceiling(least_shown(self.sizes, self.level), 3):.3g} % of all may be missing among them"
         )
 
 

@@ -195,7 +195,7 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
     if found["kept_fields"]:
         yield "Fields that were kept stand as they were, without any protection."
     yield "A second release of the same documents adds its bound to this one's."
-    yield "That a document is in the collection at all, and how many there are, is not hidden."
+    yield "Whether a document is in the collection, and how many there are, is not promised to stay hidden."
 
 
 MENTIONED: Final = {
@@ -314,7 +314,7 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
             none if labels is None else f"{_percent(labels['right'])} right",
             none if labels is None else f"{_percent(labels['majority'])}, always the most frequent topic",
             no_ceiling if found["probability_kept"] is None
-            else f"{_percent_up(found['probability_kept'])}: what the noise allows, and no result",
+            else f"{_percent_up(found['probability_kept'])}: a ceiling that the noise sets, not a result",
         ),
         Risk(
             "Inference: who wrote a text, from its row, without the texts",
@@ -363,7 +363,7 @@ def served_worse(found: Mapping[str, Any]) -> list[str]:
         return ["Not measured."]
     worse = [each for each in labels["topics"] if each["right"] < labels["right"] - 0.05]
     return [
-        f"Texts on {each['topic']}: a label is right for {_percent(each['right'])} of {each['texts']:,}."
+        f"Of {each['texts']:,} texts on {each['topic']}, {_percent(each['right'])} got the right label."
         for each in worse[:10]
     ] or ["No topic of the public texts is told more than 5 points worse than all together."]
 
@@ -433,7 +433,7 @@ WITHDRAWAL: Final = (
 )
 LOOK_AGAIN: Final = (
     "Look again before any further release of these documents, when older texts of the kind become public, when a "
-    "stronger attack or a defect of the software becomes known, and at the date above."
+    "stronger attack or a defect of the software becomes known, and on the date that the signer sets."
 )
 
 

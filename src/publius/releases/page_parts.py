@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from publius.errors import DataError
+from publius.errors import DataError, how_many
 from publius.files import read_lines, shown
 from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.privacy.promise import ceiling, floor, rounded_up
@@ -25,7 +25,9 @@ def lead(manifest: Mapping[str, Any]) -> str:
     """The release in a line."""
     if manifest["kind"] == SUMMARY:
         return "A summary of a collection, its authors protected"
-    return f"{number(manifest['documents'])} protected documents · {manifest['mechanism']}"
+    return (
+        f"{how_many(manifest['documents'], 'row')}, one for each document · mechanism {manifest['mechanism']}"
+    )
 
 
 def references(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -56,7 +58,7 @@ def released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str, 
     size_from = manifest["size_from"]
     said = "chosen beforehand" if size_from == "given" else f"taken from {size_from}"
     if manifest["kind"] != DECLARED_VALUE:
-        yield "words of each", f"{manifest['size']:,}, {said}"
+        yield "words of each", f"{manifest['size']:,}, a number {said}"
     yield "kept public", ", ".join(manifest["labels"]) or "no field beside the id"
     yield "mechanism", _mechanism(manifest)
     if manifest.get("reference"):

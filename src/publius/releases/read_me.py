@@ -88,7 +88,7 @@ def _of_parquet(path: Path) -> Counter[str]:
 def _title(manifest: Mapping[str, Any]) -> Iterator[str]:
     if manifest["private"] is not True:
         yield "NOT PRIVATE. This is the output of an experiment. It promises nothing and must not be passed on."
-    yield f"What this folder is: a release of {how_many(manifest['documents'], 'document')}, made with Publius."
+    yield f"What this folder is: {how_many(manifest['documents'], 'row')}, one for each document, made with Publius."
 
 
 def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -165,9 +165,9 @@ def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[
     floor_of_one = 1 / (math.exp(manifest["bound"]) + outcomes - 1)
     yield ""
     yield "Labels. First, how many rows have it. Then its share of the documents, without the bias of the noise"
-    yield "(limits that hold for all labels together, with a probability of 95 %). Last, how many of these rows the"
-    yield "noise left as they were found. It does not say how many are about that: this is another question, and stands"
-    yield "in receivers.html where it was measured on public texts."
+    yield "(limits that hold for all labels together, with a probability of 95 %). Last, of these rows, the share whose"
+    yield "label the noise left as it was found, by a cautious limit. How many are really about that is not known; how"
+    yield "often labels are right stands in receivers.html, where it was measured on public texts."
     yield ""
     for label, share, together in list(zip(ordered, found, of_each, strict=True))[:_LABELS]:
         printed = min(1.0, kept + (together - 1) * floor_of_one)
