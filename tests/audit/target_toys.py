@@ -1,6 +1,7 @@
 """Mechanisms on four words, as a user would bring them: sound ones of ours and of other making, and broken ones."""
 
 import math
+import os
 import random
 import sys
 import threading
@@ -109,6 +110,8 @@ def takes_nothing():
 
 
 def hangs(word):
+    """In a process of its own, too, which keeps what it was left."""
+    os.fork()
     threading.Event().wait()
 
 

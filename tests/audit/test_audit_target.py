@@ -1,8 +1,9 @@
 """Anybody's mechanism through ``publius audit --target``: the verdict, the case, and its replay."""
 
 import json
+import os
 import random
-import signal
+import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -16,8 +17,9 @@ from publius.audit.judge import judge
 from publius.audit.target import target_named
 from publius.cli import app
 from publius.errors import DataError, UsageError
+from publius.noise.randomness import seeded_rng
 
-KEYS = ["verdict", "confidence", "lower_bound", "claimed", "draws", "case", "refused"]
+KEYS = ["verdict", "confidence", "lower_bound", "claimed", "draws", "case", "refused", "scope"]
 DRAWS = 12_000
 
 
@@ -69,6 +71,7 @@ def ran(arguments):
 def test_sound_ones_are_not_refuted(tmp_path, name, more):
     code, found, _ = audited(tmp_path, name, **more)
     assert (code, list(found), found["verdict"], found["case"]) == (0, KEYS, "not-refuted", None)
+    assert found["scope"] is None
     assert found["confidence"] == 0.999
     assert found["lower_bound"] <= found["claimed"]
 
@@ -113,8 +116,8 @@ def test_a_case_does_not_refute_a_sound_target(tmp_path, name, sound):
 def test_no_false_alarm_on_sound_ones(tmp_path):
     """Eight seeds of draws that the seed determines; one alarm in a thousand audits is allowed."""
     claim = Claim.read(claim_file(tmp_path, epsilon=toys.EPSILON))
-    target = target_named("python:audit.target_toys:seeded", "word")
-    assert [judge(target, claim, 4000, seed).verdict for seed in range(8)] == ["not-refuted"] * 8
+    with target_named("python:audit.target_toys:seeded", "word") as target:
+        assert [judge(target, claim, 4000, seed).verdict for seed in range(8)] == ["not-refuted"] * 8
 
 
 def test_not_refuted_says_how_far_the_draws_see(tmp_path):
@@ -165,13 +168,11 @@ def test_a_refusal_is_reported_and_no_fault(tmp_path):
     )
     assert (code, found["verdict"]) == (0, "not-refuted")
     assert "refused: " in result.stderr
-    with pytest.raises(DataError, match=r"refused every input, last by \w+ at target_toys.py:\d+"):
-        judge(
-            target_named("python:audit.target_toys:refuses", "word"),
-            Claim.read(claim_file(tmp_path)),
-            1000,
-            1,
-        )
+    with (
+        target_named("python:audit.target_toys:refuses", "word") as target,
+        pytest.raises(DataError, match=r"refused every input, last by \w+ at target_toys.py:\d+"),
+    ):
+        judge(target, Claim.read(claim_file(tmp_path)), 1000, 1)
 
 
 @pytest.mark.parametrize(
@@ -185,18 +186,19 @@ def test_where_nothing_was_tried_there_is_no_verdict(tmp_path, name, code, said)
     assert (raised.exit_code, said in str(raised)) == (code, True)
 
 
-def test_what_a_target_prints_is_no_part_of_the_verdict(tmp_path):
-    code, found, result = audited(tmp_path, "prints")
+def test_what_a_target_prints_is_no_part_of_the_verdict(tmp_path, capfd):
+    code, found, _ = audited(tmp_path, "prints")
     assert (code, found["verdict"]) == (0, "not-refuted")
-    assert "what a tool prints: north" in result.stderr
+    printed = capfd.readouterr()
+    assert "what a tool prints: north" in printed.err
+    assert "what a tool prints" not in printed.out
 
 
 def test_a_call_that_does_not_return_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr("publius.audit.target._SECONDS", 0.1)
-    before = signal.getsignal(signal.SIGALRM)
+    """With what it has started."""
+    monkeypatch.setattr("publius.audit.lines.SECONDS", 2.0)
     raised = audited(tmp_path, "hangs")[2].exception
-    assert (raised.exit_code, "did not return within 0.1 s" in str(raised)) == (65, True)
-    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)[0]) == (before, 0)
+    assert (raised.exit_code, "gave no answer within 2 s" in str(raised)) == (65, True)
 
 
 @pytest.mark.parametrize(
@@ -266,9 +268,12 @@ def test_what_is_not_in_a_list_of_inputs_is_tried_too(tmp_path, name, unit, size
     assert (code, found["verdict"]) == (1, "refuted")
     code, found, result = audited(tmp_path, "tells_nothing", **claim)
     assert (code, found["verdict"]) == (0, "exact")
-    assert ("exact for texts of at most 5 words, each in one order, and" in result.stderr) == (
-        unit == "document"
-    )
+    listed = {
+        "document": "21 texts of at most 5 words, each in one order, and",
+        "bag": "all 8 lists of 3 words of the vocabulary",
+    }
+    assert found["scope"].startswith(listed[unit])
+    assert f"exact for {found['scope']}; nothing is said of other inputs" in result.stderr
 
 
 def test_what_each_word_hides_all_show_together(tmp_path):
@@ -279,7 +284,7 @@ def test_what_each_word_hides_all_show_together(tmp_path):
     assert json.loads(Path(found["case"]).read_text())["kind"] == "pooled"
     assert ran(["audit", "--replay", found["case"], "--json"])[1]["verdict"] == "refuted"
     code, found, _ = audited(tmp_path, "flat_among_many", **claim)
-    assert (code, found["verdict"]) == (0, "exact")
+    assert (code, found["verdict"], found["scope"]) == (0, "exact", "all 200 words of the vocabulary")
 
 
 def test_a_vocabulary_in_a_file_has_one_word_a_line(tmp_path):
@@ -351,6 +356,56 @@ def test_what_would_be_of_no_effect_is_named(tmp_path):
 def test_the_class_of_a_mechanism_is_sent_to_what_takes_it(name, way):
     with pytest.raises(UsageError, match=way):
         target_named(f"python:publius:{name}", "word")
+
+
+# Targets that do not want to be judged -----------------------------------------------------------------
+
+
+SPOILING = ("ends_at_once", "answers_something_else", "answers_no_json", "says_why_not")
+
+
+@pytest.mark.parametrize("name", [
+    "replaces_the_judge", "ends_with_success", "says_so_itself", "is_equal_to_all", "changes_what_json_says",
+    *("answers_twice", *SPOILING),
+])  # fmt: skip
+def test_a_target_cannot_change_the_verdict(tmp_path, name):
+    """All return the word, which refutes; where they spoil their answers there is no verdict, and never another one."""
+    arguments = [
+        "audit",
+        "--target",
+        f"python:audit.target_attacks:{name}",
+        "--claim",
+        str(claim_file(tmp_path)),
+    ]
+    arguments += ["--draws", "1000", "--seed", "5", "--output", str(tmp_path / "found"), "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "publius", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
+    spoilt = name in SPOILING
+    assert done.returncode == (65 if spoilt else 1), done.stderr
+    assert "\x1b" not in done.stderr
+    assert spoilt == (not done.stdout)
+    if not spoilt:
+        assert json.loads(done.stdout)["verdict"] == "refuted"
+
+
+def test_a_target_is_imported_in_a_process_of_its_own(tmp_path, monkeypatch):
+    """It alone finds what lies on PYTHONPATH and in the working folder."""
+    (tmp_path / "court_toy_apart.py").write_text(
+        "import os\ndef draw(word):\n    return [os.getpid(), os.getcwd()]\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    before = [*sys.path]
+    with target_named("python:court_toy_apart:draw", "word") as target:
+        process, folder = target.draws(("north",), 1, seeded_rng(1))[0]
+    assert int(process) != os.getpid()
+    assert folder == str(tmp_path)
+    assert sys.path == before
+    assert "court_toy_apart" not in sys.modules
 
 
 # Other targets --------------------------------------------------------------------------------------------
@@ -596,6 +651,10 @@ def test_junit_and_badge_say_what_was_tested(tmp_path):
     assert (suite.get("failures"), suite[0].get("name")) == ("1", "epsilon 2 (euclidean) per word")
     assert "an event is more probable than claimed" in suite[0].find("failure").get("message")
     assert "refuted" in "".join(ElementTree.parse(tmp_path / "badge.svg").getroot().itertext())
+    assert judged(tmp_path, "python:audit.target_toys:exponential", *files)[0] == 0
+    for name in ("junit.xml", "badge.svg"):
+        said = "".join(ElementTree.parse(tmp_path / name).getroot().itertext())
+        assert "exact, by its stated probabilities, for all 4 words of the vocabulary" in said
     again = ["audit", "--replay", found["case"], "--json", "--junit", str(tmp_path / "again.xml")]
     assert ran(again)[0] == 1
     assert ElementTree.parse(tmp_path / "again.xml").getroot()[0].get("failures") == "1"

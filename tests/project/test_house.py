@@ -114,7 +114,7 @@ def test_every_form_of_import_is_read(line):
 _STARTERS = {
     "files/child.py": "it is what starts a process of ours",
     "files/workers.py": "it is what starts workers",
-    "audit/target.py": "the interpreter of a target, which the user names",
+    "audit/lines.py": "the command of a target, which the user names, or one of files/child",
     "releases/engines/spark.py": "it names the interpreter of a cluster, which starts it",
 }
 """Where a process may be started by hand, and why."""

@@ -14,7 +14,8 @@ import numpy as np
 
 from publius.audit import seal
 from publius.audit.claim import AUTHOR, SIZES, Input, content
-from publius.audit.looks import Look, Output, holds, plain, seen
+from publius.audit.looks import Look, holds, seen
+from publius.audit.outputs import Output, plain
 from publius.audit.target import COMMAND, Row, Target, target_named
 from publius.audit.tests_of_fit import log_p_pearson, ratio_lower_bounds
 from publius.errors import DataError, UsageError
@@ -135,7 +136,7 @@ class Finding:
         case: what refutes it.
         refused: inputs of the claim's own words that gave no output in any draw.
         unknown: inputs with a word of no vocabulary that gave none.
-        scope: the inputs that "exact" is about, where there are others; else empty.
+        scope: the inputs that "exact" is about; empty for another verdict.
 
     """
 
@@ -254,7 +255,7 @@ def forks_repeat(case: Case, target: Target) -> bool:
 
 
 def remembers(case: Case, target: Target) -> bool:
-    """Whether it repeats itself in each of some new processes, which differ from each other."""
+    """Whether it repeats itself in each of some new processes, of which two differ: then no more are started."""
     found = set[Output]()
     for turn in range(PROCESSES):
         outputs = set(target.anew(case.inputs[0], REPEATED, case.seed + turn) or ())

@@ -15,6 +15,7 @@ from typing import Any, Final, final
 import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
+from publius.audit.outputs import BAG
 from publius.distances.metrics import metric_named
 from publius.errors import DataError, UsageError
 from publius.files.reading import read_bytes_limited
@@ -23,7 +24,6 @@ from publius.vectors.embeddings import Embeddings
 
 WORD: Final = "word"
 SEQUENCE: Final = "sequence"
-BAG: Final = "bag"
 DOCUMENT: Final = "document"
 AUTHOR: Final = "author"
 SIZES: Final = {WORD: 1, SEQUENCE: 2, BAG: 2, DOCUMENT: 5, AUTHOR: 8}

@@ -33,8 +33,9 @@ from publius.audit.case import (
     remembers,
     repeats,
 )
-from publius.audit.claim import DOCUMENT, SAID, Claim, Input
-from publius.audit.looks import WHOLE, Look, Output, holds, looks
+from publius.audit.claim import DOCUMENT, SAID, WORD, Claim, Input
+from publius.audit.looks import WHOLE, Look, holds, looks
+from publius.audit.outputs import Output
 from publius.audit.search import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
 from publius.errors import DataError
@@ -85,6 +86,7 @@ class _Trial:
             if exact and fault is None and self.refused & {*self.rows}:
                 found = self._by_draws()  # what is stated of them is no law of theirs
             fault = fault or (self._state() or self._carry() if found.case is None else None)
+        fault = fault or self._kept(found.case)
         if fault is not None:
             found = self._refuted(fault)
         strange = len(self.refused & self.unknown)
@@ -145,6 +147,16 @@ class _Trial:
             return forked if self.claim.forked and forks_repeat(forked, self.target) else None
         memory = replace(case, kind="memory")
         return memory if remembers(memory, self.target) else None
+
+    def _kept(self, case: Case | None) -> Case | None:
+        """Of an event that is certain here: that it is this process's own choice, which no other would show again."""
+        if case is None or case.kind != "ratio" or not self.target.starts:
+            return None
+        given = case.inputs[0]
+        memory = self._case("memory", (given, given), REPEATED, "one input again and again")
+        memory = replace(memory, confidence=1 - OTHER)
+        certain = len(set(self._draw(given, REPEATED))) == 1
+        return memory if certain and remembers(memory, self.target) else None
 
     def _carry(self) -> Case | None:
         """Whether an output tells more of the input before than is claimed."""
@@ -213,7 +225,7 @@ class _Trial:
             return None
         tight = np.divide(bounds, claims, out=np.zeros_like(claims), where=(claims > 0) & np.isfinite(claims))
         x, y = np.unravel_index(int(tight.argmax()), tight.shape)
-        return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0)
+        return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0, scope=self._scope(inputs))
 
     def _not_listed(self, inputs: Sequence[Input]) -> list[Input]:
         """Texts that are asked beside a list of short ones, each in one order: backwards, long, repeated, strange."""
@@ -231,9 +243,18 @@ class _Trial:
             each not in self.rows and each not in self.refused for each in self.others
         ):
             return drawn
-        size, others = self.claim.size, len({*self.others} & {*self.rows})
+        return replace(found, scope=f"{found.scope}, and {len({*self.others} & {*self.rows}):,} other texts")
+
+    def _scope(self, inputs: Sequence[Input]) -> str:
+        """Say which inputs were looked at, each against each."""
+        size, count = self.claim.size, f"{len(inputs):,}"
         words = f"{size} words" if self.claim.bound is None else f"at most {size} words"
-        return replace(found, scope=f"texts of {words}, each in one order, and {others:,} other texts")
+        if self.target.inputs is not None:
+            return f"the {count} inputs that it has"
+        return {
+            WORD: f"all {count} words of the vocabulary",
+            DOCUMENT: f"{count} texts of {words}, each in one order",
+        }.get(self.claim.unit, f"all {count} lists of {size} words of the vocabulary")
 
     def _statement(self) -> Case | None:
         """An input whose draws are not what the target states of it: every one is tried, and all together."""

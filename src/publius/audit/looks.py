@@ -6,65 +6,22 @@ any function of the output will do; it never sees the input.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
-from publius.audit.claim import BAG
-from publius.errors import DataError
-from publius.text.bag import Bag
+from publius.audit.outputs import Output
 
-Output = str | tuple[str, ...]
 Look = tuple[Any, ...]
 
 WHOLE: Final[Look] = ("output",)
-REFUSED: Final = "\0refused"
-"""Stands for the output where an input that has outputs is refused now and then: whoever waits for it sees that."""
 
 _PLACES: Final = 8
 _HELD: Final = 24
 _NUMBERS: Final = 8
 _BINS: Final = 24
-_MOST_COPIES: Final = 10_000
-
-
-def plain(output: Any, unit: str) -> Output:
-    """An output as what can be counted and stored; the words of a bag, unless it is text, in no order.
-
-    `DataError` where it is nothing that JSON can say.
-    """
-    if isinstance(output, str):
-        return output
-    if isinstance(output, Bag):
-        output = output.counts
-    if isinstance(output, Mapping):
-        counts = [each for each in output.values() if type(each) is int and each >= 0]
-        if unit == BAG and len(counts) == len(output) and sum(counts) <= _MOST_COPIES:
-            return tuple(sorted(str(word) for word, count in output.items() for _ in range(count)))
-        return tuple(sorted(f"{key}={_text(value)}" for key, value in output.items()))
-    if isinstance(output, np.ndarray):
-        output = output.tolist()
-    if isinstance(output, list | tuple):
-        words = [_text(each) for each in output]
-        return tuple(sorted(words) if unit == BAG else words)
-    return _text(output)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    try:
-        return json.dumps(value, sort_keys=True, ensure_ascii=False)
-    except (TypeError, ValueError):
-        raise DataError(f"an output is text, numbers, words or a bag, not {type(value).__name__}") from None
 
 
 def holds(output: Output, word: str) -> bool:

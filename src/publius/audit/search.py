@@ -8,7 +8,8 @@ from typing import Final, final
 
 import numpy as np
 
-from publius.audit.claim import AUTHOR, BAG, DOCUMENT, SEQUENCE, WORD, Claim, Input
+from publius.audit.claim import AUTHOR, DOCUMENT, SEQUENCE, WORD, Claim, Input
+from publius.audit.outputs import BAG
 from publius.noise.randomness import Generator
 
 UNKNOWN: Final = ("zqxunlistedone", "zqxunlistedtwo")

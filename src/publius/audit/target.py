@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import shlex
-import signal
-import subprocess
-import sys
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, redirect_stdout, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Timer
-from typing import Any, ClassVar, Final, Self, TypeVar, final
+from typing import Any, ClassVar, Final, Self, final
 
 from publius.audit.claim import Input, content, input_from
-from publius.audit.looks import REFUSED, Output, plain
-from publius.errors import DataError, UsageError, place_of
+from publius.audit.lines import Lines
+from publius.audit.outputs import REFUSED, Output, plain
+from publius.errors import DataError, PubliusError, UsageError
+from publius.files import child
 from publius.files.reading import read_bytes_limited
-from publius.files.user_code import PYTHON, object_at
-from publius.files.workers import spawning
-from publius.mechanisms.kernel import Kernel
-from publius.mechanisms.mechanism import Mechanism
+from publius.files.user_code import PYTHON
 from publius.noise.randomness import Generator, seeded_rng
 
 COMMAND: Final = "command:"
 RECORDED: Final = "recorded:"
 
-_INSTEAD: Final = {
-    "embeddings": "audit the class with --mechanism {}, which needs no claim",
-    "reference": "check its laws with publius check-mechanism {}",
-}
-"""What can be done with the class of a mechanism, by the public input that it reads."""
-
 Row = dict[Output, float]
-_Found = TypeVar("_Found")
 
 _SEEDS: Final = 2**32
 _BATCH: Final = 100
-_SECONDS: Final = 300.0
+_COMPARED: Final = 32
+_LONGEST: Final = 500
 _LIMIT: Final = 1 << 30
 
 
@@ -122,162 +106,122 @@ def target_named(name: str, unit: str) -> Target:
     raise UsageError('a target is named python:MODULE:CALLABLE, "command: ARGUMENTS" or recorded:FILE')
 
 
+class _Process(Target):
+    """In a process of its own, and in another one where it is started anew."""
+
+    def __init__(self, name: str, unit: str, lines: Lines) -> None:
+        super().__init__(name, unit)
+        self._lines = lines
+
+    def close(self) -> None:
+        self._lines.close()
+
+    def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
+        with target_named(self.name, self.unit) as other:
+            return other.draws(given, count, seeded_rng(seed))
+
+    def forked(self, given: Input, count: int, seed: int) -> tuple[list[Output], list[Output]] | None:
+        with target_named(self.name, self.unit) as other:
+            if not isinstance(other, _Process) or other.draws(given, 1, seeded_rng(seed)) is None:
+                return None
+            found = other._forked(given, count, seed)
+        if (
+            not isinstance(found, list)
+            or len(found) != 2
+            or not all(isinstance(each, list) for each in found)
+        ):
+            return None
+        one, two = (self._outputs(outputs) for outputs in found)
+        return one, two
+
+    @abstractmethod
+    def _forked(self, given: Input, count: int, seed: int) -> Any:
+        """Two lists of outputs, each of a process that is forked from this one; anything else where that cannot be."""
+
+    def _outputs(self, answered: list[Any]) -> list[Output]:
+        """What a process gave, whatever that is."""
+        return [REFUSED if each is None else plain(each, self.unit) for each in answered]
+
+
 @final
-class _Callable(Target):
-    """In this process: imported from the installation, ``PYTHONPATH`` or the working folder."""
+class _Callable(_Process):
+    """Imported from the installation, ``PYTHONPATH`` or the working folder, by a process that is left to it.
+
+    That runs the same Python, and what it imports or does has no way into this one: see `answering`.
+    """
 
     def __init__(self, name: str, unit: str) -> None:
-        super().__init__(name, unit)
-        with redirect_stdout(sys.stderr):  # what it prints is no part of the verdict
-            self._function = object_at(name, working_folder=True)
-        if isinstance(self._function, type) and issubclass(self._function, Kernel | Mechanism):
-            instead = _INSTEAD.get(getattr(self._function, "reads", ""), "make it").format(name)
-            raise UsageError(
-                f"{name} is the class of a mechanism, and a target is a function that draws: {instead}, or name a "
-                "function such as def draw(text): return publius.release(text, mechanism).bag"
+        wished = {name: os.environ[name] for name in (child.SEARCH,) if name in os.environ}
+        arguments = child.command("publius.audit.answering")
+        super().__init__(name, unit, Lines("the target", arguments, child.environment(**wished), apart=True))
+        self._question = 0
+        try:
+            self._seeded = self._ask({"target": name, "unit": unit}, UsageError).get("seeded") is True
+        except BaseException:
+            self.close()
+            raise
+
+    def _ask(self, asked: Mapping[str, Any], wrong: type[PubliusError] = DataError) -> dict[str, Any]:
+        self._question += 1
+        return self._answer(self._lines.ask({"question": self._question, **asked}), wrong)
+
+    def _answer(self, answer: dict[str, Any], wrong: type[PubliusError] = DataError) -> dict[str, Any]:
+        if "wrong" in answer:
+            raise wrong(_told(answer["wrong"]))
+        if answer.get("question") != self._question:
+            raise DataError(
+                "the target gave an answer to another question: it wrote into the pipe, or forked"
             )
-        if not callable(self._function):
-            raise UsageError(f"{name} cannot be called")
-        try:
-            signature = inspect.signature(self._function)
-        except (TypeError, ValueError):
-            self._seeded = False
-            return
-        self._seeded = "seed" in signature.parameters
-        try:
-            signature.bind(None, **({"seed": 0} if self._seeded else {}))
-        except TypeError as error:
-            raise UsageError(
-                f"{name} cannot be called with one input{' and a seed' if self._seeded else ''}: {error}"
-            ) from None
+        if answer.get("raised") is not None:
+            self.raised = _told(answer["raised"])
+        return answer
+
+    def _seeds(self, count: int, rng: Generator) -> list[int] | list[None]:
+        return rng.integers(0, _SEEDS, count).tolist() if self._seeded else [None] * count
+
+    def _called(self, inputs: Sequence[Input], seeds: Sequence[int | None]) -> list[Output]:
+        """An output for each seed; the inputs take turns."""
+        found: list[Output] = []
+        if not seeds:
+            return found
+        answer = self._ask({"inputs": [content(each, self.unit) for each in inputs], "seeds": seeds})
+        while True:
+            outputs = answer.get("outputs")
+            if not isinstance(outputs, list) or not 0 < len(outputs) <= len(seeds) - len(found):
+                raise DataError(
+                    f"the target's process gave no {len(seeds):,} outputs where so many were asked for"
+                )
+            found += self._outputs(outputs)
+            if len(found) == len(seeds):
+                return found
+            answer = self._answer(self._lines.more())
 
     def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
-        seeds = rng.integers(0, _SEEDS, count).tolist() if self._seeded else [None] * count
-        with _watched():
-            found = [self._output(given, seed) for seed in seeds]
+        found = self._called([given], self._seeds(count, rng))
         return None if set(found) == {REFUSED} else found
 
-    def _output(self, given: Input, seed: int | None) -> Output:
-        argument = content(given, self.unit)
-        _start_the_clock()
-        try:
-            output = self._function(argument) if seed is None else self._function(argument, seed=seed)
-        except (Exception, SystemExit) as error:  # whatever it raises, it gives no output
-            self.raised = place_of(error)
-            return REFUSED
-        if output is None:
-            self.raised = "an answer that is None"
-            return REFUSED
-        return plain(output, self.unit)
+    def after(self, first: Input, then: Input, count: int, rng: Generator) -> list[Output] | None:
+        found = self._called([first, then], self._seeds(2 * count, rng))
+        return None if REFUSED in found else found[1::2]
 
     def determined(self, given: Input, other: Input, rng: Generator) -> bool:
         if not self._seeded:
             return False
-        seeds = rng.integers(0, _SEEDS, 32).tolist()
-        with _watched():
-            alone = [self._output(given, seed) for seed in seeds]
-            after = [(self._output(other, seed), self._output(given, seed))[1] for seed in seeds]
+        seeds = rng.integers(0, _SEEDS, _COMPARED).tolist()
+        alone = self._called([given], seeds)
+        after = self._called([other, given], [seed for seed in seeds for _ in range(2)])[1::2]
         return alone == after and len(set(alone)) > 1
 
     def stated(self, given: Input) -> Row | None:
-        states = getattr(self._function, "probabilities", None)
-        if states is None:
-            return None
-        try:
-            with _watched():
-                _start_the_clock()
-                found = states(content(given, self.unit))
-        except (Exception, SystemExit) as error:
-            self.raised = place_of(error)
-            return None
-        if not isinstance(found, Mapping):
-            raise DataError("the target's probabilities(input) must map outputs to probabilities")
-        return _row(found.items(), self.unit)
+        return _stated(self._ask({"probabilities": content(given, self.unit)}), self.unit)
 
-    def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
-        return _in_a_new_process(_first, self.name, self.unit, given, count, seed)
-
-    def forked(self, given: Input, count: int, seed: int) -> tuple[list[Output], list[Output]] | None:
-        if not hasattr(os, "fork"):
-            return None
-        return _in_a_new_process(_forks, self.name, self.unit, given, count, seed)
-
-
-@contextmanager
-def _watched() -> Iterator[None]:
-    """What is printed goes to standard error, and a call that does not return is ended, where signals can do that."""
-    if not _clock():
-        with redirect_stdout(sys.stderr):
-            yield
-        return
-
-    def late(*_: object) -> None:
-        raise _LateError
-
-    before = signal.signal(signal.SIGALRM, late)
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    except _LateError:
-        raise DataError(f"a call of the target did not return within {_SECONDS:g} s") from None
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _clock() -> bool:
-    return hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-
-
-def _start_the_clock() -> None:
-    if _clock():
-        signal.setitimer(signal.ITIMER_REAL, _SECONDS)
-
-
-class _LateError(BaseException):
-    """So that no target takes it for an error of its own."""
-
-
-def _in_a_new_process(function: Callable[..., _Found], *arguments: Any) -> _Found:
-    try:
-        with ProcessPoolExecutor(1, spawning()) as process:
-            return process.submit(function, *arguments).result()
-    except BrokenProcessPool:
-        raise DataError("a new process of the target ended before it answered") from None
-
-
-def _first(name: str, unit: str, given: Input, count: int, seed: int) -> list[Output] | None:
-    with target_named(name, unit) as target:
-        return target.draws(given, count, seeded_rng(seed))
-
-
-def _forks(
-    name: str, unit: str, given: Input, count: int, seed: int
-) -> tuple[list[Output], list[Output]] | None:
-    """In a process of its own: used once, then forked twice; seeds, where it takes them, differ."""
-    with target_named(name, unit) as target:
-        if target.draws(given, 1, seeded_rng(seed)) is None:
-            return None
-        found = []
-        for turn in (1, 2):
-            reading, writing = os.pipe()
-            child = os.fork()
-            if child == 0:
-                with suppress(BaseException):
-                    outputs = target.draws(given, count, seeded_rng(seed + turn))
-                    with os.fdopen(writing, "w") as pipe:
-                        json.dump(outputs or [], pipe)
-                os._exit(0)
-            os.close(writing)
-            with os.fdopen(reading) as pipe:
-                text = pipe.read()
-            os.waitpid(child, 0)
-            found.append([_stored(each) for each in json.loads(text or "[]")])
-        return found[0], found[1]
+    def _forked(self, given: Input, count: int, seed: int) -> Any:
+        seeds = [self._seeds(count, seeded_rng(seed + turn)) for turn in (1, 2)]
+        return self._ask({"forked": content(given, self.unit), "seeds": seeds}).get("forked")
 
 
 @final
-class _Command(Target):
+class _Command(_Process):
     """A process that answers each line of JSON on its standard input with one on its standard output.
 
     Asked ``{"input": ..., "count": n, "seed": s}`` it answers ``{"outputs": [...]}``, an output being null where that
@@ -287,69 +231,10 @@ class _Command(Target):
     """
 
     def __init__(self, name: str, unit: str) -> None:
-        super().__init__(name, unit)
-        self._arguments = shlex.split(name.removeprefix(COMMAND))
-        if not self._arguments:
+        arguments = shlex.split(name.removeprefix(COMMAND))
+        if not arguments:
             raise UsageError("the target's command is empty")
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def _ask(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        process = self._started()
-        late = Timer(_SECONDS, process.kill)
-        late.start()
-        try:
-            process.stdin.write(json.dumps(question).encode() + b"\n")  # type: ignore[union-attr]
-            process.stdin.flush()  # type: ignore[union-attr]
-            line = process.stdout.readline(_LIMIT)  # type: ignore[union-attr]
-        except OSError:
-            line = b""
-        finally:
-            late.cancel()
-            late.join()
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            answer = None
-        if not isinstance(answer, dict):
-            raise DataError(f"the target's command {self._failure(line)}")
-        return answer
-
-    def _failure(self, line: bytes) -> str:
-        if line:
-            self.close()
-            return "gave an answer that is no line of JSON; what it prints besides belongs on standard error"
-        process, self._process = self._started(), None
-        try:
-            code = process.wait(1)  # it has closed its output, so it ends or was killed
-        except subprocess.TimeoutExpired:
-            process.kill()
-            code = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            with suppress(OSError):
-                pipe.close()  # type: ignore[union-attr]
-        return f"ended with the code {code} before it answered, or gave no answer within {_SECONDS:g} s"
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            try:
-                self._process = subprocess.Popen(  # noqa: S603  # the user named it
-                    self._arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE
-                )
-            except OSError as error:
-                raise UsageError(f"the target's command cannot be started: {error.strerror}") from None
-        return self._process
-
-    def close(self) -> None:
-        if self._process is not None:
-            for pipe in (self._process.stdin, self._process.stdout):
-                with suppress(OSError):
-                    pipe.close()  # type: ignore[union-attr]
-            try:
-                self._process.wait(2)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._process = None
+        super().__init__(name, unit, Lines("the target's command", arguments))
 
     def draws(self, given: Input, count: int, rng: Generator) -> list[Output] | None:
         found: list[Output] = []
@@ -357,33 +242,23 @@ class _Command(Target):
             seed = int(rng.integers(0, _SEEDS))
             wanted = min(_BATCH, count - len(found))
             question = {"input": content(given, self.unit), "count": wanted, "seed": seed}
-            outputs = self._ask(question).get("outputs")
+            outputs = self._lines.ask(question).get("outputs")
             if outputs is None:
                 return None
             if not isinstance(outputs, list) or len(outputs) != wanted:
                 said = f"{len(outputs)} outputs" if isinstance(outputs, list) else "no list of outputs"
                 raise DataError(f"the target's command gave {said} where {wanted} were asked for")
-            found += [REFUSED if each is None else plain(each, self.unit) for each in outputs]
+            found += self._outputs(outputs)
         return None if set(found) == {REFUSED} else found
 
     def stated(self, given: Input) -> Row | None:
-        found = self._ask({"input": content(given, self.unit), "probabilities": True}).get("probabilities")
-        return _row(found, self.unit) if isinstance(found, list) else None
+        return _stated(
+            self._lines.ask({"input": content(given, self.unit), "probabilities": True}), self.unit
+        )
 
-    def anew(self, given: Input, count: int, seed: int) -> list[Output] | None:
-        with _Command(self.name, self.unit) as other:
-            return other.draws(given, count, seeded_rng(seed))
-
-    def forked(self, given: Input, count: int, seed: int) -> tuple[list[Output], list[Output]] | None:
-        with _Command(self.name, self.unit) as other:
-            if other.draws(given, 1, seeded_rng(seed)) is None:
-                return None
-            question = {"input": content(given, self.unit), "count": count, "seed": seed, "forked": True}
-            found = other._ask(question).get("forked")
-        if not isinstance(found, list) or len(found) != 2:
-            return None
-        one, two = ([plain(each, self.unit) for each in outputs] for outputs in found)
-        return one, two
+    def _forked(self, given: Input, count: int, seed: int) -> Any:
+        question = {"input": content(given, self.unit), "count": count, "seed": seed, "forked": True}
+        return self._lines.ask(question).get("forked")
 
 
 @final
@@ -446,6 +321,17 @@ _KINDS: Final[dict[str, type[_Callable] | type[_Command] | type[_Recorded]]] = {
 }
 
 
+def _stated(answer: Mapping[str, Any], unit: str) -> Row | None:
+    found = answer.get("probabilities")
+    return _row(found, unit) if isinstance(found, list) else None
+
+
+def _told(said: Any) -> str:
+    """What a process says of itself, as a line that can be shown."""
+    text = said if isinstance(said, str) and said.isprintable() else "something that cannot be shown"
+    return text[:_LONGEST]
+
+
 def _row(found: Any, unit: str) -> Row:
     try:
         values = {plain(output, unit): float(p) for output, p in found}
@@ -454,7 +340,3 @@ def _row(found: Any, unit: str) -> Row:
     if not all(0 <= p <= 1 + 1e-9 for p in values.values()) or abs(sum(values.values()) - 1) > 1e-6:
         raise DataError("the target states probabilities that are below 0 or do not sum to 1")
     return values
-
-
-def _stored(output: Any) -> Output:
-    return output if isinstance(output, str) else tuple(output)

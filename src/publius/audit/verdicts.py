@@ -9,7 +9,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from publius.audit.case import Case, Finding
 from publius.audit.claim import AUTHOR, DOCUMENT, WORD, Claim, Input, content
-from publius.audit.looks import REFUSED, Look, Output
+from publius.audit.looks import Look
+from publius.audit.outputs import REFUSED, Output
 
 _COLORS: Final = {"exact": "#1a7f37", "not-refuted": "#1f6feb", "refuted": "#b42318"}
 _KINDS: Final = {

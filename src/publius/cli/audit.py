@@ -125,7 +125,8 @@ def _judge(asked: TargetSettings, seed: int, folder: Path, *, json: bool) -> Non
     if json:
         keys = ("verdict", "confidence", "lower_bound", "claimed", "draws")
         stored = None if found.case is None else str(place)
-        print_json({**{key: getattr(found, key) for key in keys}, "case": stored, "refused": found.refused})
+        said = {key: getattr(found, key) for key in keys}
+        print_json({**said, "case": stored, "refused": found.refused, "scope": found.scope or None})
     else:
         _tell_verdict(found, place, anew=asked.replay is None)
     if found.verdict == "refuted":
@@ -144,8 +145,8 @@ def _tell_limits(found: Finding) -> None:
         typer.echo(
             f"inputs with unknown words that the target refused: {found.unknown:,}, as it may", err=True
         )
-    if found.scope and found.verdict == "exact":
-        typer.echo(f"exact for {found.scope}; nothing more is said of any other", err=True)
+    if found.scope:
+        typer.echo(f"exact for {found.scope}; nothing is said of other inputs", err=True)
 
 
 def _tell_verdict(found: Finding, place: Path, *, anew: bool) -> None:
