@@ -112,29 +112,41 @@ def numbers(world: str, epsilon: float, order: tuple[str, ...] = ()) -> dict[str
 
 def trials() -> Iterator[Trial]:
     """All of them, tool by tool."""
-    metric = euclidean("plain", 2.0)
-    spread = float(np.mean(np.var(np.array(words("plain")[1]), axis=0)))
-    passes = "A word that is not in the vocabulary is returned as it came."
+    for each in (_mldp_text, _pypantera, _dp_diffractor, _dpmlm, _diffprivlib, _multi_freq_ldpy, _opendp):
+        yield from each()
+
+
+_METRIC = euclidean("plain", 2.0)
+_PASSES = "A word that is not in the vocabulary is returned as it came."
+_INHERITED = "The noise comes from one state of the process, which its forks inherit."
+
+
+def _mldp_text() -> Iterator[Trial]:
     for mechanism, title, because in (
-        ("multivariate_calibrated", "CMP", passes),
+        ("multivariate_calibrated", "CMP", _PASSES),
         ("known/multivariate_calibrated", "CMP, known words", ""),
         ("known/vickrey", "Vickrey, known words", "After the noise the mechanism asks whether the nearest word is the "
          "input, and leaves it out then: that is no post-processing, and the input comes back too rarely."),
         ("known/tem", "TEM, known words", "The score of the words beyond the threshold counts all words where the "
          "paper counts those beyond it, so this branch is drawn too often or, where nothing lies beyond, fails."),
     ):  # fmt: skip
-        yield Trial("mldp-text", mechanism, metric, 2.0, title, because=because)
+        yield Trial("mldp-text", mechanism, _METRIC, 2.0, title, because=because)
     yield Trial(
-        "mldp-text", "known/truncated_gumbel", metric, 2.0, "truncated Gumbel, known words",
+        "mldp-text", "known/truncated_gumbel", _METRIC, 2.0, "truncated Gumbel, known words",
         impossible="it cannot be made on Python 3.11 or newer",
     )  # fmt: skip
     yield Trial(
         "mldp-text", "known/mahalanobis", stretched("plain", 2.0, 0.2, 0.0), 2.0, "Mahalanobis, known words"
     )
     yield Trial(
-        "mldp-text", "known/multivariate_calibrated", {**metric, "forked": True}, 2.0, "CMP in forked workers",
-        because="The noise comes from one state of the process, which its forks inherit.",
+        "mldp-text", "known/multivariate_calibrated", {**_METRIC, "forked": True}, 2.0, "CMP in forked workers",
+        because=_INHERITED,
     )  # fmt: skip
+
+
+def _pypantera() -> Iterator[Trial]:
+    near = "near"  # words beside and above each other in few steps: there the direction of the noise shows soonest
+    spread = float(np.mean(np.var(np.array(words(near)[1]), axis=0)))
     skewed = (
         "The direction of the noise is skewed and its length is not: after the linear map the vector is made of length "
         "one again."
@@ -146,35 +158,48 @@ def trials() -> Iterator[Trial]:
     bottom = (
         "Where a word beyond the threshold should be drawn, drawing fails, and the input is returned instead."
     )
-    for mechanism, title, claim, because in (
-        ("CMP", "CMP", metric, ""),
-        ("Mahalanobis", "Mahalanobis", stretched("plain", 2.0, 0.9, spread), skewed),
-        ("VickreyCMP", "Vickrey on CMP", metric, ""),
-        ("SanText", "SanText", metric, ""),
-        ("CusText", "CusText, k = 4", {"bound": 2.0}, customised),
-        ("TEM", "TEM, beta = 0.001", metric, bottom),
-        ("TEM-half", "TEM, beta = 0.5", metric, bottom),
-    ):
-        draws = 500_000 if mechanism == "Mahalanobis" else Trial.draws  # what it does wrong is rare
-        yield Trial("pypantera", mechanism, claim, 2.0, title, because=because, draws=draws)
+    yield Trial("pypantera", "CMP", _METRIC, 2.0, "CMP")
     yield Trial(
-        "pypantera", "CMP", {**metric, "forked": True}, 2.0, "CMP in forked workers",
-        because="The noise comes from one state of the process, which its forks inherit.",
-    )  # fmt: skip
+        "pypantera",
+        "Mahalanobis",
+        stretched(near, 2.0, 0.9, spread),
+        2.0,
+        "Mahalanobis",
+        near,
+        because=skewed,
+    )
+    for mechanism, title, claim, because in (
+        ("VickreyCMP", "Vickrey on CMP", _METRIC, ""),
+        ("SanText", "SanText", _METRIC, ""),
+        ("CusText", "CusText, k = 4", {"bound": 2.0}, customised),
+        ("TEM", "TEM, beta = 0.001", _METRIC, bottom),
+        ("TEM-half", "TEM, beta = 0.5", _METRIC, bottom),
+    ):
+        yield Trial("pypantera", mechanism, claim, 2.0, title, because=because)
+    yield Trial(
+        "pypantera", "CMP", {**_METRIC, "forked": True}, 2.0, "CMP in forked workers", because=_INHERITED
+    )
+
+
+def _dp_diffractor() -> Iterator[Trial]:
     lists = numbers("plain", 1.0, LISTS["plain"])
     seed = "The seed is 42 unless another is given, so each new process draws the same noise."
-    yield Trial("dp-diffractor", "geometric", lists, 1.0, "geometric, one list", because=passes, draws=8_000)
-    yield Trial(
-        "dp-diffractor", "known/geometric", lists, 1.0, "geometric, known words", because=seed, draws=8_000
-    )
-    fresh = "known/geometric-fresh"
-    yield Trial("dp-diffractor", fresh, lists, 1.0, "geometric, known words, a fresh seed", draws=8_000)
-    yield Trial("dp-diffractor", "known/TEM", lists, 1.0, "TEM, known words, a fresh seed", draws=8_000)
+    known, fresh = "known/geometric", "known/geometric-fresh"
+    for mechanism, title, because in (
+        ("geometric", "geometric, one list", _PASSES),
+        (known, "geometric, known words", seed),
+        (fresh, "geometric, known words, a fresh seed", ""),
+        ("known/TEM", "TEM, known words, a fresh seed", ""),
+    ):
+        yield Trial("dp-diffractor", mechanism, lists, 1.0, title, because=because, draws=8_000)
     yield Trial(
         "dp-diffractor", fresh, numbers("common", 1.0, LISTS["common"]), 1.0,
         "geometric, a fresh seed, with function words", "common",
         "Stop words are not replaced unless that is asked for, and other words become one less often.", 8_000,
     )  # fmt: skip
+
+
+def _dpmlm() -> Iterator[Trial]:
     yield Trial(
         "dpmlm", "word-step", {"unit": "sequence", "size": 3, "bound": 2.0}, 2.0, "word step, any three words",
         draws=12_000,
@@ -184,20 +209,25 @@ def trials() -> Iterator[Trial]:
         "rewriting, three words, epsilon 0.5 each", "common",
         "Stop words are kept as they are unless that is changed.", 4_000,
     )  # fmt: skip
-    widest = {"bound": 1.0}
+
+
+def _diffprivlib() -> Iterator[Trial]:
     low = "The noise is a sum of floating-point numbers, added to the value: the last bits show to which one."
     for mechanism, claim, title, because in (
-        ("Exponential", widest, "Exponential over the words", ""),
+        ("Exponential", {"bound": 1.0}, "Exponential over the words", ""),
         ("Geometric", numbers("plain", 1.0), "Geometric", ""),
         ("Laplace", numbers("plain", 1.0), "Laplace", low),
+        ("Exponential", {"bound": 1.0, "forked": True}, "Exponential in forked workers", ""),
     ):
         yield Trial("diffprivlib", f"known/diffprivlib-{mechanism}", claim, 1.0, title, because=because)
-    yield Trial(
-        "diffprivlib", "known/diffprivlib-Exponential", {"bound": 1.0, "forked": True}, 1.0,
-        "Exponential in forked workers",
-    )  # fmt: skip
+
+
+def _multi_freq_ldpy() -> Iterator[Trial]:
     for mechanism in ("GRR", "OUE"):
         yield Trial("multi-freq-ldpy", f"known/ldpy-{mechanism}", {"bound": 1.0}, 1.0, mechanism)
+
+
+def _opendp() -> Iterator[Trial]:
     for mechanism, claim in (
         ("randomized_response", {"bound": 1.0}),
         ("geometric", numbers("plain", 1.0)),

@@ -56,7 +56,7 @@ _KNOWN = (
     ("mldp-text", "squared distances, truncated Poisson and inexact neighbors with an approximate index", "",
      "that index needs hundreds of words to be made"),
     ("mldp-text", "SynTF: disjoint supports", "", "it needs data that no package brings"),
-    ("pypantera", "Mahalanobis normalizes after the linear map", "pypantera-Mahalanobis-plain", ""),
+    ("pypantera", "Mahalanobis normalizes after the linear map", "pypantera-Mahalanobis-near", ""),
     ("pypantera", "TEM returns the input in place of a word beyond the threshold", "pypantera-TEM-half-plain", ""),
     ("pypantera", "TEM returns the input with its usual beta, too", "",
      "that branch should come less than once in thousands of draws"),

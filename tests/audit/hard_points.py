@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from publius.arrays import Float32Array, Float64Array, FloatArray, IndexArray
+from publius.audit.nearest import kernels
 from publius.audit.outcomes import Check, violations
-from publius.audit.searches import kernels
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator, RunKey
 from publius.vectors.catalogue import package_installed

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from publius.arrays import Float64Array
 from publius.audit.implementation import Subject
 from publius.audit.levels import Level
+from publius.audit.nearest import check_search
 from publius.audit.noise_law import mean_radius_log_p, noise_law
 from publius.audit.outcomes import FAMILY_ALPHA, Check, Findings, failures, violations
 from publius.audit.release_path import check_release_path
-from publius.audit.searches import check_search
 from publius.audit.toy_vocabularies import worlds
 from publius.audit.words import check_ratios, check_words
 from publius.noise.randomness import RunKey

@@ -10,8 +10,8 @@ from audit.hard_points import check_kernels
 from publius.audit.generators import ENTROPY_FAILURES, entropy_source
 from publius.audit.implementation import GENUINE
 from publius.audit.lifting import bag_kernel
+from publius.audit.nearest import exact_nearest, kernels
 from publius.audit.outcomes import ALPHA, Check, surprise
-from publius.audit.searches import exact_nearest, kernels
 from publius.audit.tests_of_fit import (
     log_p_binomial,
     log_p_chi_square,

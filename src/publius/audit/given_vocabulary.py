@@ -9,9 +9,9 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.audit.levels import Level
+from publius.audit.nearest import check_own_search
 from publius.audit.noise_law import noise_law
 from publius.audit.outcomes import Check, Findings, surprise
-from publius.audit.searches import check_own_search
 from publius.audit.tests_of_fit import log_p_pearson
 from publius.audit.timing import check_timing
 from publius.audit.words import check_ratios_of, word_counts

@@ -36,7 +36,7 @@ from publius.audit.case import (
 from publius.audit.claim import DOCUMENT, SAID, WORD, Claim, Input
 from publius.audit.looks import WHOLE, Look, holds, looks
 from publius.audit.outputs import Output
-from publius.audit.search import Pair, pairs, unknown_inputs
+from publius.audit.pairs import Pair, pairs, unknown_inputs
 from publius.audit.target import Row, Target
 from publius.errors import DataError
 from publius.noise.randomness import Generator, seeded_rng

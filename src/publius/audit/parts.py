@@ -19,10 +19,10 @@ from publius.audit.generators import check_entropy, check_key, check_sealed, che
 from publius.audit.given_vocabulary import check_own, check_own_timing
 from publius.audit.implementation import GENUINE, Subject
 from publius.audit.levels import Level
+from publius.audit.nearest import check_batch, check_blind, check_search, kernels
 from publius.audit.noise_law import noise_law
 from publius.audit.outcomes import Findings
 from publius.audit.release_path import check_entropy_failures, check_release_path
-from publius.audit.searches import check_batch, check_blind, check_search, kernels
 from publius.audit.theorem import check_theorem, lifted_worlds
 from publius.audit.toy_vocabularies import World, worlds
 from publius.audit.vectors import check_vectors

@@ -12,8 +12,8 @@ from audit.mutants.mutant import Mutant, Probe
 from audit.mutants.rewired import Maker, with_draw, with_map, with_search
 from publius.arrays import Float64Array, FloatArray, IndexArray
 from publius.audit.implementation import GENUINE, Search, Subject
+from publius.audit.nearest import check_batch, check_blind, check_search
 from publius.audit.outcomes import Check
-from publius.audit.searches import check_batch, check_blind, check_search
 from publius.audit.toy_vocabularies import worlds
 from publius.audit.words import check_ratios, check_words
 from publius.mechanisms.kernels.laplace import Laplace
