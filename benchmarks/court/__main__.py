@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 from benchmarks.court.trials import HERE, ROOT, TOOLS, Trial, trials
 from publius.audit.case import Case
 from publius.audit.claim import content
+from publius.audit.outputs import REFUSED, Output, value
 from publius.audit.target import target_named
 from publius.noise.randomness import system_rng
 
@@ -104,13 +106,17 @@ def record(trial: Trial, folder: Path) -> str:
             outputs = target.draws(given, count, system_rng()) or []
             if case.kind == "unknown" and not outputs:
                 continue
-            words = all(isinstance(each, str) and "\0" not in each for each in outputs)
-            kept: Any = [None if "\0" in each else each for each in outputs]
-            if words:
-                kept = {each: outputs.count(each) for each in dict.fromkeys(outputs)}
+            kept: Any = [None if each == REFUSED else _said(each) for each in outputs]
+            if all(isinstance(each, str) for each in kept):
+                kept = Counter(kept)
             lines.append(json.dumps({"input": content(given, case.unit), "outputs": kept}))
     (folder / "draws.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return case.kind
+
+
+def _said(output: Output) -> Any:
+    """An output as the tool gave it."""
+    return value(output) if isinstance(output, str) else [value(each) for each in output]
 
 
 if __name__ == "__main__":

@@ -211,3 +211,47 @@ class _TellsOthers:
 tells_other_orders = _TellsOthers(lambda words: [*map(WORDS.index, words)] == sorted(map(WORDS.index, words)))
 tells_long_ones = _TellsOthers(lambda words: len(words) <= 5)
 tells_nothing = _TellsOthers(lambda words: True)
+
+
+# Outputs that look alike, one input's and all others' -------------------------------------------------------
+
+
+def number_or_text(word):
+    drawn = _system.randrange(4)
+    return drawn if word == "north" else str(drawn)
+
+
+def true_or_text(word):
+    drawn = _system.random() < 0.5
+    return drawn if word == "north" else str(drawn).lower()
+
+
+def nothing_or_text(word):
+    return {"x": _system.choice(WORDS), "y": None if word == "north" else "null"}
+
+
+def named_or_listed(word):
+    drawn = str(_system.choice(WORDS))
+    return {drawn: 1} if word == "north" else [f"{drawn}=1"]
+
+
+def text_or_list(word):
+    drawn = _system.choice(WORDS)
+    return drawn if word == "north" else [drawn]
+
+
+def zeros_of_its_own(words):
+    """A noisy count of each word, flat but for this: the input's own stand there also where it is 0."""
+    drawn = {word: _system.randrange(2) for word in WORDS}
+    return {word: count for word, count in drawn.items() if count or word in words}
+
+
+def _states_nearly(word):
+    return dict.fromkeys(WORDS, (1 - 4e-7) / 4 if word == "north" else 0.25)
+
+
+def little_is_unsaid(word, seed):
+    return random.Random(seed).choice(WORDS)
+
+
+little_is_unsaid.probabilities = _states_nearly

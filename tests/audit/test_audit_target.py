@@ -1,6 +1,7 @@
 """Anybody's mechanism through ``publius audit --target``: the verdict, the case, and its replay."""
 
 import json
+import math
 import os
 import random
 import subprocess
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 import audit.target_toys as toys
 from publius.audit.claim import Claim
 from publius.audit.judge import judge
+from publius.audit.outputs import plain, value
 from publius.audit.target import target_named
 from publius.cli import app
 from publius.errors import DataError, UsageError
@@ -406,6 +408,48 @@ def test_a_target_is_imported_in_a_process_of_its_own(tmp_path, monkeypatch):
     assert folder == str(tmp_path)
     assert sys.path == before
     assert "court_toy_apart" not in sys.modules
+
+
+# Outputs that look alike ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("number_or_text", "word"), ("true_or_text", "word"), ("nothing_or_text", "word"), ("named_or_listed", "word"),
+     ("text_or_list", "word"), ("zeros_of_its_own", "bag")],
+)  # fmt: skip
+def test_outputs_that_differ_in_json_are_different_outputs(tmp_path, name, unit):
+    """One input is told by the kind of a value, or by words that come no times: that is certain, and refutes."""
+    code, found, _ = audited(tmp_path, name, unit=unit, epsilon=None, bound=1.0, vectors=None)
+    assert (code, found["verdict"]) == (1, "refuted")
+    assert ran(["audit", "--replay", found["case"], "--json"])[0] == 1
+
+
+VALUES = [
+    "", "north", "1", 1, 1.0, "1.0", "true", True, "null", "NaN", math.nan, math.inf, '"north"', "[1]", [1], ["1"],
+    [True], ["north"], ["a=1"], {"a": 1}, {"a": "1"}, {"a": None}, {"a=b": "c"}, {"a": "b=c"}, ['"a=1"'], "a=1", " 1",
+    ["north", "north"], {"north": 2}, {"north": 2, "east": 0}, {"north": 2.0}, ["north", "north", "east=0"], [[]],
+    "[" * 10_000, "\x00", "no", "-", "{", [None], ["null"], [{"a": "b=c"}], {'{"a": "b': 'c"}'}, {"1": 1}, [], {}, "{}",
+    {"a": 1, "b": 2}, {"a": '1", "b": 2'}, {'"a"': 1}, {'"a': '"'}, ['"a="'],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", ["word", "sequence", "bag"])
+def test_what_json_tells_apart_stays_apart(unit):
+    """But for the counts of a bag and the list of its words, which are the same bag."""
+    same = {'{"north": 2}': '["north", "north"]', '{"1": 1}': '["1"]', '{"a": 1}': '["a"]', "{}": "[]"}
+    said = {}
+    for each in VALUES:
+        text = json.dumps(each)
+        said.setdefault(plain(each, unit), []).append(same.get(text, text) if unit == "bag" else text)
+    assert [texts for texts in said.values() if len(set(texts)) > 1] == []
+    assert all(value(plain(each, unit)) == each for each in VALUES if isinstance(each, str))
+
+
+def test_of_what_is_not_stated_nothing_is_exact(tmp_path):
+    """Four in ten million of a row are missing, in which anything may come."""
+    raised = audited(tmp_path, "little_is_unsaid")[2].exception
+    assert (raised.exit_code, "sum to 0.9999996, not to 1" in str(raised)) == (65, True)
 
 
 # Other targets --------------------------------------------------------------------------------------------

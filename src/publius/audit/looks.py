@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from publius.audit.outputs import Output
+from publius.audit.outputs import Output, value
 
 Look = tuple[Any, ...]
 
@@ -73,9 +73,9 @@ def looks(x: Counter[Output], y: Counter[Output]) -> list[Look]:
         found += [("holds", word) for word in order[:_HELD]]
     values: dict[str, list[float]] = {}
     for output in every:
-        for key, value in _numbers(output).items():
-            if math.isfinite(value):
-                values.setdefault(key, []).append(value)
+        for key, number in _numbers(output).items():
+            if math.isfinite(number):
+                values.setdefault(key, []).append(number)
     for key in list(values)[:_NUMBERS]:
         edges = np.unique(np.quantile(values[key], np.linspace(0, 1, _BINS + 1)[1:-1]))
         found += [("number", key, edges.tolist()), ("bits", key)]
@@ -90,10 +90,10 @@ def _numbers(output: Output) -> dict[str, float]:
     """The numbers in an output by where they stand: the place, or what comes before "=", of a mapping."""
     found = {}
     for place, part in enumerate([output] if isinstance(output, str) else output):
-        key, _, value = part.rpartition("=")
+        key, _, text = part.rpartition("=")
         try:
-            found[key or str(place)] = float(value)
-        except ValueError:
+            found[key or str(place)] = float(value(text))
+        except (ValueError, TypeError, OverflowError):
             continue
     return found
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, final
 
@@ -28,6 +29,8 @@ _SEEDS: Final = 2**32
 _BATCH: Final = 100
 _COMPARED: Final = 32
 _LONGEST: Final = 500
+_SUM: Final = 1e-12
+"""An output's share of the rounding of a sum of probabilities."""
 _LIMIT: Final = 1 << 30
 
 
@@ -138,9 +141,12 @@ class _Process(Target):
     def _forked(self, given: Input, count: int, seed: int) -> Any:
         """Two lists of outputs, each of a process that is forked from this one; anything else where that cannot be."""
 
-    def _outputs(self, answered: list[Any]) -> list[Output]:
+    def _output(self, answered: Any) -> Output:
         """What a process gave, whatever that is."""
-        return [REFUSED if each is None else plain(each, self.unit) for each in answered]
+        return plain(answered, self.unit)
+
+    def _outputs(self, answered: list[Any]) -> list[Output]:
+        return [REFUSED if each is None else self._output(each) for each in answered]
 
 
 @final
@@ -212,8 +218,17 @@ class _Callable(_Process):
         after = self._called([other, given], [seed for seed in seeds for _ in range(2)])[1::2]
         return alone == after and len(set(alone)) > 1
 
+    def _output(self, answered: Any) -> Output:
+        """As it was made plain there; by whom does not matter, if it is of that kind."""
+        parts = answered if isinstance(answered, list) else [answered]
+        if not all(isinstance(each, str) for each in parts):
+            raise DataError("the target's process gave an output that is neither text nor texts")
+        return answered if isinstance(answered, str) else tuple(parts)
+
     def stated(self, given: Input) -> Row | None:
-        return _stated(self._ask({"probabilities": content(given, self.unit)}), self.unit)
+        return _row(
+            self._ask({"probabilities": content(given, self.unit)}).get("probabilities"), self._output
+        )
 
     def _forked(self, given: Input, count: int, seed: int) -> Any:
         seeds = [self._seeds(count, seeded_rng(seed + turn)) for turn in (1, 2)]
@@ -252,9 +267,8 @@ class _Command(_Process):
         return None if set(found) == {REFUSED} else found
 
     def stated(self, given: Input) -> Row | None:
-        return _stated(
-            self._lines.ask({"input": content(given, self.unit), "probabilities": True}), self.unit
-        )
+        answer = self._lines.ask({"input": content(given, self.unit), "probabilities": True})
+        return _row(answer.get("probabilities"), self._output)
 
     def _forked(self, given: Input, count: int, seed: int) -> Any:
         question = {"input": content(given, self.unit), "count": count, "seed": seed, "forked": True}
@@ -321,22 +335,24 @@ _KINDS: Final[dict[str, type[_Callable] | type[_Command] | type[_Recorded]]] = {
 }
 
 
-def _stated(answer: Mapping[str, Any], unit: str) -> Row | None:
-    found = answer.get("probabilities")
-    return _row(found, unit) if isinstance(found, list) else None
-
-
 def _told(said: Any) -> str:
     """What a process says of itself, as a line that can be shown."""
     text = said if isinstance(said, str) and said.isprintable() else "something that cannot be shown"
     return text[:_LONGEST]
 
 
-def _row(found: Any, unit: str) -> Row:
+def _row(found: Any, plainly: Callable[[Any], Output]) -> Row | None:
+    """Stated probabilities; None where there are none."""
+    if not isinstance(found, list):
+        return None
     try:
-        values = {plain(output, unit): float(p) for output, p in found}
+        values = {plainly(output): float(p) for output, p in found}
     except (TypeError, ValueError):
         raise DataError("the target's probabilities are not numbers, each with its output") from None
-    if not all(0 <= p <= 1 + 1e-9 for p in values.values()) or abs(sum(values.values()) - 1) > 1e-6:
-        raise DataError("the target states probabilities that are below 0 or do not sum to 1")
+    total = math.fsum(values.values())
+    if not all(0 <= p <= 1 + _SUM for p in values.values()) or not abs(total - 1) <= _SUM * len(values):
+        raise DataError(
+            f"the target states probabilities that are below 0 or sum to {total:.12g}, not to 1: of what is missing "
+            "nothing is known. Divide them by their sum, in float64"
+        )
     return values

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from publius.audit.case import Case, Finding
 from publius.audit.claim import AUTHOR, DOCUMENT, WORD, Claim, Input, content
 from publius.audit.looks import Look
-from publius.audit.outputs import REFUSED, Output
+from publius.audit.outputs import REFUSED, Output, is_json
 
 _COLORS: Final = {"exact": "#1a7f37", "not-refuted": "#1f6feb", "refuted": "#b42318"}
 _KINDS: Final = {
@@ -74,7 +75,8 @@ def shown_event(case: Case) -> str:
     if kind == "holds":
         held = "holds" if case.event == ("True",) else "does not hold"
         return f"an output that {held} {json.dumps(case.look[1], ensure_ascii=False)}"
-    values = [_range(case.look, each) if kind == "number" else _shown(each) for each in case.event]
+    show: Callable[[Output], str] = _shown if kind in ("output", "at") else _quoted
+    values = [_range(case.look, each) if kind == "number" else show(each) for each in case.event]
     what = f"an output with, at place {case.look[1]}," if kind == "at" else _LOOKS[kind]
     return f"{what} {_cut(' or '.join(values))}"
 
@@ -89,6 +91,10 @@ def _range(look: Look, value: Output) -> str:
 def _shown(value: Output) -> str:
     if value == REFUSED:
         return "a refusal"
+    return value if isinstance(value, str) and is_json(value) else _quoted(value)
+
+
+def _quoted(value: Output) -> str:
     return json.dumps(value if isinstance(value, str) else " ".join(value), ensure_ascii=False)
 
 
