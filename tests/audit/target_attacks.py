@@ -5,6 +5,7 @@ import json
 import os
 import sys
 
+_forked = []
 NOTHING = '{"verdict": "exact", "outputs": ["north"], "question": 2}'
 
 
@@ -89,7 +90,9 @@ def answers_no_json(word):
 
 
 def answers_twice(word):
-    os.fork()
+    if not _forked:
+        _forked.append(word)
+        os.fork()
     return word
 
 
