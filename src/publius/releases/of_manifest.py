@@ -266,7 +266,9 @@ def promised(manifest: Mapping[str, Any]) -> str:
 
 
 def not_checked(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """What could not be compared, because the public thing that a release was made on is not stored here."""
+    """What could not be compared, because what a release was made on, or compared with, does not lie here."""
+    if manifest.get("compared_with") is not None:
+        yield "What is new against the earlier summary: that one does not lie here, and nothing was compared again."
     if manifest["kind"] != SUMMARY and "mechanism_source" in manifest:
         yield "What the mechanism states of itself: its class is not one of Publius, and nothing was computed."
     if manifest["kind"] == DECLARED_VALUE or public_words(manifest) is not None:

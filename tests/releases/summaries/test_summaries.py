@@ -22,6 +22,7 @@ from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES, check_contents
 from publius.releases.digests import file_digests
 from publius.releases.manifests import read_manifest_of
+from publius.releases.of_manifest import not_checked
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of, row_lines
@@ -296,7 +297,8 @@ def test_what_is_new_is_found_and_only_that(reference, rows):
     assert Said(Summary(reference, 1, shares=shares)(rows)).subjects.new == []
 
 
-def test_an_earlier_summary_is_compared_with(reference, file, rows, tmp_path):
+def test_an_earlier_summary_is_compared_with(reference, home, file, rows, tmp_path):
+    reference.save(home / "references" / "letters")
     summary = Summary(reference, 8, by=BY)
     first, second = tmp_path / "first", tmp_path / "second"
     summarize(summary.corpus(file), summary, first)
@@ -310,9 +312,21 @@ def test_an_earlier_summary_is_compared_with(reference, file, rows, tmp_path):
     assert not [each for each in second.iterdir() if "Quill" in each.read_text(encoding="utf-8")]
     assert finished.said.themes.new
     assert finished.said.themes.gone
+    check_contents(second, read_manifest_of(second))
+    assert any("compared again" in each for each in not_checked(finished.manifest))
+    rewritten(second, lambda manifest: None, words=_other_order)  # the comparison excuses nothing else
+    with pytest.raises(DataError, match=r"'words\.csv'"):
+        check_contents(second, read_manifest_of(second))
     (first / "counts.csv").write_text("changed")
     with pytest.raises(DataError, match="other files"):
         summarize(summary.corpus(path), summary, tmp_path / "third", compare=first)
+
+
+def _other_order(table):
+    """The typical words of each stratum in the other order: public words all the same."""
+    head, *rows = table.splitlines()
+    told = (row.rsplit(",", 1) for row in rows)
+    return "\n".join([head, *(f"{name},{' '.join(reversed(words.split()))}" for name, words in told)]) + "\n"
 
 
 def rewritten(folder, change, **tables):

@@ -74,8 +74,11 @@ def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | N
         yield NOISY
         return
     if (said := _said_again(drawn, manifest, public)) is not None:
+        compared = (
+            () if manifest["compared_with"] is None else (SUBJECTS, THEMES)
+        )  # with what does not lie here
         for name, content in tables_of(said):
-            if name in files and not _same(content, (folder / name).read_bytes()):
+            if name in files and name not in compared and not _same(content, (folder / name).read_bytes()):
                 yield name
     themes, subjects = themes_of(public), subjects_of(public, manifest)
     if not _ranked_fit(folder / SUBJECTS, "subject", drawn, drawn.of_subjects, 1, subjects):
@@ -110,11 +113,11 @@ class _By:
 
 
 def _said_again(drawn: Drawn, manifest: Mapping[str, Any], public: Reference | None) -> Said | None:
-    """All that a summary says; None where it takes more than its folder and the reference that is stored here.
+    """All that a summary says but for comparisons with an earlier one; None where it takes more than is stored here.
 
-    That is so where it is compared with an earlier summary, or counts in subjects of other word vectors.
+    That is so without its reference, and where it counts in subjects of other word vectors.
     """
-    if public is None or manifest["compared_with"] is not None:
+    if public is None:
         return None
     spaces = Spaces.of(public)
     if spaces.subjects_sha256 != manifest["subjects_sha256"]:
