@@ -250,6 +250,17 @@ def test_a_manifest_that_names_no_version_is_not_signed(release):
         sign_off(release)
 
 
+def test_spaces_of_a_matrix_say_nothing(tmp_path):
+    folder = toy_release(tmp_path / "matrix", format="mtx")
+    sign_off(folder)
+    path = folder / "bags.mtx"
+    head, size, rest = path.read_bytes().split(b"\n", 2)
+    path.write_bytes(b"\n".join([head, b" ".join(size.split()), rest]))
+    _bind_again(folder)
+    with pytest.raises(DataError, match="damaged"):
+        sign_off(folder)
+
+
 def test_what_lies_beside_a_release_stays_where_nobody_can_sign(release):
     write_receivers(release)
     _bind_again(release, publius_version="0.2.0")

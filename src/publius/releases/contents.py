@@ -403,7 +403,7 @@ def _matrix(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     line = next(lines)[1]
     if line.startswith(b"% NOT PRIVATE"):
         yield _Bag(0, ("warning",), "", (), (), {})
-    size_line = line.split()
+    size_line = line
     counted = groupby((_entry(line, columns) for _, line in lines), lambda entry: entry[0])
     for (_, line), (row, found) in zip(read_lines(release / "documents.jsonl"), counted, strict=True):
         record, counts = record_of(line), [count for _, count in found]
@@ -412,7 +412,11 @@ def _matrix(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
             raise ValueError
         yield _Bag(record["size"], record.keys(), record["id"], words, counts, _said(record))
         words = ()
-    if size_line != [b"%d" % each for each in (rows, columns, entries)]:
+    if size_line != b"%20d %20d %20d" % (
+        rows,
+        columns,
+        entries,
+    ):  # as wide as it is written: spaces could say more
         raise ValueError
 
 
