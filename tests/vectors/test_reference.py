@@ -93,6 +93,16 @@ def test_a_damaged_folder_is_refused(tmp_path, damage):
         open_reference(folder)
 
 
+@pytest.mark.parametrize("word", ["", " a", "a\x07", "a" * 10_000])
+def test_words_that_are_not_admitted_are_named_as_the_reason(tmp_path, word):
+    folder = tmp_path / "toy"
+    fitted().save(folder)
+    _, *others = (folder / "words.txt").read_text(encoding="utf-8").split("\n")
+    (folder / "words.txt").write_text("\n".join([word, *others]), encoding="utf-8")
+    with pytest.raises(EmbeddingError, match="a word that is not admitted"):
+        open_reference(folder)
+
+
 def test_pickled_arrays_are_never_read(tmp_path):
     folder = tmp_path / "toy"
     fitted().save(folder)
