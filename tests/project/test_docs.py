@@ -165,7 +165,9 @@ def test_examples_run(page, tmp_path, monkeypatch, capsys, shared_home):
         if block.language == "python" and missing_modules(block):
             continue  # tests/project/test_ecosystem.py runs it where they are
         if block.language == "python":
-            run_python(block, names, capsys)
+            with pytest.MonkeyPatch.context() as path:
+                path.syspath_prepend(tmp_path)  # as for a script that lies there; commands never look
+                run_python(block, names, capsys)
             continue
         for command, shown in block.commands:
             agrees(block, command, shown, output_of(words_of(command), monkeypatch, capsys))
