@@ -142,6 +142,8 @@ def tell_curator(finished: Finished) -> None:
 
 
 def _said(finished: Finished, output: Path) -> str:
+    from publius.privacy.promise import rounded_up
+
     said, manifest = finished.said, finished.manifest
     low, high = said.size
     lines = [
@@ -149,7 +151,7 @@ def _said(finished: Finished, output: Path) -> str:
         f"  contributed     between {low:,} and {high:,} documents, at most {manifest['documents_per_author']} an "
         "author",
         f"  strata          {len(said.strata):,}; noisy counts {manifest['cells']:,}",
-        f"  promise         epsilon {manifest['epsilon']:g} for each author, delta 0",
+        f"  promise         epsilon {rounded_up(manifest['epsilon'], 6)} for each author, delta 0",
         *(
             f"  new {name:<12}{len(ranked.new):,} of {len(ranked.cells):,}"
             for name, ranked in (("subjects", said.subjects), ("themes", said.themes))

@@ -100,11 +100,11 @@ def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if manifest["kind"] == SUMMARY:
         yield (
             "epsilon",
-            f"{manifest['epsilon']:g}",
+            rounded_up(manifest["epsilon"], 6),
             "for an author who is replaced by another, with all documents",
         )
         half = manifest["epsilon_added_or_left_out"]
-        yield "epsilon", f"{half:g}", "for an author who is added or left out"
+        yield "epsilon", rounded_up(half, 6), "for an author who is added or left out"
         yield "delta", "0", "the promise has no exception"
         yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
         return

@@ -14,7 +14,9 @@ from publius.evaluation.steps import summarizing
 from publius.evaluation.steps.summarizing import SummaryWorkflow, seen
 from publius.files.progress import unheard
 from publius.privacy.ledger import Ledger
+from publius.releases.contents import SUMMARY
 from publius.releases.manifests import read_manifest_of
+from publius.releases.page_parts import constants
 from publius.settings import StartSettings
 
 
@@ -104,6 +106,18 @@ def test_the_output_is_claimed_until_all_of_it_has_its_place(file, reference, tm
         flow.release(tmp_path / "out", ledger, **told)
     assert (ledger.subject("author 7").spent, ledger.subject("author 7").releases) == (4, 1)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["ledger", "letters.csv"]
+
+
+def test_epsilon_is_never_printed_below_what_it_is_and_the_command_has_all_of_it(file, reference, tmp_path):
+    choices = StartSettings(
+        author_field="customer", text_field="text", reference=str(reference.folder), epsilon=1.2345641,
+        encoding="cp1252", delimiter=",",
+    )  # fmt: skip
+    command = SummaryWorkflow(file, inspect(file, text_field="text"), choices, []).commands(tmp_path)[0]
+    assert "--epsilon 1.2345641 --delimiter , --encoding cp1252" in command
+    values = [value for _, value, _ in constants({"kind": SUMMARY, "epsilon": 1.2345641, "evidence": "certified",
+                                                  "epsilon_added_or_left_out": 0.61728205})]  # fmt: skip
+    assert values[:2] == ["1.23457", "0.617283"]
 
 
 def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, tmp_path):

@@ -169,7 +169,14 @@ class SummaryWorkflow:
             "--author-field",
             self.summary.author_field,
         ]
-        arguments += ["--text-field", self.summary.text_field, "--epsilon", f"{self.epsilon:g}"]
+        arguments += [
+            "--text-field",
+            self.summary.text_field,
+            "--epsilon",
+            repr(self.epsilon).removesuffix(".0"),
+        ]
+        form = {"--delimiter": self._choices.delimiter, "--encoding": self._choices.encoding}
+        arguments += [part for name, value in form.items() if value for part in (name, value)]
         arguments += [part for each in self._by for part in ("--by", each)]
         if self._choices.reference is not None:
             arguments += ["--reference", self._choices.reference]
