@@ -31,3 +31,15 @@ def prints(tell):
     print("a word")
     sys.stderr.write("a word")
     return "done"
+
+
+def loses_the_order_to_stop(tell):
+    """As where it comes while a library calls back: Python passes over what is raised there."""
+    try:
+        tell(Advanced(0, 1000))
+        time.sleep(100)
+    except SystemExit:
+        pass
+    for number in range(1000):
+        tell(Advanced(number, 1000))
+    return "done"

@@ -32,7 +32,13 @@ from publius.web import answers
 from publius.web.mechanism_cache import Cache
 from publius.web.views import outcomes as outcomes_view
 from references import fitted
-from task_functions import counts_and_fails, ends_at_once, prints, writes_until_stopped
+from task_functions import (
+    counts_and_fails,
+    ends_at_once,
+    loses_the_order_to_stop,
+    prints,
+    writes_until_stopped,
+)
 from web_service import TEXT, fault, service
 
 OCTETS = {"Content-Type": "application/octet-stream"}
@@ -377,6 +383,19 @@ def test_a_task_ends_in_order_with_its_workers_and_leaves_nothing_half_made(tmp_
             starter.kill()
     until(lambda: all("\nState:\tZ" in status(number) for number in found))
     assert list(place.iterdir()) == []
+
+
+def test_an_order_to_stop_that_a_library_lost_is_obeyed_at_the_next_event():
+    task = Task(loses_the_order_to_stop)
+    heard = []
+
+    def hear(event):
+        heard.append(event)
+        task.cancel()
+
+    with pytest.raises(CancelledError):
+        task.result(hear)
+    assert heard == [Advanced(0, 1000)]
 
 
 def test_what_a_task_tells_raises_and_returns_reaches_who_waits_without_a_word_of_a_document(capfd):

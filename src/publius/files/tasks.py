@@ -147,15 +147,30 @@ def _run(events: Connection, work: Callable[..., Any], arguments: tuple[Any, ...
     threading.Thread(target=_end_with_starter, name="starter", daemon=True).start()
     last: _Returned | _Raised
     try:
-        last = _Returned(work(*arguments, events.send))
+        last = _Returned(work(*arguments, _telling(events)))
     except BaseException as error:  # whatever it is, who waits is told
         last = _Raised(_shown(error))
     with suppress(OSError):  # nobody waits any more
         events.send(last)
 
 
+_told_to_stop = threading.Event()
+
+
+def _telling(events: Connection) -> Tell:
+    """Tell an event, or end where a library lost the order to: what a callback raises, Python passes over."""
+
+    def tell(event: Any) -> None:
+        if _told_to_stop.is_set() and not isinstance(sys.exception(), _Stopped):
+            raise _Stopped(128 + signal.SIGTERM)
+        events.send(event)
+
+    return tell
+
+
 def _stop(number: int, frame: object) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what cleans up is not stopped again
+    _told_to_stop.set()
     raise _Stopped(128 + number)
 
 
