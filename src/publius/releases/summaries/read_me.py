@@ -54,8 +54,9 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         "WHAT IS PROMISED TO EACH AUTHOR",
         manifest["promise"],
         "HOW TO READ THE NUMBERS",
-        "Every count has noise added on purpose. 'contributed' is the best guess; the true number lies between 'low' "
-        "and 'high', in all rows of a file together, with a probability of at least 95 %. Where the "
+        "Contributed documents are those that were drawn to be counted, at most as many of an author as stands above. "
+        "Every count of them has noise added on purpose. 'contributed' is the best guess; the true number lies between "
+        "'low' and 'high', in all rows of a file together, with a probability of at least 95 %. Where the "
         "limits of two rows overlap, do not say that one is larger. Counts in counts.csv were cleaned so that the rows "
         "of a stratum add up to its total; 'share' and 'ratio' are from the counts before that, so they differ from "
         "'contributed' divided by the total.",
@@ -67,7 +68,8 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         f"May I say that a sentence was written by somebody? No. {_whose_sentences(manifest)}\n"
         "Is Ms X in the data? This folder does not tell, and you must not say so either way. Somebody who knows all "
         "other documents, and guesses which of two authors wrote the rest, is right with a probability of at most "
-        f"{chance(manifest)}, where a coin has 50 %.\n"
+        f"{chance(manifest)}, where a coin has 50 %; who guesses whether one author is in it at all, of at most "
+        f"{chance(manifest, 'epsilon_added_or_left_out')}.\n"
         "Is this subject new, that is, has its share grown? Only where the column 'new' says true. It compares "
         "shares with public texts or an "
         f"earlier summary{'' if manifest['compared_with'] else note}, and allows for the noise and for chance on both "
@@ -83,9 +85,9 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
     return "\n\n".join(lines) + "\n"
 
 
-def chance(manifest: Mapping[str, Any]) -> str:
+def chance(manifest: Mapping[str, Any], neighbors: str = "epsilon") -> str:
     """The most with which somebody who knows all else is right about one author, in percent; a coin has 50."""
-    return f"{rounded_up(100 * posterior_at_most(float(manifest['epsilon']), 2), 4)} %"
+    return f"{rounded_up(100 * posterior_at_most(float(manifest[neighbors]), 2), 4)} %"
 
 
 def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
