@@ -325,7 +325,7 @@ def words(world: World, *kinds: str, size: int = 1, draws: int = 24_000) -> View
     """Words of a world."""
     return View(
         lambda subject: Words(subject, world, size), lambda subject: words_claim(world, size), draws,
-        kinds or ("stated",),
+        kinds or ("stated", "pooled"),
     )  # fmt: skip
 
 
