@@ -366,9 +366,9 @@ ONE_WORD, FAR_WORDS, PAIRS = words(PLANE), words(FAR), words(PAIRED, size=2)
 ROUND_WORDS = words(ROUND, draws=48_000)
 STATED_WORDS = words(PLANE, "exact", draws=1000)
 VECTORS = View(Vector, lambda subject: words_claim(LINE), 20_000)
-SYSTEMS = View(System, lambda subject: words_claim(LINE), 20_000)
+SYSTEMS = View(System, lambda subject: words_claim(LINE), 20_000, ("ratio", "memory"))
 SHARP_LABELS, UNITS, UNIT_OF_FIVE, UNIT_OF_SHARP = documents(SHARP), _unit(), _unit(FIVE), _unit(SHARP)
-DRAWN = documents(SOFT[2], "stated", own=False, draws=10_000)
+DRAWN = documents(SOFT[2], "stated", "ratio", own=False, draws=10_000)
 LEAVING, POSITIONS = _leaving(), _leaving(kind="position")
 
 FOUND: dict[str, View] = {
@@ -404,7 +404,7 @@ FOUND: dict[str, View] = {
     "mechanism: candidates round the input": words(SEVEN),
     "mechanism: keeps the input when the noise is short": ROUND_WORDS,
     "mechanism: one word in fifty passes": ROUND_WORDS,
-    "mechanism: scale fitted to the input's neighborhood": ONE_WORD,
+    "mechanism: scale fitted to the input's neighborhood": words(PLANE, draws=200_000),
     "mechanism: noise redrawn when long": ONE_WORD,
     "mechanism: a harmless word passes": ONE_WORD,
     "vectors: no grid": VECTORS,
@@ -458,7 +458,7 @@ FOUND: dict[str, View] = {
         SOFT[2], "ratio", cls=Keyed, claim=collection_claim, draws=4000
     ),
     "document: words unevenly drawn": documents(
-        SOFT[2], "stated", cls=OneWord, own=False, length=1, draws=20_000
+        SOFT[2], "stated", "pooled", cls=OneWord, own=False, length=1, draws=20_000
     ),
     "document: the bag's size tells the document's": LEAVING,
     "document: an unknown word passes": LEAVING,
