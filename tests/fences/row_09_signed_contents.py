@@ -12,7 +12,7 @@ from fences import Fence
 from publius.errors import DataError, PolicyError
 from publius.releases import contents, manifests, of_manifest, signoff, verification
 from publius.releases.digests import file_digests
-from released import command, toy_release
+from released import command, state, toy_release
 
 
 def _check(folder: Path) -> None:
@@ -71,7 +71,7 @@ def _contradictions(folder: Path) -> None:
         for name, value in cases:
             before = manifest.get(name)
             changed = {**before, **value} if isinstance(before, dict) and isinstance(value, dict) else value
-            path.write_text(json.dumps({**manifest, name: changed}))
+            state(path.parent, {**manifest, name: changed})
             try:
                 signoff.sign_off(path.parent)
             except error:
@@ -188,7 +188,7 @@ def _rows(folder: Path) -> None:
 
 def _bound_again(release: Path, manifest: dict[str, object]) -> None:
     (release / "manifest.json").unlink()
-    (release / "manifest.json").write_text(json.dumps({**manifest, "files": file_digests(release)}))
+    state(release, {**manifest, "files": file_digests(release)})
 
 
 def _first_or_last(patch: pytest.MonkeyPatch) -> None:

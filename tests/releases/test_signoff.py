@@ -2,6 +2,7 @@
 
 import contextlib
 import html
+import io
 import json
 import re
 import shutil
@@ -17,7 +18,7 @@ from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.privacy.guarantee import strength_of
 from publius.releases import signoff, verification
-from publius.releases.contents import RECEIVERS
+from publius.releases.contents import RECEIVERS, public_words
 from publius.releases.digests import digest_of, file_digests, opened, sealed
 from publius.releases.engines import protect_corpus
 from publius.releases.manifests import read_manifest_of
@@ -26,11 +27,12 @@ from publius.releases.of_manifest import check_statements, promised
 from publius.releases.plan import AS_READ, EXACT, SHUFFLED
 from publius.releases.signoff import describe, evidence, sign_off, write_receivers
 from publius.releases.verification import verify
+from publius.releases.writers import json_line
 from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from references import fitted
-from released import command, toy_release
+from released import command, state, toy_release
 
 pytest.importorskip("jinja2")
 
@@ -232,6 +234,28 @@ def test_a_release_without_its_read_me_is_refused(release):
         sign_off(release)
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda manifest: json.dumps(manifest),
+        lambda manifest: json.dumps(dict(reversed(manifest.items())), indent=2) + "\n",
+        lambda manifest: json.dumps(manifest, indent=2).replace('"size": ', '"size":  ') + "\n",
+        lambda manifest: json.dumps(manifest, indent=2).replace('"epsilon": 2.0,', '"epsilon": 2.00,') + "\n",
+        lambda manifest: json.dumps(manifest, indent=2).replace('"kind"', '"\\u006bind"') + "\n",
+    ],
+    ids=["white space", "order", "space", "digits", "escape"],
+)
+def test_a_manifest_is_written_in_one_way(release, changed):
+    """What is told by white space, order or digits would be signed, and no reader of the page sees it."""
+    path = release / "manifest.json"
+    before = path.read_text()
+    path.write_text(changed(json.loads(before)))
+    assert path.read_text() != before
+    assert read_manifest_of(release) == json.loads(before)
+    with pytest.raises(DataError, match="not as Publius writes it"):
+        sign_off(release)
+
+
 @pytest.mark.parametrize("version", ["0.2.0", "0.3.999", "9.0.0", "0.2", "", "0.2.0 PRIVATE", 3, None])
 def test_only_what_this_version_wrote_is_signed(release, version):
     """Earlier versions bound nothing: who says that one of them wrote it could have changed all of it."""
@@ -259,6 +283,79 @@ def test_spaces_of_a_matrix_say_nothing(tmp_path):
     _bind_again(folder)
     with pytest.raises(DataError, match="damaged"):
         sign_off(folder)
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "mtx", "parquet"])
+def test_a_row_has_its_words_and_its_fields_in_one_order(stored, tmp_path, format):
+    """An order says more than a bag: 40 words have 159 bits of it, which nobody sees."""
+    folder = toy_release(tmp_path / "release", format=format)
+    assert public_words(read_manifest_of(folder)) is not None
+    sign_off(folder)
+    for name, change, said in _ORDERS[format]:
+        path = folder / name
+        before = path.read_bytes()
+        path.write_bytes(change(before))
+        assert path.read_bytes() != before
+        _bind_again(folder)
+        with pytest.raises(DataError, match=said):
+            sign_off(folder)
+        path.write_bytes(before)
+
+
+def _reversed_bag(content):
+    first, rest = content.split(b"\n", 1)
+    row = json.loads(first)
+    row["bag"] = dict(reversed(row["bag"].items()))
+    return json_line(row) + rest
+
+
+def _fields_reversed(content):
+    first, rest = content.split(b"\n", 1)
+    return json_line(dict(reversed(json.loads(first).items()))) + rest
+
+
+def _lines_exchanged(content, one):
+    lines = content.split(b"\n")
+    lines[one], lines[one + 1] = lines[one + 1], lines[one]
+    return b"\n".join(lines)
+
+
+def _parquet_changed(change):
+    def changed(content):
+        parquet = pytest.importorskip("pyarrow.parquet")
+        out = io.BytesIO()
+        parquet.write_table(change(parquet.read_table(io.BytesIO(content))), out)
+        return out.getvalue()
+
+    return changed
+
+
+def _words_reversed(table):
+    rows = table.to_pylist()
+    rows[0] |= {name: rows[0][name][::-1] for name in ("words", "counts")}
+    return table.from_pylist(rows, schema=table.schema)
+
+
+_ORDERS = {
+    "jsonl": [
+        ("bags.jsonl", _reversed_bag, "words in another order"),
+        ("bags.jsonl", _fields_reversed, "in another order"),
+    ],
+    "csv": [("bags.csv", lambda content: _lines_exchanged(content, 1), "words in another order")],
+    "mtx": [
+        ("bags.mtx", lambda content: _lines_exchanged(content, 2), "damaged"),
+        ("vocabulary.txt", lambda content: _lines_exchanged(content, 2), "words in another order"),
+        ("documents.jsonl", _fields_reversed, "in another order"),
+    ],
+    "parquet": [
+        ("bags.parquet", _parquet_changed(_words_reversed), "words in another order"),
+        (
+            "bags.parquet",
+            _parquet_changed(lambda table: table.select(table.column_names[::-1])),
+            "in another order",
+        ),
+    ],
+}
 
 
 def test_what_lies_beside_a_release_stays_where_nobody_can_sign(release):
@@ -379,7 +476,7 @@ def _bind_again(release, **changed):
     path = release / "manifest.json"
     manifest = json.loads(path.read_text()) | changed
     path.unlink()
-    path.write_text(json.dumps({**manifest, "files": file_digests(release)}))
+    state(release, {**manifest, "files": file_digests(release)})
 
 
 def test_a_link_in_a_release_is_refused(release):
@@ -412,7 +509,7 @@ def test_a_bound_has_its_word_on_the_scale(release, tmp_path, monkeypatch):
     manifest = json.loads((release / "manifest.json").read_text())
     manifest |= {"level": "document", "bound": 7.0, "epsilon": None, "preserve": "topic", "reference": "r"}
     manifest["bound_delta"] = 0.0
-    (release / "manifest.json").write_text(json.dumps(manifest))
+    state(release, manifest)
     text = page_of(release, tmp_path).read_text()
     assert "moderate – here" in text
     assert "7 nats" in text

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -226,16 +226,20 @@ class _Format:
 
     is_own: Callable[[str], bool]
     needed: frozenset[str]
+    bag: tuple[str, ...]
     words: tuple[str, ...]
     ordered: tuple[str, ...]
     read: Callable[[Path, Sequence[str]], Iterator[_Bag]]
 
-    def fields(self, manifest: Mapping[str, Any]) -> set[str]:
-        """The fields that each bag of a release has, but for those of a prototype."""
+    def fields(self, manifest: Mapping[str, Any]) -> list[str]:
+        """The fields that each row of a release has, in their order."""
+        labelled = "probability_kept" in manifest
+        first, kept = [*(LABEL if labelled else ()), "id"], manifest["labels"]
         if manifest["kind"] == DECLARED_VALUE:
-            return {"id", *manifest["labels"]}
-        kind, words = ((), self.words) if manifest["kind"] == BAG else (("kind",), self.ordered)
-        return {"id", "size", *kind, *manifest["labels"], *words}
+            return [*first, *kept]
+        if manifest["kind"] == BAG:
+            return [*first, "size", *self.bag, *(PROTOTYPE if labelled else ()), *kept, *self.words]
+        return [*first, "size", *self.bag, "kind", *kept, *self.ordered]
 
 
 def _format_of(release: Path, names: set[str]) -> _Format:
@@ -263,10 +267,8 @@ def _check_bags(
 ) -> None:
     """Compare marks, fields, sizes, labels and the number of bags with the manifest's."""
     fields, size = format.fields(manifest), manifest["size"] if manifest["kind"] == BAG else None
-    allowed = fields
-    if "probability_kept" in manifest:
-        allowed = fields | {*LABEL, *(PROTOTYPE if manifest["kind"] == BAG else ())}
     public = public_words(manifest) if manifest["kind"] == BAG else None
+    places = None if public is None else {word: place for place, word in enumerate(public.vocabulary)}
     numbered = manifest.get("numbers") == SHUFFLED
     named = _Named(outcomes, manifest.get("probability_kept"))
     bag, count = "", 0
@@ -287,8 +289,10 @@ def _check_bags(
                 f"{bag} is marked NOT PRIVATE: it is of an experiment, which promises nothing, whatever the manifest "
                 "says. Nobody can sign for it"
             )
-        if set(row.fields) != allowed:
-            raise DataError(f"{bag} has other fields than the manifest states: {_NOT_ONE}")
+        if [*row.fields] != fields:
+            raise DataError(
+                f"{bag} has other fields than the manifest states, or in another order: {_NOT_ONE}"
+            )
         if row.size != size and size is not None:
             raise DataError(f"{bag} has {row.size:,} words, and the manifest states {size:,}: {_NOT_ONE}")
         count += 1
@@ -300,10 +304,14 @@ def _check_bags(
             raise DataError(f"{bag} says what no row of this release can say: {_NOT_ONE}")
         if not all(type(each) is int and each > 0 for each in row.counts):
             raise DataError(f"{bag} counts words in other than whole numbers: {_NOT_ONE}")
-        if public is not None and not all(map(public.__contains__, row.words)):
-            raise DataError(
-                f"{bag} has a word that is none of the public ones that the release was made of: {_NOT_ONE}"
-            )
+        if places is not None:
+            found = [places.get(word, -1) for word in row.words]
+            if -1 in found:
+                raise DataError(
+                    f"{bag} has a word that is none of the public ones that the release was made of: {_NOT_ONE}"
+                )
+            if any(one >= other for one, other in pairwise(found)):
+                raise DataError(f"{bag} has its words in another order than a release has them: {_NOT_ONE}")
     if count != manifest["documents"]:
         raise DataError(
             f"{shown(release)} holds {count:,} bags, and its manifest states {manifest['documents']:,}: {_NOT_ONE}"
@@ -384,8 +392,8 @@ def _parquet(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
             marks = {*(file.schema_arrow.metadata or {}), *(file.metadata.metadata or {})}
             if marks - {b"warning", b"kind", b"ARROW:schema"}:
                 raise ValueError
-            fields = {*file.schema_arrow.names, *(("warning",) if b"warning" in marks else ())}
-            read = [*({"size", "id", "words", "counts", *LABEL, *PROTOTYPE} & fields)]
+            fields = [*file.schema_arrow.names, *(("warning",) if b"warning" in marks else ())]
+            read = [*({"size", "id", "words", "counts", *LABEL, *PROTOTYPE} & {*fields})]
             for batch in file.iter_batches(columns=read):
                 for row in batch.to_pylist():
                     yield _Bag(
@@ -406,7 +414,10 @@ def _matrix(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
     size_line = line
     counted = groupby((_entry(line, columns) for _, line in lines), lambda entry: entry[0])
     for (_, line), (row, found) in zip(read_lines(release / "documents.jsonl"), counted, strict=True):
-        record, counts = record_of(line), [count for _, count in found]
+        record, entered = record_of(line), [*found]
+        counts = [count for _, _, count in entered]
+        if any(one >= other for (_, one, _), (_, other, _) in pairwise(entered)):
+            raise ValueError
         rows, entries = rows + 1, entries + len(counts)
         if row != rows or sum(counts) != record["size"]:
             raise ValueError
@@ -423,12 +434,12 @@ def _matrix(release: Path, names: Sequence[str]) -> Iterator[_Bag]:
 _ENTRY: Final = re.compile(rb"([1-9][0-9]{0,17}) ([1-9][0-9]{0,17}) ([1-9][0-9]{0,17})")
 
 
-def _entry(line: bytes, columns: int) -> tuple[int, int]:
-    """Row and count of a line of a matrix."""
+def _entry(line: bytes, columns: int) -> tuple[int, int, int]:
+    """Row, column and count of a line of a matrix."""
     found = _ENTRY.fullmatch(line)
     if found is None or int(found[2]) > columns:
         raise ValueError
-    return int(found[1]), int(found[3])
+    return int(found[1]), int(found[2]), int(found[3])
 
 
 def _format(files: Collection[str], *rest: Any) -> _Format:
@@ -436,11 +447,11 @@ def _format(files: Collection[str], *rest: Any) -> _Format:
 
 
 _FORMATS: Final = (
-    _format(("bags.jsonl",), ("bag",), ("bag", "words", "kept", "text"), _json_lines),
-    _format(("bags.csv",), ("word", "count"), ("position", "word", "kept"), _csv),
+    _format(("bags.jsonl",), ("bag",), (), ("words", "kept", "text"), _json_lines),
+    _format(("bags.csv",), (), ("word", "count"), ("position", "word", "kept"), _csv),
     _Format(
-        lambda name: bool(_PARTS.fullmatch(name)), frozenset(), ("words", "counts"),
+        lambda name: bool(_PARTS.fullmatch(name)), frozenset(), (), ("words", "counts"),
         ("words", "kept", "text"), _parquet,
     ),
-    _format(("bags.mtx", "documents.jsonl", "vocabulary.txt"), (), (), _matrix),
+    _format(("bags.mtx", "documents.jsonl", "vocabulary.txt"), (), (), (), _matrix),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -19,6 +20,11 @@ _NEEDED_OF_SUMMARIES: Final = (
     "private", "promise", "epsilon", "delta", "unit", "documents_per_author", "shares", "strata", "cells", "tables",
     "reference", "vocabulary_sha256", "compared_with", "epsilon_exactly", "files",
 )  # fmt: skip
+
+
+def manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """A manifest as it is written."""
+    return json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"
 
 
 def read_manifest_of(release: Path) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, Final, get_args
 
 from publius.distances.metrics import METRICS
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
+from publius.files import os_errors, shown
 from publius.files.user_code import PYTHON
 from publius.mechanisms.lifted import PADDING
 from publius.mechanisms.mechanism import PublicOutcome
@@ -18,7 +20,8 @@ from publius.mechanisms.registry import is_ours, prepares, remade
 from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
-from publius.releases.contents import NOISE, SUMMARY, public_words
+from publius.releases.contents import FILES, MANIFEST, NOISE, SUMMARY, public_words
+from publius.releases.manifests import manifest_bytes
 from publius.releases.near import LARGEST_DELTA, check_not_empty, emptiness
 from publius.releases.plan import (
     AS_READ,
@@ -54,7 +57,7 @@ _SLACK: Final = 1e-9
 
 _FRACTION: Final = re.compile(r"[0-9]{1,60}(/[1-9][0-9]{0,59})?")
 _EARLIER: Final = re.compile(r"an earlier summary \(epsilon [0-9.e+-]{1,20}\)")
-_OF_TABLE: Final = {"cells", "epsilon", "noise", "scale"}
+_OF_TABLE: Final = ("cells", "epsilon", "noise", "scale")
 _TAIL_SLACK: Final = 1e-8
 """Relative difference of a tail probability that another version or library computed."""
 
@@ -131,81 +134,100 @@ def _source(value: object) -> bool:
     )
 
 
+def _files(value: object) -> bool:
+    """The digest of each file, in the order of their names."""
+    return _each(_DIGEST)(value) and [*value] == sorted(value)  # type: ignore[misc, call-overload]
+
+
 _RANDOM: Final = " keyed by the operating system"
 
-_OF_ALL: Final[Mapping[str, Callable[[Any], bool]]] = {
+_POSITIVE: Final = _or_none(lambda value: _number(value) and value > 0)
+_FIRST: Final[Mapping[str, Callable[[Any], bool]]] = {
     "manifest_version": _one_of(MANIFEST_VERSION),
     "publius_version": _text,  # see `is_own`
     "private": _one_of(True),
     "promise": _text,
+    "empty": _text,  # nobody signs for it
     "kind": _one_of(BAG, ORDERED_TEXT, DECLARED_VALUE, SUMMARY),
-    "level": _one_of("word", "document", "author"),
-    "epsilon": _or_none(lambda value: _number(value) and value > 0),
-    "delta": _probability,
-    "evidence": _one_of("proven", "certified", STATED, "none"),
-    "mechanism": _text,
-    "reference": _or_none(_STORED),
-    "vocabulary_sha256": _DIGEST,
-    "tokenizer": _STORED,
-    "stop_words": _STORED,
-    "stop_words_sha256": _DIGEST,
+}
+_LAST: Final[Mapping[str, Callable[[Any], bool]]] = {
     "randomness": _one_of(f"ChaCha20{_RANDOM}", f"SHAKE-256{_RANDOM}"),
-    "versions": lambda value: _each(_VERSIONS)(value) and value.keys() <= {"numpy", "matplotlib"},
-    "files": _each(_DIGEST),
+    "versions": lambda value: _each(_VERSIONS)(value) and [*value] in (["numpy"], ["numpy", "matplotlib"]),
 }
 _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
-    **_OF_ALL,
-    "mechanism": _IDENTIFIER,
+    **_FIRST,
     "documents": _count(1),
     "missing": _count(0),
     "size": _count(1),
     "size_from": _one_of("given", "the shortest of the documents"),
-    "first": _or_none(_count(1)),
-    "epsilon_total": _or_none(lambda value: _number(value) and value > 0),
+    "level": _one_of("word", "document", "author"),
+    "epsilon": _POSITIVE,
+    "epsilon_total": _POSITIVE,
     "bound": _or_none(lambda value: _number(value) and value >= 0),
     "bound_delta": _probability,
     "strength": _text,  # computed
-    "empty": _text,  # nobody signs for it
     "probability_kept": _probability,
     "probability_kept_is": _one_of(OF_ONE, UPPER, EXACT),
     "outcomes_of_label": _each(_count(2)),
-    "crowd": _each(_number),
-    "numbers": _one_of(AS_READ, SHUFFLED),
+    "delta": _probability,
+    "evidence": _one_of("proven", "certified", STATED, "none"),
+    "mechanism": _IDENTIFIER,
     "mechanism_source": _source,
     "mechanism_parameters": _each(_parameter),
     "metric": _IDENTIFIER,
-    "metric_source": _source,
     "preserve": _or_none(_text),
+    "reference": _or_none(_STORED),
     "reference_sha256": _or_none(_DIGEST),
     "reference_words": _or_none(is_statement),
     "embeddings": _or_none(_STORED),
     "dimension": _or_none(_count(1)),
+    "first": _or_none(_count(1)),
+    "metric_source": _source,
     "vocabulary_size": _count(1),
+    "vocabulary_sha256": _DIGEST,
+    "tokenizer": _STORED,
+    "stop_words": _STORED,
+    "stop_words_sha256": _DIGEST,
     "unknown": _one_of(*get_args(UnknownPolicy)),
     "unknown_token": _one_of(UNKNOWN),
     "padding": _one_of(PADDING),
     "labels": _texts,
     "ordered": lambda value: isinstance(value, bool),
     "kept_between": _IDENTIFIER,
+    **_LAST,
+    "numbers": _one_of(AS_READ, SHUFFLED),
+    "crowd": _each(_number),
+    FILES: _files,
 }
 _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
-    **_OF_ALL,
-    "mechanism": _one_of(MECHANISM),
+    **_FIRST,
     "unit": _text,  # these are computed
-    "neighbours": _text,
+    "level": _one_of("word", "document", "author"),
+    "epsilon": _POSITIVE,
     "epsilon_exactly": _fraction,
     "epsilon_added_or_left_out": _number,
+    "delta": _probability,
+    "evidence": _one_of("proven", "certified", STATED, "none"),
+    "neighbours": _text,
     "documents_per_author": lambda value: isinstance(value, int),
     "shares": _each(_number),
     "strata": _each(_texts),
     "cells": _count(1),
-    "tables": _each(lambda table: isinstance(table, dict) and table.keys() == _OF_TABLE),
+    "tables": _each(lambda table: isinstance(table, dict) and tuple(table) == _OF_TABLE),
     "counted": _one_of(COUNTED),
+    "mechanism": _one_of(MECHANISM),
+    "reference": _or_none(_STORED),
+    "vocabulary_sha256": _DIGEST,
     "subjects_sha256": _DIGEST,
     "passages": _one_of(SOURCE),
     "compared_with": _or_none(_matches(_EARLIER)),
+    "tokenizer": _STORED,
+    "stop_words": _STORED,
+    "stop_words_sha256": _DIGEST,
+    **_LAST,
+    FILES: _files,
 }
-"""All that a manifest of each kind can state, and what is possible under the name.
+"""All that a manifest of each kind can state, in the order in which it does, and what is possible under the name.
 
 A statement that is not listed is nobody's who wrote a release: it would be signed for, and mean whatever a reader takes
 it to mean.
@@ -245,6 +267,24 @@ def check_statements(manifest: Mapping[str, Any]) -> None:
 
 
 _ANEW: Final = "make the release anew"
+
+
+def in_order(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """A manifest with its statements in the order of a release's."""
+    known = _OF_SUMMARIES if manifest.get("kind") == SUMMARY else _OF_ROWS
+    return {name: manifest[name] for name in known if name in manifest} | {**manifest}
+
+
+def check_written(release: Path, manifest: Mapping[str, Any]) -> None:
+    """`DataError` for a manifest with another order, white space or digits than Publius writes: they could say more."""
+    with os_errors("read", release):
+        found = (release / MANIFEST).read_bytes()
+    try:
+        written = manifest_bytes(in_order(manifest))
+    except ValueError:  # a number that is none
+        written = b""
+    if found != written:
+        raise DataError(f"{shown(release / MANIFEST)} is not as Publius writes it: {_ANEW}")
 
 
 def is_own(stated: Mapping[str, Any]) -> bool:
@@ -349,7 +389,7 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _same_value(made: object, stated: object) -> bool:
     """Whether a statement is the one that was made again; numbers as another library computes them."""
     if isinstance(made, Mapping) and isinstance(stated, Mapping):
-        return made.keys() == stated.keys() and all(_same_value(made[name], stated[name]) for name in made)
+        return [*made] == [*stated] and all(_same_value(made[name], stated[name]) for name in made)
     if isinstance(made, list | tuple) and isinstance(stated, list):
         return len(made) == len(stated) and all(map(_same_value, made, stated))
     if isinstance(made, float) and _number(stated):
@@ -391,7 +431,7 @@ def _wrong_of_summary(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield from (name for name, value in always.items() if manifest[name] != value)
     parts = {name: Fraction(table["epsilon"]) for name, table in manifest["tables"].items()}
     shares = manifest["shares"]
-    if set(shares) != set(parts) or any(
+    if [*shares] != [*parts] or any(
         not math.isclose(shares[name], part / epsilon, rel_tol=_SLACK) for name, part in parts.items()
     ):
         yield "shares"

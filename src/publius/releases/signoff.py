@@ -29,7 +29,14 @@ from publius.releases.near import (
     emptiness_of,
     emptiness_of_bound,
 )
-from publius.releases.of_manifest import check_statements, is_own, not_checked, outcomes_of, promised
+from publius.releases.of_manifest import (
+    check_statements,
+    check_written,
+    is_own,
+    not_checked,
+    outcomes_of,
+    promised,
+)
 from publius.releases.own_texts import TOO_MANY, OwnTexts
 from publius.releases.page_parts import (
     constants,
@@ -169,6 +176,7 @@ def _signable(release: Path, sources: Sources, *, for_receivers: bool = False) -
 def check_own(release: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
     """The digest of each file of a release of this version, after everything was compared that can be."""
     check_statements(manifest)
+    check_written(release, manifest)
     files = check_contents(release, manifest, outcomes_of(manifest))
     if manifest["kind"] == SUMMARY:
         check_not_empty(emptiness_of_bound(manifest["epsilon"], WITH_AND_WITHOUT), "Nobody can sign for it")

@@ -34,6 +34,7 @@ from publius.releases.summaries.summary import Seen, Summary, exact_number
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import remember_texts
+from released import state
 
 BY = ["product=card,loan"]
 STRATA = ["card", "loan", "other"]
@@ -570,7 +571,7 @@ def test_a_summary_that_states_what_is_not_so_is_not_signed(released, publius, t
         manifest["tables"]["themes"][changed] = "1/1000000" if changed == "scale" else "100"
     else:
         manifest |= changed
-    (folder / "manifest.json").write_text(json.dumps(manifest))
+    state(folder, manifest)
     code, _, told = publius("signoff", folder, "--output", tmp_path / "page.html")
     assert code in (65, 77)
     assert re.search(named, told)

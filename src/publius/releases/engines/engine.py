@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import shutil
 from abc import ABC, abstractmethod
@@ -22,6 +21,7 @@ from publius.releases.contents import FILES
 from publius.releases.digests import file_digests
 from publius.releases.engines.charges import Charges
 from publius.releases.engines.run_folder import ResumedWork
+from publius.releases.manifests import manifest_bytes
 from publius.releases.metadata import write_metadata
 from publius.releases.plan import AS_READ, SHUFFLED, Plan
 from publius.releases.read_me import READ_ME, label_counts, read_me
@@ -148,7 +148,7 @@ def finish_folder(
         file.write(read_me(facts, label_counts(folder)).encode())
     manifest = {**facts, FILES: file_digests(folder)}
     with write_file(folder / "manifest.json", 0o600) as file:
-        file.write(json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
+        file.write(manifest_bytes(manifest))
     if metadata:
         write_metadata(folder, manifest)
     return manifest

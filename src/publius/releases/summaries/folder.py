@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -20,6 +19,7 @@ from publius.releases.contents import (
     SUMMARY,
 )
 from publius.releases.digests import file_digests
+from publius.releases.manifests import manifest_bytes
 from publius.releases.plan import MANIFEST_VERSION, publius_version
 from publius.releases.read_me import READ_ME
 from publius.releases.summaries.names import (
@@ -100,9 +100,7 @@ def fill_folder(folder: Path, said: Said, manifest: Mapping[str, Any]) -> None:
 def finish(folder: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Write the manifest, last, with the digest of every file beside it."""
     whole = {**manifest, FILES: file_digests(folder)}
-    _write(
-        folder / MANIFEST, [json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"]
-    )
+    _write(folder / MANIFEST, [manifest_bytes(whole)])
     return whole
 
 
