@@ -29,6 +29,7 @@ from publius.documents.row_readers import (
     Row,
     bad_row,
     check_width,
+    within_limit,
 )
 from publius.documents.table_form import decoded
 from publius.errors import DataError, DocumentError, PubliusError, extra
@@ -287,7 +288,8 @@ def read_xlsx(path: Path, columns: tuple[str, ...]) -> Iterator[Row]:
         cells = [_cell(value) for value in row]
         if any(cells):
             cells += [""] * (len(header) - len(cells))
-            yield Row(f"row {number}", {column: cells[place] for column, place in places.items()})
+            fields = {column: cells[place] for column, place in places.items()}
+            yield within_limit(Row(f"row {number}", fields))
 
 
 def xlsx_header(path: Path) -> list[str]:

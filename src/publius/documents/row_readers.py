@@ -7,16 +7,18 @@ holds any content: fields are named as the user named them, and places are line 
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
+from publius.documents.long_rows import LongRow, long_object
 from publius.documents.parquet_limits import Allowance
 from publius.documents.table_form import NOT_FOUND, TableForm, text_encoding
 from publius.errors import DataError, DocumentError, MissingExtraError, extra
@@ -45,13 +47,17 @@ _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put bef
 TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
 """Why a document of more than `RECORD_LIMIT` is bad."""
 
+_PART: Final = 2**20  # of a row that is too long to be held
 BAD_GZIP: Final = "gzip that is damaged, or no gzip, or unpacks suspiciously far: unpack it yourself"
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record where it stands: its fields, or the problem that kept it from being read."""
+    """One record where it stands: its fields, or the problem that kept it from being read.
+
+    With a problem there are those fields that can be told all the same: who wrote it, say.
+    """
 
     place: str
     fields: Mapping[str, object] = field(repr=False)
@@ -120,15 +126,14 @@ def read_jsonl(
         after = f" after byte {start}" if start else ""
         size = 0
         for number, line in _lines(stream, start, stop):
-            size += RECORD_LIMIT if line is None else len(line)
+            size += len(line) if isinstance(line, bytes) else RECORD_LIMIT
             if number > ROWS_LIMIT and size < number * ROW_BYTES:
                 raise _nearly_empty(path)
             place = f"line {number}{after}"
-            if line is None:
-                yield bad_row(place, TOO_LONG)
+            if not isinstance(line, bytes):
+                yield Row(place, _long_line(line, encoding), TOO_LONG)
             elif line.strip():
-                value = _json_object(line, encoding)
-                yield bad_row(place, value) if isinstance(value, str) else Row(place, value)
+                yield Row(place, *_json_object(line, encoding))
 
 
 def _nearly_empty(path: Path) -> DocumentError:
@@ -138,29 +143,45 @@ def _nearly_empty(path: Path) -> DocumentError:
     )
 
 
-def _lines(stream: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | None]]:
-    """Pairs (number, line) from ``stream``, which stands one byte before ``start``; a line too long is None."""
+def _lines(stream: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | _LongLine]]:
+    """Pairs (number, line) from ``stream``, which stands one byte before ``start``."""
     number, at = 0, start
     if start:  # the line that holds the byte before belongs to the range before
-        at += _rest_of_line(stream, b"?") - 1
+        at += _LongLine(stream, b"?").rest() - 1
     while (stop is None or at < stop) and (line := stream.readline(RECORD_LIMIT + 1)):
         number, at = number + 1, at + len(line)
-        if number == 1 and not start:
-            line = line.removeprefix(_MARK)
+        told = line.removeprefix(_MARK) if number == 1 and not start else line
         if len(line) <= RECORD_LIMIT:
-            yield number, line
+            yield number, told
             continue
-        at += _rest_of_line(stream, line)
-        yield number, None
+        long = _LongLine(stream, told)
+        yield number, long
+        at += long.rest()
 
 
-def _rest_of_line(stream: BinaryIO, line: bytes) -> int:
-    """Pass over what is left of a line that began with ``line``; how many bytes that was."""
-    passed = 0
-    while line and not line.endswith(b"\n"):
-        line = stream.readline(RECORD_LIMIT)
-        passed += len(line)
-    return passed
+@final
+class _LongLine:
+    """A line that is too long to be held: what began it, and then part by part what is left, once."""
+
+    def __init__(self, stream: BinaryIO, line: bytes) -> None:
+        self._read = 0
+        self._parts = self._of(stream, line)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._parts
+
+    def _of(self, stream: BinaryIO, line: bytes) -> Iterator[bytes]:
+        yield line
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(_PART)
+            self._read += len(line)
+            yield line
+
+    def rest(self) -> int:
+        """Pass over what nobody read; how many bytes came after what began it."""
+        for _ in self._parts:
+            pass
+        return self._read
 
 
 class _RepeatedFieldError(ValueError):
@@ -174,29 +195,69 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return fields
 
 
+def _whole_number(digits: str) -> int | None:
+    """A number; None where it has more digits than Python reads."""
+    try:
+        return int(digits)
+    except ValueError:
+        return None
+
+
 _ORDINARY: Final = bytes({*range(256)} - {*b'"[{'})
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique)
+_WITHOUT_LARGE: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_whole_number)
+_REPLACED: Final = "\ufffd"  # what decoders put in the place of bytes that they cannot read
 
 
-def _json_object(line: bytes, encoding: str) -> dict[str, object] | str:
-    """The object of a line, or why it has none: the decoder's own messages may quote it, so they end here."""
+def _json_object(line: bytes, encoding: str) -> tuple[dict[str, object], str | None]:
+    """The object of a line, and why it cannot be read: the decoder's own messages may quote it, so they end here.
+
+    Where single values cannot be read there are the others.
+    """
     if line.count(b"{") + line.count(b"[") > BRACKETS_LIMIT and _brackets(line) > BRACKETS_LIMIT:
-        return f"more than {BRACKETS_LIMIT:,} lists and objects: split it into documents"
+        return {}, f"more than {BRACKETS_LIMIT:,} lists and objects: split it into documents"
+    problem = None
     try:
-        value = _DECODER.decode(line.decode(encoding))
+        text = line.decode(encoding)
     except UnicodeDecodeError as error:
-        return _not_utf8(error.start) if encoding == "utf-8" else f"not {encoding}: name another --encoding"
+        problem = (
+            _not_utf8(error.start) if encoding == "utf-8" else f"not {encoding}: name another --encoding"
+        )
+        text = line.decode(encoding, "replace")
+    try:
+        try:
+            value = _DECODER.decode(text)
+        except (json.JSONDecodeError, _RepeatedFieldError):
+            raise
+        except ValueError:
+            problem = "a number has too many digits: write it as a string"
+            value = _WITHOUT_LARGE.decode(text)
     except _RepeatedFieldError:
-        return "a field is there twice: keep one of them"
+        return {}, "a field is there twice: keep one of them"
     except RecursionError:
-        return "lists or objects are nested too deeply: flatten them"
+        return {}, "lists or objects are nested too deeply: flatten them"
     except json.JSONDecodeError as error:
-        return f"not JSON from column {error.colno} on: write one object a line"
-    except ValueError:
-        return "a number has too many digits: write it as a string"
-    if isinstance(value, dict):
-        return value
-    return f"not an object but {kind_of(value)}: write one object a line"
+        return {}, problem or f"not JSON from column {error.colno} on: write one object a line"
+    if not isinstance(value, dict):
+        return {}, problem or f"not an object but {kind_of(value)}: write one object a line"
+    return (value if problem is None else _surely(value)), problem
+
+
+def _surely(fields: dict[str, object]) -> dict[str, object]:
+    """Those of a damaged object that are as they were written, as far as can be told."""
+    return {
+        name: value
+        for name, value in fields.items()
+        if value is not None and _REPLACED not in name and not (isinstance(value, str) and _REPLACED in value)
+    }
+
+
+def _long_line(parts: Iterable[bytes], encoding: str) -> dict[str, object]:
+    """The short values of the object of a line that is too long; none where it has none that can be told."""
+    decoder = codecs.getincrementaldecoder(encoding)("replace")
+    said = long_object(map(decoder.decode, parts), RECORD_LIMIT)
+    fields, _ = ({}, None) if said is None else _json_object(said.encode("utf-8", "surrogatepass"), "utf-8")
+    return _surely(fields)
 
 
 def _brackets(line: bytes) -> int:
@@ -221,6 +282,10 @@ def kind_of(value: object) -> str:
     return kinds.get(type(value), "something else")
 
 
+class _LongRowError(Exception):
+    """A row of separated values is longer than may be held; never leaves this module."""
+
+
 @final
 class _Meter:
     """The decoded lines of a CSV file for `csv.reader`, and how much its current row has taken."""
@@ -231,28 +296,76 @@ class _Meter:
         errors = "strict" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
         self._lines = io.TextIOWrapper(stream, encoding, errors, newline="\n")
         self._first = True
+        self._ahead: io.StringIO | None = None  # what was read of what comes after a long row
+        self._row: list[str] = []
+        self._passed = 0  # lines of a long row
         self.row_start = 1
         self.row_size = 0
+        self.is_long = False
 
     def __iter__(self) -> Iterator[str]:
         while line := self._line():
+            if self._first:
+                line, self._first = line.removeprefix("\ufeff"), False
+            self._row.append(line)
             self.row_size += len(line)
             if self.row_size > RECORD_LIMIT:
-                raise DocumentError(
-                    f"{shown(self._path)}, the row from line {self.row_start} has more than "
-                    f"{RECORD_LIMIT >> 20} MiB: close its quotes or split the text into documents"
-                )
-            yield line.removeprefix("\ufeff") if self._first else line
-            self._first = False
+                self.is_long = True
+                raise _LongRowError
+            yield line
+
+    def next_row(self) -> None:
+        """Begin another row."""
+        self.row_start += self._passed + len(self._row)
+        self._row.clear()
+        self.row_size, self._passed, self.is_long = 0, 0, False
+
+    def long_row(self, delimiter: str) -> list[str]:
+        """The cells of a row that is too long, no text for those that are long; `DocumentError` where it never ends."""
+        row, part, end = LongRow(delimiter), "".join(self._row), None
+        self._row.clear()
+        while part and (end := row.take(part)) is None:
+            self._passed += part.count("\n")
+            part = self._more()
+        if (cells := row.told()) is None:
+            raise self.refused()
+        self._passed += part.count("\n", 0, end)
+        self._ahead = io.StringIO(part[end:] if end is not None else "", newline="\n")
+        return cells
+
+    def refused(self) -> DocumentError:
+        """The error of a row that is too long."""
+        return DocumentError(
+            f"{shown(self._path)}, the row from line {self.row_start} has more than "
+            f"{RECORD_LIMIT >> 20} MiB: close its quotes or split the text into documents"
+        )
 
     def _line(self) -> str:
         try:
-            return self._lines.readline(RECORD_LIMIT + 1)
+            return (
+                self._lines.readline(RECORD_LIMIT + 1) if self._ahead is None else self._line_of(self._ahead)
+            )
         except UnicodeError:
-            raise DocumentError(
-                f"{shown(self._path)} is not {self._lines.encoding} from the row at line {self.row_start} on: "
-                "name another encoding"
-            ) from None
+            raise self._not_decoded() from None
+
+    def _line_of(self, ahead: io.StringIO) -> str:
+        line = ahead.readline(RECORD_LIMIT + 1)
+        if line.endswith("\n") or len(line) > RECORD_LIMIT:
+            return line
+        self._ahead = None
+        return line + self._lines.readline(RECORD_LIMIT + 1 - len(line))
+
+    def _more(self) -> str:
+        try:
+            return self._lines.read(_PART)
+        except UnicodeError:
+            raise self._not_decoded() from None
+
+    def _not_decoded(self) -> DocumentError:
+        return DocumentError(
+            f"{shown(self._path)} is not {self._lines.encoding} from the row at line {self.row_start} on: "
+            "name another encoding"
+        )
 
 
 def read_csv(
@@ -262,23 +375,23 @@ def read_csv(
     csv.field_size_limit(max(csv.field_size_limit(), RECORD_LIMIT))  # the default is less than a document
     with open_binary(path, links=links) as stream:
         meter = _Meter(path, stream, form.encoding)
-        reader = csv.reader(meter, strict=True, delimiter=form.delimiter)
         indices: dict[str, int] | None = None
         width = size = 0
-        for number, cells in enumerate(_csv_rows(reader), start=1):
-            place = f"line {meter.row_start}"
+        for number, cells in enumerate(_csv_rows(meter, form.delimiter), start=1):
+            place, is_long = f"line {meter.row_start}", meter.is_long
             size += meter.row_size
             if number > ROWS_LIMIT and size < number * ROW_BYTES:
                 raise _nearly_empty(path)
-            meter.row_start, meter.row_size = reader.line_num + 1, 0
             if indices is None:
-                indices, width = _header(path, cells, columns, form), len(cells or ())
+                indices, width = _header(path, _short_header(meter, cells), columns, form), len(cells or ())
             elif cells != []:
-                yield _csv_row(place, cells, indices, width, form)
+                yield _csv_row(place, cells, indices, width, form, is_long=is_long)
+            meter.next_row()
 
 
-def _csv_rows(reader: Iterator[list[str]]) -> Iterator[list[str] | None]:
+def _csv_rows(meter: _Meter, delimiter: str) -> Iterator[list[str] | None]:
     """The rows, None for one that breaks the rules of quoting; a blank line is an empty row."""
+    reader = csv.reader(meter, strict=True, delimiter=delimiter)
     while True:
         try:
             yield next(reader)
@@ -286,17 +399,25 @@ def _csv_rows(reader: Iterator[list[str]]) -> Iterator[list[str] | None]:
             return
         except csv.Error:
             yield None
+        except _LongRowError:
+            reader = csv.reader(meter, strict=True, delimiter=delimiter)
+            yield meter.long_row(delimiter)
 
 
 def csv_header(path: Path, form: TableForm) -> list[str]:
     """The cells of the first row; none where it breaks the rules of quoting or the file is empty."""
     with open_binary(path) as stream:
-        rows = _csv_rows(
-            csv.reader(_Meter(path, stream, form.encoding), strict=True, delimiter=form.delimiter)
-        )
-        header = next(rows, None) or []
+        meter = _Meter(path, stream, form.encoding)
+        header = _short_header(meter, next(_csv_rows(meter, form.delimiter), None)) or []
     check_width(path, len(header))
     return header
+
+
+def _short_header(meter: _Meter, cells: list[str] | None) -> list[str] | None:
+    """The first row; `DocumentError` for one that is too long."""
+    if meter.is_long:
+        raise meter.refused()
+    return cells
 
 
 def _header(path: Path, cells: list[str] | None, columns: tuple[str, ...], form: TableForm) -> dict[str, int]:
@@ -323,7 +444,13 @@ def check_width(path: Path, columns: int) -> None:
 
 
 def _csv_row(
-    place: str, cells: list[str] | None, indices: dict[str, int], width: int, form: TableForm
+    place: str,
+    cells: list[str] | None,
+    indices: dict[str, int],
+    width: int,
+    form: TableForm,
+    *,
+    is_long: bool,
 ) -> Row:
     if cells is None:
         return bad_row(place, 'quoting is broken: put " around the field and write "" for each " in it')
@@ -333,15 +460,14 @@ def _csv_row(
             f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}",
         )
     fields = {column: cells[index] for column, index in indices.items()}
-    if _is_text("".join(cells)):
+    if not is_long and _is_text("".join(cells)):
         return Row(place, fields)
     whole = {
         column: cell for column, cell in fields.items() if _is_text(cell)
     }  # who wrote it can still be told
     name = form.encoding.upper()
-    return Row(
-        place, whole, f"not {name}: name the --encoding of the file; publius inspect tells it by its letters"
-    )
+    not_read = f"not {name}: name the --encoding of the file; publius inspect tells it by its letters"
+    return Row(place, whole, TOO_LONG if is_long else not_read)
 
 
 def _is_text(cell: str) -> bool:
@@ -444,9 +570,22 @@ def _check_schema(schema: pyarrow.Schema, path: Path, columns: tuple[str, ...]) 
 def _parquet_row(
     place: str, batch: pyarrow.RecordBatch, index: int, columns: tuple[str, ...], allowance: Allowance
 ) -> Row:
-    try:
-        fields = {column: batch.column(column)[index].as_py() for column in columns}
-    except UnicodeDecodeError:
-        return bad_row(place, "not UTF-8: write the column as UTF-8")
+    fields: dict[str, object] = {}
+    problem = None
+    for column in columns:
+        try:
+            fields[column] = batch.column(column)[index].as_py()
+        except UnicodeDecodeError:
+            problem = "not UTF-8: write the column as UTF-8"
     allowance.take(fields)
-    return Row(place, fields)
+    return within_limit(Row(place, fields, problem))
+
+
+def within_limit(row: Row) -> Row:
+    """A row without values that are longer than a document may be; the others are told."""
+    short = {
+        name: value
+        for name, value in row.fields.items()
+        if not (isinstance(value, str) and len(value) > RECORD_LIMIT)
+    }
+    return row if len(short) == len(row.fields) else Row(row.place, short, TOO_LONG)

@@ -2,6 +2,7 @@
 
 import csv
 import html
+import io
 import json
 import re
 import shutil
@@ -153,6 +154,58 @@ def test_a_text_in_another_encoding_than_its_table_counts_as_no_words(reference,
         ("ada", ""),
         ("bob", "hello"),
     ]
+    assert (seen.unreadable, seen.without_author) == (1, 0)
+
+
+LONG = "loan " * 3_400_000
+"""More than any document may have."""
+
+
+def _long_rows(name, text):
+    """Bytes of a table whose first text is ``text``."""
+    rows = [
+        {"author": "ada", "text": text, "product": "loan"},
+        {"author": "bob", "text": "hello", "product": "card"},
+    ]
+    if name.endswith(".jsonl"):
+        return "".join(json.dumps(row) + "\n" for row in rows).encode()
+    if name.endswith(".parquet"):
+        pyarrow, sink = pytest.importorskip("pyarrow"), io.BytesIO()
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(rows), sink)
+        return sink.getvalue()
+    whole = io.StringIO(newline="")
+    names = ["author", "text", "product"] if name == "before.csv" else ["text", "product", "author"]
+    writer = csv.DictWriter(whole, names)
+    writer.writeheader()
+    writer.writerows(rows)
+    return whole.getvalue().encode()
+
+
+@pytest.mark.parametrize("name", ["before.csv", "after.csv", "a.jsonl", "a.parquet"])
+@pytest.mark.parametrize(
+    "text", [LONG, LONG[:-1] + '"', '\n"\\{[' * 4_000_000], ids=["plain", "quoted", "marks"]
+)
+def test_a_text_that_is_too_long_for_any_document_counts_as_no_words(reference, tmp_path, name, text):
+    """Who wrote it, and of what stratum it is, can still be told: else that there is a summary would tell of it."""
+    path = tmp_path / name
+    path.write_bytes(_long_rows(name, text))
+    summary, seen = Summary(reference, "100", by=BY, shares="totals=1"), Seen()
+    assert [written for some in summary.read(summary.rows(path), seen) for written in some] == [
+        ("ada", "", STRATA.index("loan")),
+        ("bob", "hello", STRATA.index("card")),
+    ]
+    assert (seen.unreadable, seen.without_author) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"author": "ada", "text": "\xff"}', b'{"text": ' + b"7" * 5_000 + b', "author": "ada"}']
+)
+def test_a_line_whose_text_alone_cannot_be_read_counts_as_no_words(reference, tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line + b'\n{"author": "bob", "text": "hello"}\n')
+    summary, seen = Summary(reference, "100", shares="totals=1"), Seen()
+    found = [written[:2] for some in summary.read(summary.rows(path), seen) for written in some]
+    assert found == [("ada", ""), ("bob", "hello")]
     assert (seen.unreadable, seen.without_author) == (1, 0)
 
 

@@ -1,0 +1,129 @@
+"""Rows that are longer than a document may be: who wrote them is told, and as little is held of them as of others."""
+
+import csv
+import io
+import json
+import tracemalloc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from publius.documents import long_rows
+from publius.documents import row_readers as records
+from publius.documents.corpus import BadDocument, Document, open_corpus
+from publius.documents.long_rows import NOT_TOLD, LongRow, long_object
+from publius.errors import DocumentError
+
+MARKS = st.text(alphabet='ab",;\\{}[]\n\r é', max_size=12)
+
+
+def parts_of(text, size):
+    return [text[at : at + size] for at in range(0, len(text), size)]
+
+
+def cells_of(text, size, delimiter=","):
+    """The cells of the first row of ``text``, and what stands behind it."""
+    row, read = LongRow(delimiter), 0
+    for part in parts_of(text, size):
+        if (end := row.take(part)) is not None:
+            return row.told(), text[read + end :]
+        read += len(part)
+    return row.told(), ""
+
+
+@given(st.lists(MARKS, min_size=1, max_size=6), st.integers(1, 9), st.sampled_from(",;"), st.booleans())
+def test_a_long_row_has_the_cells_that_any_reader_finds(cells, size, delimiter, quoting):
+    text = io.StringIO(newline="")
+    style = csv.QUOTE_ALL if quoting else csv.QUOTE_MINIMAL
+    csv.writer(text, delimiter=delimiter, quoting=style, lineterminator="\r\n").writerow(cells)
+    assert cells_of(text.getvalue() + "the next row\n", size, delimiter) == (cells, "the next row\n")
+
+
+@given(st.text(alphabet='ab",\r\n', max_size=14), st.integers(1, 5))
+def test_a_broken_row_is_broken_to_any_reader(text, size):
+    """Whatever stands there: the same cells as the library's strict reader, or none where it finds none."""
+    lines = [line + "\n" for line in text.split("\n")]
+    try:
+        wanted = next(csv.reader(lines, strict=True))
+    except csv.Error:
+        wanted = None
+    found, _ = cells_of("".join(lines), size)
+    assert found == ([""] if wanted == [] else wanted)  # a blank line is never long
+
+
+@given(
+    st.dictionaries(MARKS, st.one_of(MARKS, st.integers(), st.lists(MARKS, max_size=3))), st.integers(1, 9)
+)
+def test_a_long_object_is_the_one_that_any_reader_finds(value, size):
+    line = json.dumps(value, ensure_ascii=False)
+    assert json.loads(long_object(parts_of(line, size), 10**6)) == value
+
+
+@given(st.lists(st.sampled_from(["a" * 11, '"' * 11, "\\" * 11, "short"]), min_size=1), st.integers(1, 9))
+def test_no_long_value_is_held(values, size):
+    patch = pytest.MonkeyPatch()
+    patch.setattr(long_rows, "SHORT", 10)
+    text = io.StringIO(newline="")
+    csv.writer(text).writerow(values)
+    line = json.dumps(values)
+    try:
+        cells, _ = cells_of(text.getvalue(), size)
+        said = long_object(parts_of(line, size), 10**6)
+    finally:
+        patch.undo()
+    assert cells == [value if value == "short" else NOT_TOLD for value in values]
+    assert json.loads(said) == [value if value == "short" else "" for value in values]
+
+
+def test_far_too_many_values_are_none():
+    assert cells_of(",x" * 2**15, 2**10)[0] is None
+    assert long_object(['{"a": ["', '", "' * 2**18, '"]}'], 2**24) is None
+    assert long_object(['{"a": ', "[" * 100], 50) is None
+
+
+WRAPPED = {
+    "a.csv": (b'author,text\nada,"', b'"\nbob,hello\n'),
+    "a.jsonl": (b'{"author": "ada", "text": "', b'"}\n{"author": "bob", "text": "hello"}\n'),
+}
+
+
+@pytest.mark.parametrize("name", WRAPPED)
+@pytest.mark.parametrize("piece", [b"a", b'""', b"\\\\", "é\U0001f600".encode(), b",", b"\\n{[ "])
+def test_a_run_goes_on_after_a_row_that_is_too_long(tmp_path, monkeypatch, name, piece):
+    """It is one bad document of any release, as a line of JSON that is too long always was."""
+    monkeypatch.setattr(records, "RECORD_LIMIT", 2**17)
+    monkeypatch.setattr(records, "_PART", 2**10)
+    before, after = WRAPPED[name]
+    piece = b'\\"' if (name, piece) == ("a.jsonl", b'""') else piece
+    path = tmp_path / name
+    path.write_bytes(before + piece * (12 * 2**20 // len(piece)) + after)
+    corpus = open_corpus(path, number=True, keep=("author",))
+    tracemalloc.start()
+    try:
+        bad, good = corpus
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(bad, BadDocument)
+    assert bad.reason.endswith(records.TOO_LONG)
+    assert good == Document("2", "hello", {"author": "bob"}, 2)
+    assert peak < 2**22, "a row is held whole"
+    place = {"a.csv": "line 3", "a.jsonl": "line 2"}[name]
+    assert [row.place for _, row in corpus.rows()][1] == place
+
+
+def test_a_quote_that_never_ends_is_no_row(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "RECORD_LIMIT", 2**17)
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'author,text\nada,"' + b"x,canary\n" * 2**16)
+    with pytest.raises(DocumentError, match="row from line 2 has more than 0 MiB: close its quotes"):
+        list(open_corpus(path, number=True))
+
+
+def test_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "RECORD_LIMIT", 2**10)
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text," + b"x" * 2**12 + b"\nada,b\n")
+    with pytest.raises(DocumentError, match="row from line 1 has more than 0 MiB"):
+        list(open_corpus(path, number=True))
