@@ -241,6 +241,12 @@ CHANGES: tuple[Change, ...] = (
         lambda was, now, _: was is ABSENT and "'0.2.0'" in now,
         "verify says what a sign-off of then does not bind",
     ),
+    Change(
+        "reading/verify *",
+        "json/sha256",
+        lambda was, now, _: was is ABSENT and re.fullmatch("[0-9a-f]{64}", now) is not None,
+        "verify prints the digest of all files, to be compared with the one on the signed paper",
+    ),
     *(
         Change(
             "commands/guarantee of a position", f"json/{name}", words, "unknown words are counted and said"

@@ -115,7 +115,8 @@ def on_the_page():
 
 
 PAGE = (
-    *(f"releases/{name}.py" for name in ("signoff", "page_parts", "manifests", "measured", "verification")),
+    *(f"releases/{name}.py" for name in ("signoff", "account", "page_parts", "manifests", "measured", "verification")),
+    "releases/read_me.py",
     "evaluation/signed.py", "evaluation/of_release.py", "evaluation/own_data.py",
 )  # fmt: skip
 """What fills the page to sign in."""

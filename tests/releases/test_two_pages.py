@@ -1,20 +1,25 @@
 """Two pages from one evidence: the curator's, which is signed, and the receivers', which leaves."""
 
+import html
+import itertools
 import json
+import math
 from dataclasses import replace
 from importlib.resources import files
 
+import numpy as np
 import pytest
 
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError
 from publius.evaluation.releases_linked import linked_releases
-from publius.mechanisms.prototype import Prototype
+from publius.mechanisms.prototype import Prototype, fidelity
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.noise.randomness import seeded_rng
-from publius.privacy.guarantee import posterior_at_most
+from publius.privacy.guarantee import STATED, posterior_at_most
 from publius.releases import account
 from publius.releases.account import About
+from publius.releases.digests import digest_of, file_digests
 from publius.releases.engines import protect_corpus
 from publius.releases.label_shares import LabelShares, TopicShare
 from publius.releases.measured import Budget, Finding, Measured, Share, Sources
@@ -70,6 +75,9 @@ def test_the_evidence_keeps_its_schema_with_everything_and_with_nothing(release)
     broken = {**evidence(release), "unit": "person"}
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(broken, SCHEMA)
+    assert found.keys() - {"output"} == SCHEMA["properties"].keys() - {"output"}, (
+        "what is printed is described"
+    )
 
 
 def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(release, tmp_path):
@@ -77,7 +85,10 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
     assert "canary, subject" in curator
     assert "61.6 %" in curator
     assert "rare-canary" in curator
-    assert "17 documents: 85 nats for all of them together (empty)" in curator.split("Signed</h2>")[0]
+    worst = (
+        "17 documents: 85 nats for all of them together (empty, which promises nothing). In the test, whoever"
+    )
+    assert worst in curator.split("Signed</h2>")[0]
     write_receivers(release, Sources(measured=MEASURED, about=ABOUT))
     left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))
     for private in ("canary", "61.6", "0.616", "85 nats", "curator's eyes"):
@@ -126,7 +137,7 @@ def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(relea
     text = sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode()
     first, annex = text.split('<h2 class="annex">')
     for said in ("To learn", "A newspaper", "In five sentences", "who is protected", "how strongly", "Not promised",
-                 "Signature", "One row, as it leaves"):  # fmt: skip
+                 "Signature", "one row, as it leaves"):  # fmt: skip
         assert said in first
     assert first.count("<li>") >= 5
     assert "h2.annex { break-before: page" in first
@@ -138,14 +149,13 @@ def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(relea
 def test_a_comparison_has_one_attacker_on_both_sides(release):
     said = list(account.sentences(evidence(release, Sources(measured=MEASURED))))
     assert len(said) == 5
-    assert "the best was right for 8.0 %" in said[2]
+    assert "From the rows the best named 8.0 % of them" in said[2]
     assert (
-        "One of them, svm, was right for 27.0 % of these texts without protection and for 7.0 % with it"
+        "Without protection one of the programs, svm, named 27.0 %, and from the rows 7.0 %. These are averages"
         in said[2]
     )
-    assert "whoever knows the topic only, for 9.3 %" in said[2]
-    assert "whoever knows the topic and holds the originals, for 15.7 %" in said[2]
-    assert "(13 documents in the test) names him up to 100.0 % of the time" in said[2]
+    assert "whoever knows nothing of a text names 3.0 %; whoever knows its topic alone, 9.3 %" in said[2]
+    assert "whoever knows its topic, sees the row and holds the originals, 15.7 %" in said[2]
     assert "music" in said[3]
     nothing = list(account.sentences(evidence(release)))
     assert "no evidence" in nothing[2]
@@ -181,16 +191,148 @@ def test_people_who_are_mentioned_and_what_is_special_stand_above_the_signature(
 
 def test_the_three_questions_have_success_chance_and_ceiling(release):
     found = evidence(release, Sources(measured=MEASURED))
-    singling, linking, topic, _ = account.risks(found)
+    singling, linking, topic, author = account.risks(found)
     assert singling.measured.startswith("9.0 %")
     assert "15.7 % (13.6 % to 21.3 % allowing for chance), where he knows the topic, too" in singling.measured
-    assert singling.without == "9.3 %, knowing the topic only"
-    assert "60 texts" in singling.ceiling
+    assert (
+        singling.without == author.without == "3.0 %, always naming one author; 9.3 %, from the topic alone"
+    )
+    capacity = found["outcomes"] * found["probability_kept"]
+    assert singling.average.startswith(f"{math.ceil(1000 * 0.03 * capacity) / 10:.1f} %, where 3.0 %")
+    assert singling.worst == "12.94 %, of 1,000 equally likely texts"
+    assert f"at most {singling.worst.split(',')[0]} in the worst case" in found["sentences"][1]
     assert linking.measured == "2.9 % of 60 rows, by whoever holds the originals"
     assert linking.without == "1.7 %, any row blindly"
-    assert topic.measured == "75.0 % right"
+    assert linking.worst == "94.0 %, of 60 equally likely rows"
+    assert topic.measured == "75.0 % of the labels are right"
     assert topic.without == "40.0 %, always the most frequent topic"
     assert account.risks(evidence(release))[0].measured == "not measured"
+
+
+def test_nobody_names_more_on_average_than_is_said_and_sharp_rows_reach_it(release):
+    """Whatever is known beforehand and guessed: against random laws of M outcomes, and the sharpest there can be."""
+    rng = seeded_rng(11)
+    for bound, outcomes, texts, authors in itertools.product((0.5, 2.0, 7.0), (2, 7, 20), (20, 60), (3, 20)):
+        kept = fidelity(bound, outcomes)
+        found = {"outcomes": outcomes, "probability_kept": kept, "evidence": "certified"}
+        floor = 1 / (math.exp(bound) + outcomes - 1)
+        for sharp in (True, False):
+            scores = (
+                np.eye(outcomes)[rng.integers(outcomes, size=texts)]
+                if sharp
+                else rng.random((texts, outcomes))
+            )
+            law = (1 + (math.exp(bound) - 1) * scores / scores.sum(axis=1, keepdims=True)) * floor
+            prior, wrote = rng.random(texts), rng.integers(authors, size=texts)
+            prior /= prior.sum()
+            joint = np.zeros((authors, outcomes))
+            np.add.at(joint, wrote, prior[:, None] * law)
+            without = float(joint.sum(axis=1).max())
+            assert joint.max(axis=0).sum() <= account.average_at_most(found, without) + 1e-12
+        each = np.full((outcomes, outcomes), floor) + np.eye(outcomes) * (kept - floor)
+        reached = float((each / outcomes).max(axis=0).sum())
+        assert reached == pytest.approx(account.average_at_most(found, 1 / outcomes))
+    stated = evidence(release)
+    assert stated["outcomes"] == 4  # three topics, and "none of these"
+    assert account.average_at_most({**stated, "evidence": STATED}, 0.1) is None
+    assert account.average_at_most({**stated, "probability_kept": None}, 0.1) is None
+
+
+IN_THIS_ORDER = (
+    ("title", "What you receive", "Sign-off of a release"), ("date", "2", "2"), ("about", "To learn", "To learn"),
+    (None, "A newspaper", "A newspaper"), ("sample_row", "one row, as it leaves", "one row, as it leaves"),
+    ("sentences", "In five sentences", "In five sentences"),
+    ("who_is_protected", "who is protected", "who is protected"),
+    ("how_strongly", "how strongly", "how strongly"), ("trust", "(central)", "(central)"),
+    ("worst_author", "worst case: an author of several", "worst case: the author with most"),
+    ("budget", None, "with earlier releases"), ("not_promised", "Not promised", "Not promised"),
+    ("sha256", None, "This is the release with the SHA-256 digest"),
+    (None, None, "<div>Signature</div>"),
+    ("questions", "Singling out", "Singling out"), (None, "Linking: two releases", "Linking: two releases"),
+    (None, "Inference: what", "Inference: what"),
+    ("average_and_worst", "Average and worst case", "Average and worst case"),
+    ("served_worse", "Topics that labels tell worse", "Topics that labels tell worse"),
+    ("left_out", "What was left out, and what was not tried", "What was left out, and what was not tried"),
+    ("not_tried", "Not tried: ", "Not tried: "), ("randomness", "The software", "The software"),
+    (None, "<dt>originals", "<dt>originals"), ("withdrawal", "withdrawal and errors", "withdrawal and errors"),
+    ("look_again", "when to look again", "when to look again"), (None, "who signs", "who signs"),
+    ("own", None, "Your own texts"), ("released", "What was released", "What was released"),
+    ("promise", "What is promised", "What is promised"), ("measurements", "What was measured", "What was measured"),
+    ("links", "Who can link what", "Who can link what"),
+    ("commands", "The numbers, made again", "The numbers, made again"),
+    ("files", "What this page belongs to", "What this page belongs to"),
+)  # fmt: skip
+"""What both pages hold, as the issue orders it: the key of the evidence, and how it is found on either page."""
+
+
+def test_both_pages_and_the_evidence_hold_everything_in_its_order(release):
+    sources = Sources(
+        measured=MEASURED, budget=Budget("bound", 20.0, 60, 10.0, 2, 35.0), own=OWN, about=ABOUT
+    )
+    write_receivers(release, sources)
+    curators = sign_off(release, sources).decode().split("<main>")[1]
+    theirs = (release / "receivers.html").read_text().split("<main>")[1]
+    for page, column in ((theirs, 1), (curators, 2)):
+        place = 0
+        for item in IN_THIS_ORDER:
+            if item[column] is not None:
+                assert item[column] in page[place:], item
+                place = page.index(item[column], place)
+    machine = json.loads((release / "receivers.json").read_text())
+    for key, *_ in IN_THIS_ORDER:
+        assert key is None or key in machine, key
+        assert key in (None, "own", "budget") or machine[key], key
+    assert machine["about"] == {**ABOUT.record()}
+    told = evidence(release, sources)
+    for words in (told["sentences"], told["not_promised"], told["average_and_worst"], told["served_worse"]):
+        for each in words:
+            assert html.escape(each).replace("&#x27;", "&#39;") in curators, each
+    for each in told["questions"]:
+        assert all(html.escape(said).replace("&#x27;", "&#39;") in curators for said in each.values())
+
+
+def test_the_digest_above_the_signature_is_the_folders_and_verify_prints_it(release, tmp_path, publius):
+    write_receivers(release, Sources(measured=MEASURED))
+    page = tmp_path / "signoff.html"
+    page.write_bytes(sign_off(release, Sources(measured=MEASURED, own=OWN)))
+    above = page.read_text().split("Signature</div>")[0]
+    digest = digest_of(file_digests(release))
+    assert f"{digest}</code> of all 5 files of the release, the pages for receivers among them" in above
+    for looked_at in (page, release / "receivers.html"):
+        assert json.loads(publius("verify", release, looked_at, "--json")[1])["sha256"] == digest
+        assert digest in publius("verify", release, looked_at)[1]
+    theirs = (release / "receivers.html").read_text()
+    assert "of 3 files of the release, without receivers.html and receivers.json" in theirs
+    assert "3 files, and receivers.html and receivers.json beside them" in theirs
+    assert "3 files, and receivers.html and receivers.json beside them" in page.read_text()
+
+
+def test_what_nobody_said_is_open_on_one_page_and_asked_for_on_the_other(release):
+    curators = sign_off(release).decode()
+    assert curators.count(account.OPEN) == 4
+    theirs = sign_off(release, for_receivers=True).decode()
+    assert account.OPEN not in theirs
+    assert theirs.count("not stated: ask whoever sent this") == 4
+
+
+def test_the_words_of_the_promise_are_explained_to_receivers(release):
+    """ "Moderate" and "certified" have an owner: whoever receives the folder asks by whom."""
+    manifest, text = (
+        json.loads((release / "manifest.json").read_text()),
+        (release / "READ-ME.txt").read_text(),
+    )
+    flat = " ".join(text.split())
+    assert (manifest["strength"], manifest["evidence"]) == ("moderate", "certified")
+    assert "'Moderate' is a word of Publius's own scale, whose limits stand beside it" in flat
+    assert "moderate (strong up to 1, moderate up to 10, weak up to 20 nats, empty beyond)" in flat
+    assert f"may be {math.e:.2f} times as probable" in flat
+    assert "'Certified' means that the software computed it exactly" in flat
+    page = sign_off(release).decode()
+    assert "which computed the promise exactly for the public reference" in page
+    assert (
+        "moderate, on a scale of Publius&#39;s own (strong up to 1, moderate up to 10, weak up to 20 nats"
+        in page
+    )
 
 
 @pytest.mark.parametrize("bound", [1.0, 5.0])

@@ -154,15 +154,25 @@ def verify(
     Exits 65 if they do not. Of what another version signed only bytes are compared, and the output says so.
     """
     from publius.releases import verification
+    from publius.releases.digests import digest_of, file_digests
 
     record = verification.verify(release, page, evaluation, texts)
     files, open_still = len(record["release"]), verification.not_bound(record)
+    theirs = (
+        page.absolute().parent == release.absolute()
+    )  # binds what lay there before it; the signed page binds it, too
+    digest = digest_of(file_digests(release) if theirs else record["release"])
     if json:
-        found = {"ok": True, "files": files, "evaluation": evaluation is not None, "not_bound": open_still}
+        found = {
+            "ok": True, "files": files, "sha256": digest, "evaluation": evaluation is not None, "not_bound": open_still
+        }  # fmt: skip
         print_json(found)
         return
     typer.echo(
         f"{page} belongs to {release}: its text and {how_many(files, 'file')} of the release are unchanged."
+    )
+    typer.echo(
+        f"{digest} is the SHA-256 digest that stands above the signature, on the page that was signed."
     )
     if open_still is not None:
         typer.echo(open_still)

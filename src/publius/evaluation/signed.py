@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,16 +16,17 @@ from publius.evaluation.runner import Results, read_results
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult as FoundByOne
 from publius.evaluation.summary import SummaryLine, summarize
-from publius.evaluation.verdict import judge, knowing_topic, read_limits
+from publius.evaluation.verdict import Limits, judge, knowing_topic, read_limits
 from publius.mechanisms.registry import class_named, parameters_of
 from publius.privacy.guarantee import total_exponent
 from publius.privacy.promise import rounded_up
+from publius.releases.account import ALL_BAGS, ALL_BOUND, ONE_BAG
 from publius.releases.digests import file_digests
 from publius.releases.label_shares import LabelShares
 from publius.releases.manifests import matching
 from publius.releases.measured import Finding, Measured, Share
 from publius.releases.page_parts import percent, percent_up
-from publius.settings import Task, declared
+from publius.settings import EvaluationSettings, Task, declared
 from publius.text.tokenizer import PROFILES, StopWords
 
 
@@ -53,7 +55,42 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         labels=None if (found := _detail(results, line, "labels")) is None else LabelShares.of_record(found),
         linking=_detail(results, line, "linking"),
         worst=_worst(line.of(ORIGINALS, "author")),
+        options=options_of(results.facts["request"], kept),
     )
+
+
+def options_of(request: Mapping[str, Any], limits: Limits) -> str:
+    """What ``publius evaluate`` is given beside the texts and the release to measure the same again."""
+    preset = request.get("preset") is not None  # it says how often, and who attacks
+    names = {
+        "preset",
+        "parts",
+        "sensitive",
+        "training",
+        "id_field",
+        "text_field",
+        "author_field",
+        "topic_field",
+    }
+    names |= set() if preset else {"repeats", "adversaries"}
+    said = [
+        (each.option.flag or f"--{each.name.replace('_', '-')}", request[each.name])
+        for each in declared(EvaluationSettings)
+        if each.name in names and request.get(each.name) not in (None, [], each.default)
+    ]
+    said += [
+        (f"--{each.name.replace('_', '-')}", getattr(limits, each.name))
+        for each in fields(limits)
+        if getattr(limits, each.name) not in (None, each.default)
+    ]
+    return "".join(f" {flag} {shlex.quote(_option(value))}" for flag, value in said)
+
+
+def _option(value: object) -> str:
+    """A value as the command line takes it."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _worst(finding: FoundByOne | None) -> dict[str, float] | None:
@@ -81,9 +118,10 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
         return
     alone = found["worst_alone"]
     yield (
-        "one bag of an author",
-        f"per document, whoever holds the originals names the author of {percent(finding.accuracy.value)}, at most "
-        f"{percent_up(finding.accuracy.high)} allowing for chance; of the worst author's documents {percent_up(alone)}",
+        ONE_BAG,
+        f"whoever holds the originals names the author of {percent(finding.accuracy.value)} of the documents, at most "
+        f"{percent_up(finding.accuracy.high)} allowing for chance. Of the documents of the author named most often it "
+        f"is {percent_up(alone)}: so many of these are found, but the same name is given to many others, too",
     )
     many = f"{found['authors']:,} authors, equally likely before"
     if found["worst"] is None:
@@ -95,8 +133,8 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
             f"{percent_up(found['worst_high'])} of the time"
         )
     yield (
-        "all bags of one author together",
-        f"by whoever holds the originals and knows which bags belong together; the best rule finds as much or more: "
+        ALL_BAGS,
+        f"by whoever holds the originals and knows which rows belong together; the best rule finds as much or more: "
         f"{named}",
     )
     most = found["most"]
@@ -106,7 +144,7 @@ def together_rows(finding: FoundByOne | None, bound: float | None) -> Iterator[t
         else f"{rounded_up(total_exponent([bound] * most), 6)} nats for the author of most of the texts attacked, who "
         f"has {_documents(most)} there; of the documents released, the bound times the number of the author's"
     )
-    yield "bound for all of one author", total
+    yield ALL_BOUND, total
 
 
 def _documents(count: int) -> str:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any, Final, final
 
 from publius.errors import how_many
-from publius.privacy.guarantee import STRENGTHS, posterior_at_most, strength_of
+from publius.privacy.guarantee import STATED, STRENGTHS, posterior_at_most, strength_of
 from publius.privacy.promise import ceiling, factor_text, floor, rounded_up
 from publius.releases.contents import SUMMARY
 from publius.releases.own_texts import unfit_sentence
@@ -25,6 +26,12 @@ USELESS: Final = STRENGTHS[-1][0]
 """Nats above which a promise is empty."""
 
 ORIGINALS: Final = "originals"
+
+ONE_BAG: Final = "one row of an author"
+ALL_BAGS: Final = "all rows of one author together"
+ALL_BOUND: Final = "bound for all of one author"
+WORST_CASES: Final = (ONE_BAG, ALL_BAGS, ALL_BOUND)
+"""What was measured of the author who loses most: the names of the facts of an evaluation."""
 
 OPEN: Final = "left open: to be filled in before somebody signs"
 
@@ -90,11 +97,36 @@ def _most(found: Mapping[str, Any]) -> str:
     bound = found["bound"]
     if found["kind"] == SUMMARY or bound is None:
         return str(found["promise"]).split(". ")[0] + "."
-    return (
-        f"Somebody who knows the exact text of {CANDIDATES:,} documents, thinks each equally likely and sees one row "
-        f"made from one of them names the right one with a probability of at most "
-        f"{rounded_up(posterior_at_most(bound, CANDIDATES), 4)}; whoever picks one blindly, with {1 / CANDIDATES:g}."
+    blind = 1 / CANDIDATES
+    on_average = average_at_most(found, blind)
+    average = (
+        "" if on_average is None else f"at most {_percent_up(on_average)} on average over the documents, and "
     )
+    known = "stated by its author" if found["evidence"] == STATED else "proven"
+    return (
+        f"Suppose somebody holds the exact texts of {CANDIDATES:,} documents, thinks each equally likely, and sees one "
+        f"row made from one of them. Without the row they name the right one with a probability of {_percent(blind)}; "
+        f"with it, {average}at most {_posterior(bound, CANDIDATES)} in the worst case, whatever the row shows; with "
+        f"only ten such documents, at most {_posterior(bound, 10)} ({known}, not measured)."
+    )
+
+
+def average_at_most(found: Mapping[str, Any], without: float) -> float | None:
+    """The largest share that anybody names from a row, on average, who names ``without`` without it; None if unknown.
+
+    A row is drawn from one of M outcomes, each with a probability of at most e^B/(e^B + M - 1) = p whatever the text,
+    and a bag from its outcome alone. Whatever is guessed, and whatever was known before, the sum over outcomes of the
+    best guess is at most M p times the best guess without a row: the multiplicative Bayes capacity of the channel.
+    """
+    outcomes, kept = found["outcomes"], found["probability_kept"]
+    if outcomes is None or kept is None or found["evidence"] == STATED:
+        return None
+    return min(1.0, without * int(outcomes) * float(kept))
+
+
+def _posterior(bound: float, among: int) -> str:
+    """The largest posterior of one among so many equally likely, in per cent, with the digits of the promise."""
+    return f"{Decimal(rounded_up(posterior_at_most(bound, among), 4)) * 100:.4g} %"
 
 
 def _attacked(found: Mapping[str, Any]) -> str:
@@ -108,31 +140,28 @@ def _attacked(found: Mapping[str, Any]) -> str:
     clear = (
         ""
         if both is None
-        else f" One of them, {both['adversary']}, was right for {_percent(both['clean']['value'])} of these texts "
-        f"without protection and for {_percent(both['released']['value'])} with it."
+        else f" Without protection one of the programs, {both['adversary']}, named {_percent(both['clean']['value'])}, "
+        f"and from the rows {_percent(both['released']['value'])}."
     )
     holder = strongest_of(found, "author", originals=True)
     told = None if holder is None else holder.get("knowing_topic")
     known = [
         f"{words} {_percent(share)}"
         for words, share in (
-            ("whoever knows the topic only, for", measured["floor"]),
-            ("whoever knows the topic and holds the originals, for", None if told is None else told["value"]),
+            ("whoever knows nothing of a text names", strongest["chance"]),
+            ("whoever knows its topic alone,", measured["floor"]),
+            (
+                "whoever knows its topic, sees the row and holds the originals,",
+                None if told is None else told["value"],
+            ),
         )
         if share is not None
     ]
-    anyway = f"; {', and '.join(known)}" if known else ""
-    worst = measured.get("worst")
-    single = (
-        "single authors may be named far more often, up to always"
-        if worst is None
-        else "whoever holds the originals and all rows of the author named most often "
-        f"({_documents(worst['documents'])} in the test) names him up to {_percent_up(worst['named'])} of the time"
-    )
+    anyway = f"; {'; '.join(known)}" if known else ""
     return (
-        f"Programs tried to name the author of {measured['texts']:,} public texts, protected in the same way: the best "
-        f"was right for {_percent(strongest['released']['value'])}{anyway}.{clear} These are means over all texts: "
-        f"{single}."
+        f"Programs tried to name the authors of {measured['texts']:,} public texts, protected in the same way. From "
+        f"the rows the best named {_percent(strongest['released']['value'])} of them{anyway}.{clear} These are "
+        "averages over all texts."
     )
 
 
@@ -221,7 +250,9 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         return None
     most = ((found["own"] or {}).get("authors") or {}).get("most")
     who_loses, several = (
-        ("the author with most documents", most) if most else ("an author of several documents", 5)
+        ("worst case: the author with most documents", most)
+        if most
+        else ("worst case: an author of several documents", 5)
     )
     together = several * found["bound"]
     counted = (
@@ -231,10 +262,18 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         if found["own"]
         else ", for instance"
     )
+    measured = (found["measurements"] or {}).get("worst")
+    tested = (
+        ""
+        if measured is None
+        else ". In the test, whoever holds the originals and knows which rows are of one author named the author found "
+        f"most often, with {_documents(measured['documents'])}, up to {_percent_up(measured['named'])} of the time"
+    )
+    nothing = ", which promises nothing" if strength_of(together) == "empty" else ""
     return (
         who_loses,
         f"{_documents(several)}{counted}: {rounded_up(together, 6)} nats for all of them together "
-        f"({strength_of(together)})",
+        f"({strength_of(together)}{nothing}){tested}",
     )
 
 
@@ -258,14 +297,18 @@ def unit(found: Mapping[str, Any]) -> str:
     )
 
 
+SCALE: Final = ", ".join(f"{name} up to {largest:g}" for largest, name in STRENGTHS)
+"""The words for bounds, and how far each goes."""
+
+
 def strength(found: Mapping[str, Any]) -> str:
-    """The bound in words first."""
+    """The bound in words first, and whose words they are."""
     if found["bound"] is not None:
-        bound, of_ten = rounded_up(found["bound"], 6), rounded_up(posterior_at_most(found["bound"], 10), 4)
+        bound = rounded_up(found["bound"], 6)
         return (
-            f"{found['strength']}, as bounds of one document go: any two within {bound} nats (a factor of "
-            f"{factor_text(found['bound'])}). Who thinks only ten texts possible, and holds them, may be right with a "
-            f"probability of up to {of_ten}"
+            f"{found['strength']}, on a scale of Publius's own ({SCALE} nats, empty beyond): any two documents are "
+            f"within {bound} nats, so what is seen is at most {factor_text(found['bound'])} times as probable under "
+            "one as under the other"
         )
     epsilon = found["epsilon"]
     return f"epsilon {rounded_up(epsilon, 6)}" if epsilon is not None else "nothing is stated"
@@ -274,55 +317,126 @@ def strength(found: Mapping[str, Any]) -> str:
 @final
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """One of the three questions: what was found, what is found without the release, and what nobody can exceed."""
+    """One of the three questions: what is found without the rows and with them, and what nobody can exceed.
+
+    Attributes:
+        question: what is to be found, and by whom.
+        without: what is found without the rows.
+        measured: what was found with them, on public texts, a mean over all of them.
+        average: the proven ceiling on such a mean.
+        worst: the proven ceiling on one row, whatever it shows.
+    """
 
     question: str
-    measured: str
     without: str
-    ceiling: str
+    measured: str
+    average: str
+    worst: str
 
 
 def risks(found: Mapping[str, Any]) -> list[Risk]:
-    """Singling out, linking and inference (docs/standards.md), each with success, floor and proven ceiling."""
+    """Singling out, linking and inference (docs/standards.md), each with chance floor, success and proven ceilings."""
     bound, measured = found["bound"], found["measurements"] or {}
     none = "not measured"
     originals = strongest_of(found, "author", originals=True)
     author = strongest_of(found, "author")
     linked, labels = measured.get("linking"), measured.get("labels")
-    no_ceiling = "no useful one is proven"
-    texts = measured.get("texts") or CANDIDATES
+    unproven = "no useful one is proven"
+    single = (
+        unproven
+        if bound is None
+        else f"{_posterior(bound, CANDIDATES)}, of {CANDIDATES:,} equally likely texts"
+    )
+    blind = (author or originals or {}).get("chance")
+    without, ceiling = _without(found, blind), _ceiling(found, blind)
+    kept = found["probability_kept"]
     return [
         Risk(
             "Singling out: whoever holds the exact texts names the author of a row" if author is not None
             else "Singling out: whoever holds the exact texts names the text of a row",
+            without,
             none if originals is None else _holder(originals),
-            none if originals is None or measured.get("floor") is None
-            else f"{_percent(measured['floor'])}, knowing the topic only",
-            no_ceiling if bound is None
-            else f"{_percent_up(posterior_at_most(bound, texts))}, one of {texts:,} texts equally likely",
+            ceiling if blind is not None else _ceiling(found, 1 / CANDIDATES),
+            single,
         ),
         Risk(
             "Linking: two releases of the same texts, which rows are of one text",
-            none if linked is None
-            else f"{_percent_up(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
             none if linked is None else f"{_percent(linked['chance'])}, any row blindly",
-            no_ceiling if bound is None or linked is None
-            else f"{_percent_up(linked['ceiling'])}, of one row where {linked['texts']:,} are equally likely",
+            none if linked is None
+            else f"{_percent(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
+            unproven if linked is None else _ceiling(found, linked["chance"]),
+            unproven if bound is None or linked is None
+            else f"{_percent_up(linked['ceiling'])}, of {linked['texts']:,} equally likely rows",
         ),
         Risk(
             "Inference: what a text is about, from its row",
-            none if labels is None else f"{_percent(labels['right'])} right",
             none if labels is None else f"{_percent(labels['majority'])}, always the most frequent topic",
-            no_ceiling if found["probability_kept"] is None
-            else f"{_percent_up(found['probability_kept'])}: a ceiling that the noise sets, not a result",
+            none if labels is None else f"{_percent(labels['right'])} of the labels are right",
+            unproven if kept is None
+            else f"{_percent_up(kept)} of the labels are left by the noise as they were found",
+            unproven if kept is None else "the same: it is said on purpose",
         ),
         Risk(
             "Inference: who wrote a text, from its row, without the texts",
+            without,
             none if author is None else _interval(author["released"]),
-            none if measured.get("floor") is None else f"{_percent(measured['floor'])}, knowing the topic only",
-            no_ceiling if bound is None else "as for singling out",
+            ceiling,
+            unproven if bound is None else "as for singling out",
         ),
     ]  # fmt: skip
+
+
+def _without(found: Mapping[str, Any], blind: float | None) -> str:
+    """What is named without the rows: by always naming one author, and from the topic alone."""
+    floor_share = (found["measurements"] or {}).get("floor")
+    said = [] if blind is None else [f"{_percent(blind)}, always naming one author"]
+    if floor_share is not None:
+        said.append(f"{_percent(floor_share)}, from the topic alone")
+    return "; ".join(said) or "not measured"
+
+
+def _ceiling(found: Mapping[str, Any], without: float | None) -> str:
+    """The proven ceiling on a mean, for whoever names so many without the rows."""
+    most = None if without is None else average_at_most(found, without)
+    if most is None or without is None:
+        return "no useful one is proven"
+    return (
+        "none below 100 %"
+        if most == 1
+        else f"{_percent_up(most)}, where {_percent(without)} are named without the rows"
+    )
+
+
+def how_to_read(found: Mapping[str, Any]) -> list[str]:
+    """What the numbers of the three questions mean beside each other."""
+    said = []
+    author, measured = strongest_of(found, "author"), found["measurements"] or {}
+    told, anyway = (None if author is None else author["released"]["value"]), measured.get("floor")
+    if told is not None and anyway is not None:
+        beyond = "no more than that" if told - anyway < _SAME else "which is more than that"
+        holder = (strongest_of(found, "author", originals=True) or {}).get("knowing_topic")
+        held = (
+            ""
+            if holder is None
+            else f" Whoever knows the topics, sees the rows and holds the originals names {_percent(holder['value'])}; "
+            "what is beyond the topics alone is what the verdict judges."
+        )
+        said.append(
+            "A row tells the topic of its text on purpose, and a topic tells something of who wrote it: from the "
+            f"topics alone {_percent(anyway)} of the authors are named. From the rows the programs named "
+            f"{_percent(told)}, {beyond}.{held}"
+        )
+    if measured.get("findings") and found["bound"] is not None:
+        said.append(
+            "Averages are over all texts. The worst case is one row: however it comes out, whoever names a text "
+            "because of it is right with no higher probability than that."
+        )
+    said += [f"{name}: {value}." for name, value in measured.get("about", ()) if name in WORST_CASES]
+    return said
+
+
+_SAME: Final = 0.0005
+"""A difference that is not shown."""
 
 
 def strongest_of(found: Mapping[str, Any], task: str, *, originals: bool = False) -> Mapping[str, Any] | None:
@@ -413,18 +527,19 @@ def _at_most(documents: int) -> str:
     return "one document" if documents == 1 else f"at most {documents:,} documents"
 
 
-def commands(release: str, *, evaluation: bool) -> list[str]:
-    """What makes every number of the pages again."""
+def commands(release: str, *, evaluated: str | None, rows: bool = True) -> list[str]:
+    """What makes every number of the pages again; ``evaluated`` are the options of the evaluation, None without one."""
     folder = shlex.quote(release)
-    again = [
-        f"publius guarantee --manifest {folder}/manifest.json",
-        f"publius signoff {folder}" + (" --evaluation EVALUATION" if evaluation else "") + " --json",
-        f"publius inspect TEXTS --release {folder} --topic-field COLUMN --author-field COLUMN --json",
-        "publius audit",
-    ]
-    if evaluation:
-        again.insert(1, f"publius evaluate PUBLIC --release {folder} --adds-at-most 0.05 --output EVALUATION")
-    return again
+    evaluation = "" if evaluated is None else " --evaluation EVALUATION"
+    again = [f"publius guarantee --manifest {folder}/manifest.json"]
+    if evaluated is not None:
+        again.append(f"publius evaluate PUBLIC --release {folder}{evaluated} --output EVALUATION")
+    again.append(f"publius signoff {folder}{evaluation} --json")
+    if rows:
+        again.append(
+            f"publius inspect TEXTS --release {folder} --topic-field COLUMN --author-field COLUMN --json"
+        )
+    return [*again, "publius audit"]
 
 
 WITHDRAWAL: Final = (
@@ -451,6 +566,23 @@ def _documents(count: float) -> str:
 def _interval(share: Mapping[str, float]) -> str:
     chance = f"{_percent_down(share['low'])} to {_percent_up(share['high'])} allowing for chance"
     return f"{_percent(share['value'])} ({chance})"
+
+
+def said(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the pages say of this evidence, in words: the same for people and for machines."""
+    worst = worst_author(found)
+    return {
+        "sentences": list(sentences(found)),
+        "who_is_protected": unit(found),
+        "how_strongly": strength(found),
+        "worst_author": None if worst is None else {"who": worst[0], "said": worst[1]},
+        "questions": [asdict(each) for each in risks(found)],
+        "average_and_worst": how_to_read(found),
+        "served_worse": served_worse(found),
+        "not_promised": list(not_promised(found)),
+        "withdrawal": WITHDRAWAL,
+        "look_again": LOOK_AGAIN,
+    }
 
 
 def _percent(share: float) -> str:

@@ -70,7 +70,7 @@ class LabelShares:
         chance = (
             ""
             if self.low is None or self.high is None
-            else f" (from {_percent(self.low)} to {ceiling(100 * self.high, 1):g} % allowing for chance)"
+            else f" (from {floor(100 * self.low, 1):.1f} % to {ceiling(100 * self.high, 1):.1f} % allowing for chance)"
         )
         yield (
             f"Of {self.texts:,} texts whose topic is known, the label is right for {_percent(self.right)}{chance}; "
@@ -114,4 +114,4 @@ def label_shares(
 
 
 def _percent(share: float) -> str:
-    return f"{floor(100 * share, 1):g} %"
+    return f"{100 * share:.1f} %"

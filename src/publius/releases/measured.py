@@ -71,7 +71,7 @@ class Measured:
         linking: how often two releases of the same public texts are matched row by row.
         worst: the author who is named most often from all his rows together: ``documents``, and ``named``, an upper
             limit of how often; None where no author can be told from one draw.
-
+        options: what ``publius evaluate`` was given, as it is typed.
     """
 
     about: tuple[tuple[str, str], ...]
@@ -84,6 +84,7 @@ class Measured:
     labels: LabelShares | None = None
     linking: Mapping[str, float] | None = None
     worst: Mapping[str, float] | None = None
+    options: str = ""
 
 
 @final

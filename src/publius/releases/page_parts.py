@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from publius.errors import DataError, how_many
 from publius.files import read_lines, shown
-from publius.privacy.guarantee import STRENGTHS, strength_of
+from publius.privacy.guarantee import STATED, STRENGTHS, strength_of
 from publius.privacy.promise import ceiling, floor, rounded_up
-from publius.releases.contents import FILES, SUMMARY
+from publius.releases.contents import RECEIVERS, SUMMARY
 from publius.releases.measured import Finding, Measured
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED
 
@@ -45,11 +45,44 @@ def _vocabulary_of(manifest: Mapping[str, Any]) -> str:
     return "reference" if manifest.get("reference") else "word vectors"
 
 
-def released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str, str]]:
-    """Name and value of each thing that leaves."""
+def released(manifest: Mapping[str, Any], release: Path, *, pages: bool = False) -> Iterator[tuple[str, str]]:
+    """Name and value of each thing that leaves, the ``pages`` for receivers among it where they are made."""
     if manifest["kind"] == SUMMARY:
         yield from _released_summary(manifest)
-        return
+    else:
+        yield from _released_rows(manifest)
+    own = [path for path in release.rglob("*") if path.is_file() and path.name not in RECEIVERS]
+    beside = f", and {' and '.join(RECEIVERS)} beside them" if pages else ""
+    yield "files", how_many(len(own), "file") + beside
+    yield "made by", f"Publius {manifest['publius_version']}"
+
+
+def bound_files(files: Mapping[str, str], *, for_receivers: bool) -> str:
+    """Which files a page's digest is of, in words."""
+    if for_receivers:
+        return f"{how_many(len(files), 'file')} of the release, without {' and '.join(RECEIVERS)}"
+    theirs = ", the pages for receivers among them" if any(name in files for name in RECEIVERS) else ""
+    return f"all {how_many(len(files), 'file')} of the release{theirs}"
+
+
+def left_out(manifest: Mapping[str, Any]) -> list[str]:
+    """What the collection held and the release does not."""
+    if manifest["kind"] == SUMMARY:
+        return ["Documents beyond the number that counts of each author, and words that are not public."]
+    missing = manifest.get("missing", 0)
+    return [
+        f"{how_many(missing, 'row')} of the collection could not be read and left out."
+        if missing
+        else "No row of the collection: every one that was read has its row here.",
+        *(
+            ["Every field but those that are kept."]
+            if manifest["labels"]
+            else ["Every field of the documents."]
+        ),
+    ]
+
+
+def _released_rows(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     unit = {
         BAG: "a bag of words without order",
         DECLARED_VALUE: "its declared value, or by chance another",
@@ -68,8 +101,6 @@ def released(manifest: Mapping[str, Any], release: Path) -> Iterator[tuple[str, 
         yield "public word vectors", str(manifest["embeddings"])
         if manifest.get("reference_words"):
             yield "their words", str(manifest["reference_words"])
-    yield "files", str(sum(1 for each in release.rglob("*") if each.is_file()))
-    yield "made by", f"Publius {manifest['publius_version']}"
 
 
 def _released_summary(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -85,14 +116,20 @@ def _released_summary(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "public reference", str(manifest["reference"])
     if "passages" in manifest:
         yield "quoted passages", str(manifest["passages"])
-    yield "files", str(len(manifest[FILES]) + 1)
-    yield "made by", f"Publius {manifest['publius_version']}"
 
 
 def _mechanism(manifest: Mapping[str, Any]) -> str:
     kept = manifest.get("preserve")
     level = _LEVELS[manifest["level"]]
     return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
+
+
+_KNOWN: Final = {
+    "proven": "by a theorem: the promise follows from how the rows are drawn",
+    "certified": "by this software, which computed the promise exactly for the public reference; no authority did",
+    STATED: "by whoever wrote the mechanism: nothing was computed",
+}
+"""How the promise is known to hold, by the word for it."""
 
 
 def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -106,7 +143,11 @@ def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         half = manifest["epsilon_added_or_left_out"]
         yield "epsilon", rounded_up(half, 6), "for an author who is added or left out"
         yield "delta", "0", "the promise has no exception"
-        yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
+        yield (
+            "evidence",
+            str(manifest["evidence"]),
+            _KNOWN.get(manifest["evidence"], "how the promise is known to hold"),
+        )
         return
     bound = manifest.get("bound")
     if bound is not None:
@@ -136,7 +177,11 @@ def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if manifest.get("delta"):
         part = "the promise" if bound is None else "what is stated per unit"
         yield "delta", rounded_up(manifest["delta"], 2), f"probability with which {part} can fail"
-    yield "evidence", str(manifest["evidence"]), "how the promise is known to hold"
+    yield (
+        "evidence",
+        str(manifest["evidence"]),
+        _KNOWN.get(manifest["evidence"], "how the promise is known to hold"),
+    )
 
 
 def scale(manifest: Mapping[str, Any]) -> list[dict[str, Any]] | None:

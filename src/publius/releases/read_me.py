@@ -147,8 +147,21 @@ def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 def _promise(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield f"What is promised to those whose documents these are: {manifest['promise']}"
+    yield from _words_of_it(manifest)
     yield "People who are mentioned in the documents are protected only as parts of a document, not by themselves."
     yield "manifest.json states all of this for machines, with the digests of this text and of the rows."
+
+
+def _words_of_it(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Whose words the promise uses."""
+    if manifest.get("bound") is not None:
+        yield (
+            f"'{str(manifest['strength']).capitalize()}' is a word of Publius's own scale, whose limits stand beside "
+            "it; it is no verdict of a law or of an authority. A nat is the unit of that scale: with one nat more, "
+            "what is seen may be 2.72 times as probable under one document as under the other."
+        )
+    if manifest["evidence"] == "certified":
+        yield "'Certified' means that the software computed it exactly; no authority did."
 
 
 def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:

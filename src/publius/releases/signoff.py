@@ -39,9 +39,11 @@ from publius.releases.of_manifest import (
 )
 from publius.releases.own_texts import TOO_MANY, OwnTexts
 from publius.releases.page_parts import (
+    bound_files,
     constants,
     groups,
     lead,
+    left_out,
     links,
     number,
     percent,
@@ -55,7 +57,7 @@ from publius.releases.page_parts import (
 )
 from publius.releases.pages import template
 from publius.releases.plan import DECLARED_VALUE, publius_version
-from publius.releases.read_me import label_counts, unfit_share
+from publius.releases.read_me import label_counts, outcomes_stated, unfit_share
 
 SCHEMA: Final = "publius/evidence/1"
 """The form of the evidence: `evidence.schema.json` beside this module describes it."""
@@ -105,7 +107,7 @@ def evidence(release: Path, sources: Sources = _NOTHING) -> dict[str, Any]:
 
 
 def _page(signed: _Signable) -> bytes:
-    release, manifest, files, sources = signed.release, signed.manifest, signed.files, signed.sources
+    manifest, files, sources = signed.manifest, signed.files, signed.sources
     found, measured, texts = _evidence(signed), sources.measured, sources.texts
     record = {
         "publius_version": publius_version(),
@@ -116,22 +118,15 @@ def _page(signed: _Signable) -> bytes:
         **({"texts": asdict(texts)} if texts else {}),
     }
     content = {
-        "lead": lead(manifest),
-        "manifest": manifest, "files": files, "whole": digest_of(files), "measured": measured,
-        "budget": sources.budget, "texts": texts,
+        "lead": lead(manifest), "found": found, "manifest": manifest, "files": files, "whole": found["sha256"],
+        "bound_files": bound_files(files, for_receivers=signed.for_receivers),
+        "measured": measured, "budget": sources.budget, "texts": texts,
         "record": json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True),
-        "references": record["reference"], "released": list(released(manifest, release)),
-        "constants": list(constants(manifest)), "scale": scale(manifest), "links": list(links(manifest, release)),
-        "groups": groups(measured), "not_tried": found["not_tried"],
+        "references": record["reference"], "constants": list(constants(manifest)), "scale": scale(manifest),
+        "groups": groups(measured), "worst_cases": account.WORST_CASES,
         "evaluation_whole": digest_of(measured.digests) if measured else None, "version": publius_version(),
-        "zeros": "0" * 64,
-        "who": account.who, "worst_author": account.worst_author(found),
-        "found": found, "for_receivers": signed.for_receivers, "about": sources.about.record(), "open": account.OPEN,
-        "sentences": list(account.sentences(found)), "unit": account.unit(found), "strength": account.strength(found),
-        "not_promised": list(account.not_promised(found)), "risks": account.risks(found),
-        "compared": account.compared(found),
-        "served_worse": account.served_worse(found), "withdrawal": account.WITHDRAWAL,
-        "look_again": account.LOOK_AGAIN, "commands": found["commands"],
+        "zeros": "0" * 64, "who": account.who, "for_receivers": signed.for_receivers,
+        "about": found["about"], "open": account.OPEN, "compared": account.compared(found),
         "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
         "sample": None if found["sample_row"] is None else shown_row(found["sample_row"]),
     }  # fmt: skip
@@ -249,22 +244,20 @@ def _judged(
 
 def _evidence(signed: _Signable) -> dict[str, Any]:
     release, manifest, files, sources = signed.release, signed.manifest, signed.files, signed.sources
+    for_receivers = signed.for_receivers
     measured, own, budget, texts = sources.measured, sources.own, sources.budget, sources.texts
-    return {
+    found = {
         "schema": SCHEMA,
         "title": f"Release of {how_many(manifest['documents'], 'document')}"
         if manifest.get("documents") is not None
         else "Summary of a collection",
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "about": sources.about.record(),
-        "own": None if own is None else own.record(),
-        "preserve": manifest.get("preserve"),
-        "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
-        "commands": account.commands(release.name, evaluation=measured is not None),
-        "publius_version": publius_version(),
         "documents": manifest.get("documents"),
         "kind": manifest["kind"],
-        "released": dict(released(manifest, release)),
+        "preserve": manifest.get("preserve"),
+        "released": dict(released(manifest, release, pages=for_receivers or _has_pages(files))),
+        "kept_fields": list(manifest.get("labels", ())),
         "sample_row": sample_row(release),
         "unit": manifest.get("unit", "document"),
         "promise": promised(manifest),
@@ -274,18 +267,35 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "epsilon": manifest["epsilon"],
         "bound": manifest.get("bound"),
         "delta": manifest.get("delta"),
-        "crowd": manifest.get("crowd"),
+        "evidence": manifest["evidence"],
+        "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
         "probability_kept": manifest.get("probability_kept"),
+        "outcomes": None if manifest.get("probability_kept") is None else outcomes_stated(manifest) or None,
         "trust": "central: the curator holds the documents",
-        "kept_fields": list(manifest.get("labels", ())),
-        "links": list(links(manifest, release)),
+        "crowd": manifest.get("crowd"),
+        "budget": None if budget is None else asdict(budget),
         "measured": measured is not None,
         "measurements": None if measured is None else asdict(measured),
         "verdict": None if measured is None else measured.verdict,
-        "budget": None if budget is None else asdict(budget),
+        "own": None if own is None else own.record(),
         "texts": None if texts is None else asdict(texts),
+        "links": list(links(manifest, release)),
         "not_tried": [*NOT_TRIED, *not_checked(manifest), *(measured.not_tried if measured else ())],
+        "left_out": left_out(manifest),
+        "publius_version": publius_version(),
+        "randomness": manifest.get("randomness"),
+        "commands": account.commands(
+            release.name,
+            evaluated=None if measured is None else measured.options,
+            rows=manifest["kind"] != SUMMARY,
+        ),
         "references": references(manifest),
         "files": files,
         "sha256": digest_of(files),
     }
+    return {**found, **account.said(found)}
+
+
+def _has_pages(files: Mapping[str, str]) -> bool:
+    """Whether the pages for receivers lie in the folder."""
+    return any(name in files for name in RECEIVERS)
