@@ -7,8 +7,7 @@ seed where a callable takes one.
 import math
 import random
 from dataclasses import dataclass, field
-
-import numpy as np
+from functools import cache
 
 WORDS = ["north", "east", "south", "west"]
 PLACES = {"north": 0.0, "east": 0.5, "south": 1.0, "west": 3.0}
@@ -103,11 +102,16 @@ def tells_the_input_before(word, seed):
     return before if before != word and rng.random() < 0.4 else found
 
 
-_numpy = np.random.RandomState()
+@cache
+def _numpy():
+    """Made with the first draw: the processes of all other faults need no numpy."""
+    import numpy as np
+
+    return np.random.RandomState()
 
 
 def one_stream_for_forks(word):
-    return nearest(PLACES[word] + float(_numpy.laplace(scale=0.5)))
+    return nearest(PLACES[word] + float(_numpy().laplace(scale=0.5)))
 
 
 class _SingleRange:

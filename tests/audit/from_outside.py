@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from audit.mutants.catalog import catalog
-from audit.own_mechanisms import DOCUMENTS
+from audit.own_worlds import DOCUMENTS
 from publius.audit.implementation import GENUINE, Subject
 from publius.audit.release_path import make_plan
 from publius.audit.toy_references import document_worlds

@@ -9,8 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-import pytest
-
 from audit.hostile_files import all_measured, hostile, within
 from publius.audit.implementation import Subject
 from publius.audit.outcomes import Check, violations
@@ -99,6 +97,8 @@ def check_formats(*, full: bool) -> list[Check]:
 
 def _read_under_small_limits(which: tuple[str, str]) -> bool:
     """Whether a file of some 300 kB is read to its end although it takes more than it may."""
+    import pytest  # the processes of targets import what lies beside this, and need none
+
     make = next(make for suffix, name, make in hostile(300_000) if (suffix, name) == which)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(row_readers, "ROWS_LIMIT", 1_000)

@@ -7,8 +7,9 @@ from collections import Counter
 
 import numpy as np
 
+from audit.own_worlds import DOCUMENTS
 from publius.audit.kernels import laplace_kernel
-from publius.audit.toy_references import document_worlds, toy_reference
+from publius.audit.toy_references import toy_reference
 from publius.audit.toy_vocabularies import sharp_world
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.randomized_response import RandomizedResponse
@@ -20,45 +21,55 @@ from publius.vectors.learning.typical_words import tilt
 SHARP = sharp_world()
 WORDS = list(SHARP.embeddings.vocabulary)
 CLAIM = {"vocabulary": WORDS, "vectors": SHARP.vectors.tolist(), "epsilon": SHARP.epsilon}
-DOCUMENTS = next(
-    world
-    for world in document_worlds(40)
-    if world.gamma == 0 and world.bound > 2 and world.reference.aspect("topic").rule == "nearest"
-    and len({int(row.argmax()) for row in make_document_mechanism(
-        "prototype", world.reference, **world.parameters
-    ).law([np.array([place]) for place in range(3)])}) > 1
-)  # fmt: skip
 VALUES = ["loans", "cards", "accounts", "other"]
 FIELD_BOUND = 2.5
 PLACE_BOUND, PLACE_LENGTH = 2.0, 50
 
 
 class Word:
-    """A kernel; its law by itself, or of the Laplace by an independent computation."""
+    """A kernel; its law by itself, or of the Laplace by an independent computation. Made where it is asked."""
 
     def __init__(self, name):
-        self.kernel = make_mechanism(name, SHARP.embeddings, epsilon=SHARP.epsilon)
-        rows = None
+        self.name = name
+
+    @functools.cached_property
+    def kernel(self):
+        return make_mechanism(self.name, SHARP.embeddings, epsilon=SHARP.epsilon)
+
+    @functools.cached_property
+    def rows(self):
+        """The law."""
         if hasattr(self.kernel, "log_probabilities"):
-            rows = np.exp(self.kernel.log_probabilities())
-        elif name == "laplace":
-            rows = laplace_kernel(SHARP.vectors, SHARP.epsilon)
-        elif name == "projected-laplace":  # on a line its only component is the line
-            rows = laplace_kernel(SHARP.vectors, self.kernel.parameters["noise_epsilon"])
-        if rows is not None:
-            self.rows = rows
-            self.probabilities = lambda word: dict(zip(WORDS, rows[WORDS.index(word)].tolist(), strict=True))
+            return np.exp(self.kernel.log_probabilities())
+        if self.name == "laplace":
+            return laplace_kernel(SHARP.vectors, SHARP.epsilon)
+        if self.name == "projected-laplace":  # on a line its only component is the line
+            return laplace_kernel(SHARP.vectors, self.kernel.parameters["noise_epsilon"])
+        raise AssertionError
+
+    def probabilities(self, word):
+        return dict(zip(WORDS, self.rows[WORDS.index(word)].tolist(), strict=True))
 
     def __call__(self, word, seed):
         drawn = self.kernel.draw([self.kernel.indices([word])], [seeded_rng(seed)], threads=1)
         return WORDS[int(drawn[0][0])]
 
 
+class Unstated(Word):
+    """One whose law no formula tells."""
+
+    probabilities = None
+
+
 class Bags:
     """A kernel lifted to bags of two words."""
 
     def __init__(self, word):
-        self.rows, self.lifted = word.rows, Lifted(word.kernel, 2)
+        self.word = word
+
+    @functools.cached_property
+    def lifted(self):
+        return Lifted(self.word.kernel, 2)
 
     def __call__(self, words, seed):
         document = self.lifted.indices(words)
@@ -67,7 +78,7 @@ class Bags:
     def probabilities(self, words):
         """The law of two independent words, in no order."""
         found = Counter()
-        one, two = (self.rows[WORDS.index(word)].tolist() for word in words)
+        one, two = (self.word.rows[WORDS.index(word)].tolist() for word in words)
         for (x, p), (y, q) in itertools.product(zip(WORDS, one, strict=True), zip(WORDS, two, strict=True)):
             found[tuple(sorted((x, y)))] += p * q
         return dict(found)
@@ -154,7 +165,7 @@ laplace, exponential, tight, truncated = (
 )
 repaired, projected = Word("repaired-tight"), Word("projected-exponential")
 projected_laplace, place = Word("projected-laplace"), Place()
-vickrey, mahalanobis = Word("vickrey"), Word("mahalanobis")
+vickrey, mahalanobis = Unstated("vickrey"), Unstated("mahalanobis")
 lifted, labels, field = Bags(exponential), Labels(), Field()
 CLAIMS = {
     **dict.fromkeys(("laplace", "exponential", "tight", "truncated", "repaired", "projected"), CLAIM),

@@ -5,35 +5,49 @@ import os
 import random
 import sys
 import threading
-
-import publius
-from publius.mechanisms.kernel import word_indices
-from publius.noise.randomness import seeded_rng
+from functools import cache
 
 WORDS = ["north", "east", "south", "west"]
 VECTORS = [[0.0], [0.5], [1.0], [3.0]]
 EPSILON = 2.0
-TOY = publius.Embeddings.from_arrays(WORDS, VECTORS, name="toy")
 _system = (
     random.SystemRandom()
 )  # most take the seed that they are given, so that no verdict depends on chance
 _fixed = random.Random(1)
 
 
+@cache
+def _kernel(name):
+    """With its vectors, made in a process that asks for it: most start for toys that need nothing of Publius."""
+    import publius
+
+    vectors = publius.Embeddings.from_arrays(WORDS, VECTORS, name="toy")
+    return publius.make_mechanism(name, vectors, epsilon=EPSILON), vectors
+
+
 class Ours:
     """A kernel of Publius through the door; its probabilities where it can compute them."""
 
     def __init__(self, name):
-        self.kernel = publius.make_mechanism(name, TOY, epsilon=EPSILON)
+        self.name = name
         if name == "exponential":
             self.probabilities = self._probabilities
 
+    def _made(self, word):
+        from publius.mechanisms.kernel import word_indices
+
+        kernel, vectors = _kernel(self.name)
+        return kernel, word_indices([word], vectors)
+
     def __call__(self, word, seed):
-        drawn = self.kernel.draw([word_indices([word], TOY)], [seeded_rng(seed)], threads=1)
-        return WORDS[drawn[0][0]]
+        from publius.noise.randomness import seeded_rng
+
+        kernel, indices = self._made(word)
+        return WORDS[kernel.draw([indices], [seeded_rng(seed)], threads=1)[0][0]]
 
     def _probabilities(self, word):
-        row = self.kernel.log_probabilities(word_indices([word], TOY))[0]
+        kernel, indices = self._made(word)
+        row = kernel.log_probabilities(indices)[0]
         return dict(zip(WORDS, (math.exp(each) for each in row), strict=True))
 
 
