@@ -37,6 +37,8 @@ from references import SHARED, TOPICS
 CANARY = "zqxcanary"
 STOPS = StopWords.load("english")
 GOOD = "The judge looked at the letter in the morning and the witness waited for the verdict of the court."
+FIGURES = "1 000, 2 000, 3 000 and 4 000."
+"""An answer with too few letters to be of a language: the writer's process need not load what tells languages."""
 
 
 def told(topic, seed, sentences=12):
@@ -360,10 +362,10 @@ FAULTY = pytest.mark.parametrize(
 
 @FAULTY
 def test_a_server_that_fails_now_and_then_costs_nothing(write, fault):
-    with chat_server(lambda number, request: fault if number in (1, 4) else GOOD) as server:
+    with chat_server(lambda number, request: fault if number in (1, 4) else FIGURES) as server:
         code, _, lines = write(llm(server), "--timeout", 10 if fault in (HANG, DRIP) else 60)
     assert code == 0
-    assert [line["text"] for line in lines] == [GOOD] * 6
+    assert [line["text"] for line in lines] == [FIGURES] * 6
     assert len(server.requests) == 8
 
 
@@ -372,7 +374,7 @@ def test_a_server_that_fails_for_good_ends_the_run_and_the_same_call_goes_on(wri
     broken = [True]
 
     def answer(number, request):
-        return fault if broken[0] and number >= 3 else f"{GOOD} Number {number}."
+        return fault if broken[0] and number >= 3 else f"{FIGURES} Number {number}."
 
     with chat_server(answer) as server:
         options = (llm(server), "--timeout", 10 if fault in (HANG, DRIP) else 60)
@@ -405,7 +407,7 @@ def test_a_run_that_is_killed_goes_on(release, tmp_path, write):
         if number == 3 and not go.is_set():
             seen.set()
             return HANG
-        return GOOD
+        return FIGURES
 
     with chat_server(answer) as server:
         output = tmp_path / "texts.jsonl"
@@ -432,7 +434,7 @@ def test_a_run_that_is_killed_goes_on(release, tmp_path, write):
 
 
 def test_a_call_that_wrote_nothing_does_not_stand_in_the_way_of_the_next(write, tmp_path):
-    with chat_server(lambda number, request: GOOD) as server:
+    with chat_server(lambda number, request: FIGURES) as server:
         before = sorted(tmp_path.iterdir())
         assert write("python:nowhere:Writer", "--keep-requests")[0] == 2
         assert sorted(tmp_path.iterdir()) == before
@@ -442,7 +444,7 @@ def test_a_call_that_wrote_nothing_does_not_stand_in_the_way_of_the_next(write, 
 
 
 def test_what_another_run_began_is_not_mixed_in(write, tmp_path):
-    with chat_server(lambda number, request: 500 if number else GOOD) as server:
+    with chat_server(lambda number, request: 500 if number else FIGURES) as server:
         assert write(llm(server), "--attempts", 1, "--at-once", 1)[0] == 74
         found = write(llm(server), "--style", "a poem")
         assert found[0] == 2
@@ -499,7 +501,7 @@ def test_answers_are_looked_at(answer, fault):
 def test_an_answer_that_will_not_do_is_asked_for_again_and_then_left_out_with_the_reason(write):
     def answer(number, request):
         return (
-            "I cannot write that, sorry: it is against what I was told." if "piano" in str(request) else GOOD
+            "I cannot write that, sorry: it is against what I was told." if "piano" in str(request) else FIGURES
         )
 
     with chat_server(answer) as server:
@@ -705,7 +707,7 @@ def test_the_kernel_holds_a_writer_that_looks_around(write, plugin, source, rele
     beside = release / "documents.jsonl"
     beside.write_text(CANARY)  # in the release's own folder, too, is nothing but the release
     paths = [str(source), str(beside), "/etc/passwd", f"/proc/{os.getpid()}/environ"]
-    with chat_server(lambda number, request: GOOD) as server:
+    with chat_server(lambda number, request: FIGURES) as server:
         port = int(server.url.split(":")[2].split("/")[0])
         code, said, lines = write(plugin(LOOKS.format(paths=paths, port=port)) + "Mine")
     assert code == 0
