@@ -73,7 +73,7 @@ def of_texts(folder, encoding="utf-8"):
     """Texts to be released, of which one is empty, one far too long and one French."""
     found = list(rows(40, 1))
     found[3]["complaint"] = ""
-    found[7]["complaint"] = "card " * 50_000
+    found[7]["complaint"] = "card " * 5_000
     found[9]["complaint"] = "le colis est arrivé abîmé et personne ne répond à mes messages depuis hier"
     return store(
         folder / "complaints.csv",
@@ -84,7 +84,7 @@ def of_texts(folder, encoding="utf-8"):
 
 @pytest.fixture
 def older(tmp_path):
-    return store(tmp_path / "older.csv", rows(120, 2))
+    return store(tmp_path / "older.csv", rows(60, 2))
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def walked(tmp_path_factory):
     """The folder of one walk by options alone, and how it ended."""
     pytest.importorskip("sklearn")
     place = tmp_path_factory.mktemp("walked")
-    complaints, older = of_texts(place), store(place / "older.csv", rows(120, 2))
+    complaints, older = of_texts(place), store(place / "older.csv", rows(60, 2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PUBLIUS_HOME", str(home_at(place / "home")))
         done = publius("start", complaints, "--public", older, "--preserve", "topic", "--bound", "7", "--yes",
@@ -207,7 +207,7 @@ def test_texts_of_one_author_each_are_attacked_as_they_can_be(private, tmp_path,
     """No attack can name an author of whom there is one text; topics are found, and originals are told apart."""
     pytest.importorskip("sklearn")
     monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "home")))
-    each = store(tmp_path / "each.csv", ({**row, "author": f"w{n}"} for n, row in enumerate(rows(120, 2))))
+    each = store(tmp_path / "each.csv", ({**row, "author": f"w{n}"} for n, row in enumerate(rows(60, 2))))
     done = publius("start", private, "--public", each, "--preserve", preserve, "--yes", "--output",
                    tmp_path / "out")  # fmt: skip
     assert done.returncode == 3, done.stderr
@@ -215,10 +215,10 @@ def test_texts_of_one_author_each_are_attacked_as_they_can_be(private, tmp_path,
         "NO EVIDENCE that authors are hidden: no two authors of the public texts have two of them"
         in done.stdout
     )
-    assert "of the 60 texts attacked, in clear text for " in done.stdout
+    assert "of the 30 texts attacked, in clear text for " in done.stdout
     assert "always saying the most frequent one is right for 50 %." in done.stdout
-    assert "Whoever holds 60 public texts and sees the row of one" in done.stdout
-    assert "whoever picks a text blindly, 1.7 %." in done.stdout
+    assert "Whoever holds 30 public texts and sees the row of one" in done.stdout
+    assert "whoever picks a text blindly, 3.3 %." in done.stdout
     assert (tmp_path / "out").exists() == (
         preserve == "topic"
     )  # words have no bound that stands all the same
@@ -446,7 +446,7 @@ def test_a_stored_reference_that_does_not_suit_is_refused(private, older, mine, 
     asked(mine, "--preserve", "meaning", code=2, message="this reference keeps topic, not meaning")
 
 
-def told_of(tmp_path, name, change, count=120):
+def told_of(tmp_path, name, change, count=60):
     """Older texts of twelve authors, each row changed."""
     return store(tmp_path / f"{name}.csv", map(change, rows(count, 2, authors=12)))
 
@@ -493,7 +493,7 @@ def test_without_authors_the_count_is_by_text_and_every_page_says_so(private, on
     unsigned = told_of(tmp_path, "unsigned", lambda row: {k: v for k, v in row.items() if k != "author"})
     done = started(private, unsigned, tmp_path, "--without-evidence", "--yes")
     assert done.returncode == 0, done.stderr
-    assert "Whoever holds 60 public texts and sees the row of one" in done.stdout
+    assert "Whoever holds 30 public texts and sees the row of one" in done.stdout
     assert (tmp_path / "out" / "evaluation" / "run.json").exists()
     assert "There is no evidence that authors are hidden: no attack could name one." in done.stdout
     assert "a word that one person wrote in several texts can" in done.stdout
