@@ -501,7 +501,9 @@ def test_answers_are_looked_at(answer, fault):
 def test_an_answer_that_will_not_do_is_asked_for_again_and_then_left_out_with_the_reason(write):
     def answer(number, request):
         return (
-            "I cannot write that, sorry: it is against what I was told." if "piano" in str(request) else FIGURES
+            "I cannot write that, sorry: it is against what I was told."
+            if "piano" in str(request)
+            else FIGURES
         )
 
     with chat_server(answer) as server:
