@@ -100,7 +100,7 @@ def walked(tmp_path_factory):
     return place, done
 
 
-@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\nrelease\n\n"])
+@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\nrelease\nTo learn\n\n\n\n\n"])
 def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, answers):
     pytest.importorskip("sklearn")
     if answers is None:
@@ -113,6 +113,10 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         output = tmp_path / "out"
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
+        assert "On both pages: what is the release for (open, or what is to stand there)" in done.stdout
+        assert "originals, review. Another run, or signoff, takes" in done.stdout
+        for page in (output / "signoff.html", output / "release" / "receivers.html"):
+            assert "<dd>To learn" in page.read_text()
     assert done.returncode in (0, 1, 3), done.stderr
     assert {path.name for path in output.iterdir()} == {
         "release", "evaluation", "signoff.html", "publius.toml", "public", "own-texts.json",
@@ -471,7 +475,7 @@ def test_rare_words_are_shown_and_asked_about_and_said_to_become_public(private,
         return {**row, "complaint": row["complaint"] + names}
 
     public = told_of(tmp_path, "named", named)
-    done = started(private, public, tmp_path, said="\nrelease\n\n")  # the second is for after a FAIL
+    done = started(private, public, tmp_path, said="\nrelease\n\n\n\n\n\n")  # the second is for after a FAIL
     assert done.returncode in (0, 1, 3), done.stderr
     assert "quarnwick 6" in done.stdout
     assert "The rare words that you do not leave out will be public." in done.stdout

@@ -76,7 +76,20 @@ def test_each_column_is_asked_for_corrected_in_place_and_none_of_the_answers_is_
 def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     """The answers of a walk that ends well are those that its folder keeps."""
     pytest.importorskip("sklearn")
-    answers = ("rows", "who", "year", older, "whom", "about", "topic", "all", "7", "release", "yes")
+    answers = (
+        "rows",
+        "who",
+        "year",
+        older,
+        "whom",
+        "about",
+        "topic",
+        "all",
+        "7",
+        "release",
+        *["open"] * 4,
+        "yes",
+    )
     done = publius("start", private, "--text-field", "complaint", "--authors-at-least", "2", "--output",
                    tmp_path / "out", said="\n".join(map(str, answers)) + "\n")  # fmt: skip
     assert done.returncode in (0, 1, 3), done.stderr
@@ -88,7 +101,7 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     page = (tmp_path / "out" / "signoff.html").read_text()
     assert "The author with most documents has 20, 140 nats together; the median author has 10" in page
     above, _ = page.split("Signed</h2>")
-    assert "20 documents: 140 nats for all of them together (empty)" in above
+    assert "20 documents: 140 nats for all of them together (empty, which promises nothing)" in above
 
 
 def test_with_yes_no_column_is_kept_and_what_is_proposed_is_said(private, older, tmp_path):

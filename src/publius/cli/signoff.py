@@ -171,9 +171,7 @@ def verify(
     typer.echo(
         f"{page} belongs to {release}: its text and {how_many(files, 'file')} of the release are unchanged."
     )
-    typer.echo(
-        f"{digest} is the SHA-256 digest that stands above the signature, on the page that was signed."
-    )
+    typer.echo(f"SHA-256 of these files together, as the page that was signed states it: {digest}")
     if open_still is not None:
         typer.echo(open_still)
     if record.get("evaluation") is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import typer
@@ -10,9 +11,10 @@ import typer
 from publius.cli.console import printable, waiting
 from publius.cli.start.asking import Asking, shown_progress
 from publius.errors import UsageError, how_many
-from publius.evaluation.steps.questions import GO_ON
+from publius.evaluation.steps.questions import ABOUT, GO_ON, OPEN
 
 if TYPE_CHECKING:
+    from publius.evaluation.steps.walk import Walk
     from publius.evaluation.steps.workflow import ReleaseWorkflow
 
 _NO_EVIDENCE: Final = (
@@ -30,6 +32,8 @@ def release(flow: ReleaseWorkflow, ask: Asking, *, signed: bool) -> None:
         typer.echo(f"   {printable(warning)}")
     ids = "under your ids" if flow.walk.choices.publish_ids else "under numbers, not under names of yours"
     typer.echo(f"   Documents are published {ids}.")
+    if signed:
+        flow.walk = _about(flow.walk, ask)
     if not ask.agreed(GO_ON):
         raise UsageError("cancelled; nothing was released")
     with shown_progress(flow):
@@ -41,6 +45,23 @@ def release(flow: ReleaseWorkflow, ask: Asking, *, signed: bool) -> None:
         failed = flow.judged is not None and flow.judged.verdict == "FAIL"
         typer.echo("7. The page that says FAIL" if failed else "7. The page to sign")
         flow.sign()
+
+
+def _about(walk: Walk, ask: Asking) -> Walk:
+    """The walk with what only people know of the release, as far as they say it; the pages say what is left open."""
+    missing = [question for question in ABOUT if getattr(walk.choices, question.name) is None]
+    if ask.yes:
+        said: dict[str, Any] = {}
+    else:
+        answers = {question.name: ask(question) for question in missing}
+        said = {name: answer for name, answer in answers.items() if answer != OPEN}
+    left = [question.name for question in missing if question.name not in said]
+    if left:
+        options = ", ".join(f"--{name}" for name in left)
+        typer.echo(
+            f"   Left open, and the pages say so: {', '.join(left)}. Another run, or signoff, takes {options}."
+        )
+    return replace(walk, choices=replace(walk.choices, **said))
 
 
 def show_commands(commands: Sequence[str]) -> None:

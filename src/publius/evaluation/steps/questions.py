@@ -259,6 +259,21 @@ WITHOUT_EVIDENCE: Final = Question(
     proposed=NO,
 )
 
+OPEN: Final = "open"
+
+_LEFT_OPEN: Final = (OfferedAnswer(OPEN),)
+
+ABOUT: Final = tuple(
+    Question(name=name, words=words, options=_LEFT_OPEN, proposed=OPEN, open="or what is to stand there")
+    for name, words in (
+        ("purpose", "On both pages: what is the release for"),
+        ("recipient", "Who gets it, and what may they hold beside it"),
+        ("originals", "Where do the originals stay"),
+        ("review", "When is somebody to look at it again"),
+    )
+)
+"""What only people know; whatever is left open the pages say so. Asked at a terminal before the page is written."""
+
 GO_ON: Final = Question(
     name="go_on", words="Go on", options=(OfferedAnswer(YES), OfferedAnswer(NO)), proposed=YES
 )
