@@ -113,7 +113,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         output = tmp_path / "out"
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
-        assert "On both pages: what is the release for (open, or what is to stand there)" in done.stdout
+        assert "What is the release for (open, or what is to stand there)" in done.stdout
         assert "originals, review. Another run, or signoff, takes" in done.stdout
         for page in (output / "signoff.html", output / "release" / "receivers.html"):
             assert "<dd>To learn" in page.read_text()

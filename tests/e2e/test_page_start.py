@@ -68,6 +68,8 @@ def test_from_two_files_to_a_verified_sign_off(page, running, files):
     answer(page.click, "#learn")
     expect(page.locator("#start-learn .good")).to_contain_text("Learned", timeout=3 * MINUTE)
     expect(page.locator("#start-keep .panes")).to_have_count(2, timeout=MINUTE)
+    answer(page.fill, "#start-purpose", "To learn what people complain about")
+    page.press("#start-purpose", "Tab")
     answer(page.click, "#start-run")
     page.wait_for_selector("#start-release .stage.running")
     page.wait_for_selector("#start-release .verdict", timeout=5 * MINUTE)
@@ -93,6 +95,8 @@ def test_from_two_files_to_a_verified_sign_off(page, running, files):
     popup.value.wait_for_load_state()
     assert "exp(7)" in popup.value.content()
     first = first_side(popup.value)
+    assert "To learn what people complain about" in first
+    assert "left open" in first  # who gets it, which nobody said
     assert "In five sentences" in first
     assert "Not promised" in first
     assert "Signature" in first  # whoever signs sees what he signs on the side on which he signs

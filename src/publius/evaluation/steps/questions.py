@@ -266,7 +266,7 @@ _LEFT_OPEN: Final = (OfferedAnswer(OPEN),)
 ABOUT: Final = tuple(
     Question(name=name, words=words, options=_LEFT_OPEN, proposed=OPEN, open="or what is to stand there")
     for name, words in (
-        ("purpose", "On both pages: what is the release for"),
+        ("purpose", "What is the release for"),
         ("recipient", "Who gets it, and what may they hold beside it"),
         ("originals", "Where do the originals stay"),
         ("review", "When is somebody to look at it again"),
@@ -278,7 +278,9 @@ GO_ON: Final = Question(
     name="go_on", words="Go on", options=(OfferedAnswer(YES), OfferedAnswer(NO)), proposed=YES
 )
 
-ON_PAGE: Final = (TEXT_FIELD, AUTHOR_FIELD, TOPIC_FIELD, PRESERVE, LEAVE_OUT, ACCEPT_LOSS, WITHOUT_EVIDENCE)
+ON_PAGE: Final = (
+    TEXT_FIELD, AUTHOR_FIELD, TOPIC_FIELD, PRESERVE, LEAVE_OUT, ACCEPT_LOSS, WITHOUT_EVIDENCE, *ABOUT
+)  # fmt: skip
 """The questions that the page shows as they stand here; it has controls of its own for files and numbers."""
 
 

@@ -297,6 +297,7 @@ export class StartView {
         this.#check("publish_ids", "Release your own ids; otherwise the documents are numbered"),
         chosen("preserve") === "words" ? this.#check("allow_padding", "Release even where more than 30 % of the words are padding") : null,
         silent ? this.#check("without_evidence", this.#words("without_evidence")) : null),
+      el("div", { class: "about" }, ["purpose", "recipient", "originals", "review"].map((name) => this.#said(name))),
       made ? null : el("p", { class: "note" }, blocked ?? `Half of the older texts is protected in the same way and attacked. Where that passes, your texts are released and the page to sign is written, into a new folder in ${this.releases}.`),
       mine && mine.state !== "done" ? stageList(mine, () => this.runs.cancel()) : null,
       mine?.state !== "done" ? null : !made ? this.#instead(mine) : mine.result.folder ? this.#result(mine) : this.#failed(mine, ready && !blocked),
@@ -309,6 +310,14 @@ export class StartView {
       this.#own[name] = event.target.checked;
       this.#ask();
     } }), el("span", {}, title));
+  }
+
+  /** What only people know, for the pages, which say what is left open. */
+  #said(name) {
+    return el("label", { class: "field" }, el("span", { class: "soft" }, this.#words(name)), el("input", { type: "text", id: `start-${name}`, maxLength: 500, placeholder: "left open", value: this.#own[name] ?? "", change: (event) => {
+      this.#own[name] = event.target.value.trim() || null;
+      this.#ask();
+    } }));
   }
 
   /** The verdict is FAIL: nothing was released, and it is for the curator to say how to go on. */
