@@ -358,6 +358,10 @@ def test_the_page_of_a_field_says_that_values_leave(tmp_path):
     protect_corpus(open_corpus(source, text_field="topic", number=True), plan, tmp_path / "release")
     found = evidence(tmp_path / "release")
     assert found["released"]["documents"] == "40, each its declared value, or by chance another"
+    assert (
+        f"with a probability of {100 / (1 + math.exp(-2)):.1f} %, and else one of the others"
+        in found["sentences"][3]
+    )
     assert "words of each" not in found["released"]
     assert "declared values" in found["references"]
     assert not any("by its ids" in each for each in found["links"])

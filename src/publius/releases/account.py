@@ -166,6 +166,11 @@ def _attacked(found: Mapping[str, Any]) -> str:
 
 
 def _right(found: Mapping[str, Any]) -> str:
+    if found["kind"] == DECLARED_VALUE:
+        return (
+            f"Each row has its document's own value with a probability of {_percent(found['probability_kept'])}, and "
+            "else one of the others, each as likely."
+        )
     labels = (found["measurements"] or {}).get("labels")
     if labels is None:
         if found["probability_kept"] is None:
