@@ -115,7 +115,7 @@ def obfuscate(
     if shuffled:
         _check_crowd(plan, corpus)
     run = replace(work, workers=work.workers or os.cpu_count())
-    with started_early(corpus, plan, run) as runner:
+    with started_early(corpus, plan, run, forked=True) as runner:
         looked = look_first(
             corpus, plan, allow_padding=allow_padding or settings.experiment, skip_bad=work.skip_bad
         )

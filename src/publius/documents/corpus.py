@@ -142,12 +142,14 @@ def given_document(
 class FilePart:
     """A part of file number ``path`` (from 0) that can be read alone: bytes of JSON lines, rows of Parquet.
 
-    ``stop`` None is the end of the file; ``whole`` files are read as they are, whatever their kind.
+    ``stop`` None is the end of the file; ``whole`` files are read as they are, whatever their kind. Of JSON lines
+    it may be known how many stand ``before`` it.
     """
 
     path: int
     start: int = 0
     stop: int | None = None
+    before: int | None = None
 
     @property
     def whole(self) -> bool:
@@ -264,8 +266,10 @@ class Corpus:
         for row in rows:
             yield Row(", ".join(filter(None, (part, row.place))), row.fields, row.problem)
 
-    def read_range(self, part: FilePart, first: int) -> Iterator[Document | BadDocument]:
-        """Read a range of one file, the first item at position ``first``; ids are not compared.
+    def read_range(
+        self, part: FilePart, first: int, used: IdSet | None = None
+    ) -> Iterator[Document | BadDocument]:
+        """Read a range of one file, the first item at position ``first``; ids are compared with those ``used``.
 
         The range after those of all files holds what is left of a folder.
         """
@@ -273,7 +277,7 @@ class Corpus:
             yield from self._left(first)
             return
         for position, row in enumerate(self.rows_of(part), start=first):
-            yield self._document(position, row, None, part.path)
+            yield self._document(position, row, used, part.path)
 
     def rows_of(self, part: FilePart) -> Iterator[Row]:
         """Each record in a range as it stands; see `rows`."""
@@ -281,7 +285,8 @@ class Corpus:
             yield from (bad_row("", reason) for _, reason in self.left)
             return
         between = () if part.whole else (part.start, part.stop)
-        read = self.reader_at(part.path)(self.paths[part.path], self._columns(), *between)
+        known = {} if part.before is None else {"before": part.before}
+        read = self.reader_at(part.path)(self.paths[part.path], self._columns(), *between, **known)
         yield from self._placed(part.path, read)
 
     def _document(

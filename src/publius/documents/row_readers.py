@@ -116,20 +116,22 @@ def read_jsonl(
     form: TableForm = TableForm(),
     *,
     links: bool = True,
+    before: int | None = None,
 ) -> Iterator[Row]:
     """One row a line that is not blank: a JSON object. ``columns`` are not checked here.
 
-    Of a plain file a range can be read: the lines whose first byte is from ``start`` on and before ``stop``.
+    Of a plain file a range can be read: the lines whose first byte is from ``start`` on and before ``stop``. Where it
+    is known how many lines stand ``before`` them, their places are those in the whole file.
     """
     encoding = form.encoding or "utf-8"
     with open_binary(path, max(0, start - 1), links=links) as stream:
-        after = f" after byte {start}" if start else ""
+        after = f" after byte {start}" if start and before is None else ""
         size = 0
         for number, line in _lines(stream, start, stop):
             size += len(line) if isinstance(line, bytes) else RECORD_LIMIT
             if number > ROWS_LIMIT and size < number * ROW_BYTES:
                 raise _nearly_empty(path)
-            place = f"line {number}{after}"
+            place = f"line {number + (before or 0)}{after}"
             if not isinstance(line, bytes):
                 yield Row(place, _long_line(line, encoding), TOO_LONG)
             elif line.strip():
@@ -141,6 +143,42 @@ def _nearly_empty(path: Path) -> DocumentError:
         f"{shown(path)} has more than {ROWS_LIMIT:,} rows of fewer than {ROW_BYTES} bytes each on average, as files do "
         f"that are made to keep a reader busy: cut it into files of at most {ROWS_LIMIT:,} rows"
     )
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LineRange:
+    """Lines of a file whose first bytes are from ``start`` on and before ``stop``, with so many ``rows``.
+
+    So many lines stand ``before`` them.
+    """
+
+    start: int
+    stop: int
+    before: int
+    rows: int
+
+
+def cut_jsonl(path: Path, rows: int, most: int, *, links: bool = True) -> Iterator[LineRange]:
+    """Ranges of ``rows`` rows each for `read_jsonl`, of fewer where they have more than ``most`` bytes; in order."""
+    with open_binary(path, links=links) as stream:
+        start = before = found = size = number = end = 0
+        while line := stream.readline(RECORD_LIMIT + 1):
+            number, end, long = number + 1, end + len(line), len(line) > RECORD_LIMIT
+            if number == 1:
+                line = line.removeprefix(_MARK)
+            size += RECORD_LIMIT if long else len(line)
+            if number > ROWS_LIMIT and size < number * ROW_BYTES:
+                raise _nearly_empty(path)
+            if long:
+                end += _LongLine(stream, line).rest()
+            if long or (line and not line.isspace()):
+                found += 1
+            if found == rows or end - start >= most:
+                yield LineRange(start, end, before, found)
+                start, before, found = end, number, 0
+        if found:
+            yield LineRange(start, end, before, found)
 
 
 def _lines(stream: BinaryIO, start: int, stop: int | None) -> Iterator[tuple[int, bytes | _LongLine]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from typing import Final, final
 
 _WIDTH: Final = (
@@ -12,8 +13,8 @@ _WIDTH: Final = (
 _EMPTY: Final = bytes(_WIDTH)
 _TABLES: Final = 64  # each grows by itself, so that growing never needs the memory of the whole set again
 _FIRST_SLOTS: Final = 2**6
-_FIRST: Final = 2**17
-"""So many ids are held in a set, which is quicker and takes some 10 MB; the tables hold the others."""
+_FIRST: Final = 2**18
+"""So many ids are held in a set, which is quicker and takes some 20 MB; the tables hold the others."""
 
 
 @final
@@ -21,11 +22,11 @@ class IdSet:
     """A set of ids, each kept as 96 bits of BLAKE2b in open-addressing tables of about 25 bytes an id.
 
     The hash has a key of its own: ids could be made that all belong to one place, and looking there would take the
-    square of their number.
+    square of their number. Who reads for this process takes digests with the same ``key`` (`id_digest`).
     """
 
     def __init__(self) -> None:
-        self._key = os.urandom(16)  # no noise: nothing of it leaves the process
+        self.key = os.urandom(16)  # no noise: nothing of it leaves our processes
         self._first: set[bytes] = set()
         self._tables = [_Table() for _ in range(_TABLES)]
 
@@ -35,15 +36,35 @@ class IdSet:
 
     def add(self, identity: str) -> bool:
         """Add an id; whether it was new."""
-        digest = hashlib.blake2b(identity.encode(), digest_size=_WIDTH, key=self._key).digest()
-        if digest == _EMPTY:  # stands for a free slot
-            digest = b"\x01" + digest[1:]
+        return self._add(id_digest(identity, self.key))
+
+    def add_all(self, digests: Sequence[bytes]) -> bool:
+        """Add ids by their digests where all of them are new and differ; else none of them."""
+        new = {*digests}
+        if len(new) < len(digests) or not new.isdisjoint(self._first):
+            return False
+        if len(self._first) + len(new) <= _FIRST:
+            self._first |= new
+            return True
+        if any(digest in self._tables[digest[-1] % _TABLES] for digest in digests):
+            return False
+        for digest in digests:
+            self._add(digest)
+        return True
+
+    def _add(self, digest: bytes) -> bool:
         if digest in self._first:
             return False
         if len(self._first) < _FIRST:
             self._first.add(digest)
             return True
         return self._tables[digest[-1] % _TABLES].add(digest)
+
+
+def id_digest(identity: str, key: bytes) -> bytes:
+    """The digest of an id under the key of an `IdSet`."""
+    digest = hashlib.blake2b(identity.encode(), digest_size=_WIDTH, key=key).digest()
+    return b"\x01" + digest[1:] if digest == _EMPTY else digest  # that stands for a free slot
 
 
 @final
@@ -54,6 +75,10 @@ class _Table:
         self.count = 0
         self._slots = _FIRST_SLOTS
         self._bytes = bytearray(self._slots * _WIDTH)
+
+    def __contains__(self, digest: bytes) -> bool:
+        at = self._place(digest)
+        return self._bytes[at : at + _WIDTH] == digest
 
     def add(self, digest: bytes) -> bool:
         at = self._place(digest)

@@ -1,4 +1,7 @@
-"""Worker processes that import nothing from the working folder and nothing that the environment names: see `child`."""
+"""Worker processes that import nothing from the working folder and nothing that the environment names: see `child`.
+
+They are started anew (`spawning`), or are copies of a program of ours (`forking`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,8 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.context import SpawnContext, SpawnProcess
+from multiprocessing import context as contexts
+from multiprocessing.context import BaseContext, SpawnContext, SpawnProcess
 from typing import Any
 
 from publius.files.child import SAFE, SEARCH, parted
@@ -36,6 +40,29 @@ def spawning() -> SpawnContext:
         with _neutral():
             resource_tracker.ensure_running()  # a process too, started with the first lock otherwise
     return _Context()
+
+
+def forking(ending: int) -> BaseContext | None:
+    """The context for workers that are copies of this process; None where one might find a lock that nobody opens.
+
+    That is so where other threads run: a copy has none of them, but all that they held. Only ``ending`` threads may be
+    there, which end themselves before a copy is made. Elsewhere than on Linux libraries of the system have threads.
+    """
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return None
+    try:
+        threads = len(os.listdir("/proc/self/task"))
+    except OSError:
+        return None
+    return contexts.ForkContext() if threads <= 1 + ending else None
+
+
+def make_neutral() -> None:
+    """In a copy: the environment and the path of a worker that was started anew."""
+    own, foreign = parted(sys.path)
+    sys.path[:] = own + foreign
+    os.environ.pop(SEARCH, None)
+    os.environ[SAFE] = "1"
 
 
 @contextmanager

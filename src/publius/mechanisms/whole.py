@@ -252,7 +252,10 @@ class WholeDocument(Mechanism):
 
     def check_learned_elsewhere(self, corpus_sha256: Callable[[], str]) -> None:
         """See `Mechanism.check_learned_elsewhere`."""
-        self.reference.check_learned_elsewhere(corpus_sha256())
+        if (
+            self.reference.source.get("corpus_sha256") is not None
+        ):  # learned from a file: ours takes time to read
+            self.reference.check_learned_elsewhere(corpus_sha256())
 
     @final
     def between(self, a: IndexArray, b: IndexArray) -> Comparison:

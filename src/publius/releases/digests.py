@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from publius.errors import DataError, UsageError
@@ -21,8 +22,10 @@ _RECORD: Final = re.compile(r'<pre id="record">(.*?)</pre>', re.DOTALL)
 PAGE_LIMIT: Final = 16 * 2**20
 
 
-def file_digests(folder: Path) -> dict[str, str]:
+def file_digests(folder: Path, known: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
     """SHA-256 of every file below ``folder`` by its path in it, in the order of the paths.
+
+    Those ``known`` to who has just written them are not read again.
 
     `UsageError` if it is not a folder, `DataError` for a link or device in it, `StorageError` if reading fails.
     """
@@ -37,7 +40,8 @@ def file_digests(folder: Path) -> dict[str, str]:
                 path = Path(parent, name)
                 if not stat.S_ISREG(path.lstat().st_mode):
                     raise DataError(f"{shown(path)} is no plain file, so it cannot be bound: take it out")
-                found[path.relative_to(folder).as_posix()] = file_digest(path)
+                name = path.relative_to(folder).as_posix()
+                found[name] = known[name] if name in known else file_digest(path)
     return dict(sorted(found.items()))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import hashlib
 import io
 import json
 import math
@@ -277,6 +278,11 @@ class AbstractWriter(ABC):
     def add(self, encoded: Any) -> None:
         """Add what `encoded` made. Where those parts begin and end is not seen in the files."""
 
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 of the files by name, of those of which it is known when all is written."""
+        return {}
+
     @final
     def write(self, release: Release) -> None:
         """Add one release."""
@@ -307,9 +313,11 @@ class JsonLines(AbstractWriter):
     """``bags.jsonl``: one object a line with id, size, bag and the kept fields."""
 
     format = "jsonl"
+    _NAME: ClassVar[str] = "bags.jsonl"
 
     def _open(self) -> None:
-        self._file: BinaryIO = open(self.folder / "bags.jsonl", "xb", opener=private)  # noqa: SIM115
+        self._file: BinaryIO = open(self.folder / self._NAME, "xb", opener=private)  # noqa: SIM115
+        self._digest = hashlib.sha256()
 
     @classmethod
     def encoded(cls, layout: Layout, releases: Sequence[Release]) -> bytes:
@@ -319,6 +327,12 @@ class JsonLines(AbstractWriter):
     def add(self, encoded: bytes) -> None:
         """See `AbstractWriter.add`."""
         self._file.write(encoded)
+        self._digest.update(encoded)
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """See `AbstractWriter.digests`."""
+        return {self._NAME: self._digest.hexdigest()}
 
     def close(self) -> None:
         """See `AbstractWriter.close`."""

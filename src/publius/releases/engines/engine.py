@@ -6,9 +6,10 @@ import itertools
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Final, final
 
 from publius.documents.corpus import BadDocument, Corpus
@@ -80,11 +81,16 @@ class Job:
 @final
 @dataclass(frozen=True, slots=True)
 class EngineResult:
-    """The result of an engine: counts, the documents left out, and what it found of an interrupted run."""
+    """The result of an engine: counts, the documents left out, and what it found of an interrupted run.
+
+    Who has written all at once knows how often each of the ``labels`` is printed, and the ``digests`` of files.
+    """
 
     tally: Tally
     bad: tuple[BadDocument, ...]
     found: ResumedWork | None = None
+    labels: Mapping[str, int] | None = None
+    digests: Mapping[str, str] = field(default_factory=dict)
 
 
 class AbstractEngine(ABC):
@@ -132,11 +138,13 @@ def finish_folder(
     numbers: str | None = None,
     *,
     metadata: bool = False,
+    labels: Mapping[str, int] | None = None,
+    digests: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Write the manifest beside the bags, with the digest of each file; `DocumentError` when there are none.
 
     ``numbers`` says how documents without ids of their own are numbered; with ``metadata`` the folder says what it is
-    to data tools, too.
+    to data tools, too. The bags are read for what is not known of them: see `EngineResult`.
     """
     if not documents:
         raise DocumentError(f"no document could be released: {missing} could not be read")
@@ -145,8 +153,8 @@ def finish_folder(
     if numbers == SHUFFLED and (crowd := plan.crowd(documents)):
         facts |= {"crowd": crowd.as_json, "promise": f"{facts['promise']} {crowd_promise(crowd)}"}
     with write_file(folder / READ_ME, 0o600) as file:
-        file.write(read_me(facts, label_counts(folder)).encode())
-    manifest = {**facts, FILES: file_digests(folder)}
+        file.write(read_me(facts, label_counts(folder) if labels is None else labels).encode())
+    manifest = {**facts, FILES: file_digests(folder, digests)}
     with write_file(folder / "manifest.json", 0o600) as file:
         file.write(manifest_bytes(manifest))
     if metadata:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Final, final
 
 from publius.documents.corpus import BadDocument
 from publius.documents.row_readers import import_parquet
+from publius.documents.seen_ids import IdSet
 from publius.errors import UsageError
 from publius.files import read_lines
 from publius.noise.randomness import RunKey
 from publius.releases.engines.engine import AbstractEngine, EngineResult, Job, left_out, link
 from publius.releases.engines.journal import BAGS, Journal
 from publius.releases.engines.numbering import shuffle
+from publius.releases.engines.pieces import Piece, is_cut, pieces_of
 from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.engines.worker_pool import Batch, Encoded, LocalRunner, batches_of, encode_batch
 from publius.releases.plan import SHUFFLED
@@ -50,15 +53,22 @@ class LocalEngine(AbstractEngine):
         return outcome
 
     def _at_once(self, job: Job, key: RunKey, folder: Path) -> EngineResult:
-        tally, bad = Tally(), list[BadDocument]()
-        outcomes = self._encoded(job, batches_of(job.corpus, job.batch_size), key, job.format)
+        tally, bad, labels = Tally(), list[BadDocument](), Counter[str]()
+        used = IdSet()
+        pieces = self._pieces(job, used.key)
+        if pieces is None:
+            outcomes = self._encoded(job, batches_of(job.corpus, job.batch_size), key, job.format)
+        else:
+            outcomes = self._read_elsewhere(job, pieces, key, used)
         with closing(outcomes), WRITERS[job.format](folder, Layout.of(job.plan)) as writer:
             for each in outcomes:
                 tally += each.tally
                 bad += left_out(each.bad, job)
+                labels += each.labels
                 writer.add(each.finished)
                 job.progress(each.items)
-        return EngineResult(tally, tuple(bad))
+        digests = {} if job.corpus.id_field is None else writer.digests  # numbered rows are written once more
+        return EngineResult(tally, tuple(bad), labels=labels, digests=digests)
 
     def _resumed(self, job: Job, key: RunKey, folder: Path, kept: Path) -> EngineResult:
         if job.format == "parquet":
@@ -70,6 +80,35 @@ class LocalEngine(AbstractEngine):
             self._go_on(job, journal, key)
         _replay(job, journal.path, folder)
         return EngineResult(journal.tally, tuple(journal.bad), found)
+
+    def _pieces(self, job: Job, key: bytes) -> Iterator[Piece] | None:
+        """What workers read themselves; None where all is read here, as it is where each document is charged.
+
+        As many documents as a batch has are no work for processes. Where so many are more than one piece it is left to
+        `_encoded` that their number decides whether processes are seen.
+        """
+        workers = self.workers if self.runner is None else self.runner.workers
+        if workers < 2 or job.charges.any or not is_cut(job.corpus):
+            return None
+        found = pieces_of(job.corpus, job.batch_size, key)
+        begun = list(itertools.islice(found, 2))
+        if self.runner is None and (len(begun) < 2 or begun[0].size < job.batch_size):
+            return None
+        return itertools.chain(begun, found)
+
+    def _read_elsewhere(
+        self, job: Job, pieces: Iterator[Piece], key: RunKey, used: IdSet
+    ) -> Generator[Encoded, None, None]:
+        """What came of each piece, in order; of an odd one as it is found to be here."""
+        job.prepare()
+        with ExitStack() as opened:
+            runner = self.runner or opened.enter_context(LocalRunner(job.plan, self.workers))
+            for each in runner.read_and_run(pieces, key, job.format):
+                if each.encoded is not None and used.add_all(each.digests):
+                    yield each.encoded
+                else:
+                    items = each.piece.read_in(job.corpus, used)
+                    yield encode_batch(items, job.plan, key, job.format)
 
     def _encoded(
         self, job: Job, batches: Iterator[Batch], key: RunKey, format: str

@@ -31,7 +31,7 @@ from publius.releases.engines.engine import (
 )
 from publius.releases.engines.local import LocalEngine
 from publius.releases.engines.run_folder import ResumedWork, WorkingFolder, claimed, working_folder
-from publius.releases.engines.worker_pool import LocalRunner
+from publius.releases.engines.worker_pool import Batch, LocalRunner, batches_of
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
 from publius.releases.writers import WRITERS, Layout
@@ -116,33 +116,41 @@ def protect_corpus(
 
 
 @contextmanager
-def started_early(corpus: Corpus, plan: Plan, run: RunSettings) -> Iterator[LocalRunner | None]:
+def started_early(
+    corpus: Corpus, plan: Plan, run: RunSettings, *, forked: bool = False
+) -> Iterator[LocalRunner | None]:
     """The runner of `protect_corpus`, whose processes start while its caller looks at the first documents.
+
+    A program of ours may have them ``forked``: see `WorkerPool`.
 
     None where the run will have no processes, which its number of documents decides, and where they have to wait for
     what the mechanism prepares.
     """
-    workers = run.workers or 1
-    if (
-        run.engine != "local"
-        or workers < 2
-        or not plan.mechanism.is_prepared
-        or not _is_large(corpus, plan, run)
-    ):
+    workers, size = run.workers or 1, run.batch_size or default_batch_size(plan)
+    if run.engine != "local" or workers < 2 or not plan.mechanism.is_prepared:
         yield None
         return
-    with LocalRunner(plan, workers) as runner:
-        runner.start()
+    first = _first_of(corpus, size)
+    if first is None:
+        yield None
+        return
+    with LocalRunner(plan, workers, forked=forked) as runner:
+        runner.start(first)
         yield runner
 
 
-def _is_large(corpus: Corpus, plan: Plan, run: RunSettings) -> bool:
-    """Whether there are more documents than one batch holds; not where they cannot be read, which is said later."""
-    size = run.batch_size or default_batch_size(plan)
+def _first_of(corpus: Corpus, size: int) -> Batch | None:
+    """The first batch of more than ``size`` documents; None where there are no more, or they cannot be read.
+
+    That is said later.
+    """
+    items = iter(corpus)
     try:
-        return sum(1 for _ in islice(corpus, size + 1)) > size
+        first = next(batches_of(items, size))
+        rest = size + 1 - len(first)
+        return first if sum(1 for _ in islice(items, rest)) == rest else None
     except (DocumentError, StorageError):
-        return False
+        return None
 
 
 def protect_once(
@@ -227,6 +235,8 @@ def _at_once(engine: AbstractEngine, job: Job, output: Path) -> RunSummary:
             len(outcome.bad),
             _numbers(engine, job),
             metadata=job.metadata,
+            labels=outcome.labels,
+            digests=outcome.digests,
         )
         _pay(job, outcome, None)
         paid.enter_context(_charged(job, "nothing was released, and a new run is debited anew"))
@@ -256,6 +266,8 @@ def _resumed(engine: AbstractEngine, job: Job, work: WorkingFolder, placed: Call
             len(outcome.bad),
             _numbers(engine, job),
             metadata=job.metadata,
+            labels=outcome.labels,
+            digests=outcome.digests,
         )
     _pay(job, outcome, work.key.derive("ledger").hex())
     with _charged(job, "mend that and repeat the same call: it is not debited a second time"):

@@ -1,7 +1,8 @@
 """The runner of one machine: batches through `protect` in this process and in processes beside it, in order.
 
-Each worker opens the memory-mapped vectors itself, uses one BLAS thread, and derives each document's generator
-from the run key. It ends with the process that started it, however that ends: nobody else holds the run key.
+Each worker opens the memory-mapped vectors itself, or is a copy of a command that has. It uses one BLAS thread, and
+derives each document's generator from the run key. It ends with the process that started it, however that ends: nobody
+else holds the run key.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, final
 
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
-from publius.files.workers import spawning
-from publius.mechanisms.threads import one_blas_thread
+from publius.files.workers import forking, make_neutral, spawning
+from publius.mechanisms.threads import blas_threads, one_blas_thread
 from publius.noise.randomness import RunKey
+from publius.releases.engines.pieces import Piece
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release, ReleasedTogether, Tally
@@ -56,6 +58,7 @@ class Encoded:
         finished: its releases, for `AbstractWriter.add` of the format.
         bad: the documents that cannot be released.
         tally: counts.
+        labels: how often each is printed, where the mechanism prints any.
 
     """
 
@@ -63,6 +66,24 @@ class Encoded:
     finished: Any
     bad: tuple[BadDocument, ...]
     tally: Tally
+    labels: Counter[str]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class EncodedPiece:
+    """The outcome of a piece; ``encoded`` is None where something in it is odd.
+
+    Attributes:
+        piece: the piece.
+        encoded: the outcome of its documents.
+        digests: of their ids.
+
+    """
+
+    piece: Piece
+    encoded: Encoded | None
+    digests: list[bytes]
 
 
 S = TypeVar("S")
@@ -79,10 +100,16 @@ class WorkerPool(Generic[S, B, T]):
     belongs to a run, not to the pool, so that two runs of one pool never share noise.
     """
 
-    def __init__(self, work: Callable[[S, B, RunKey], T], state: S, workers: int) -> None:
+    def __init__(
+        self, work: Callable[[S, B, RunKey], T], state: S, workers: int, *, forked: bool = False
+    ) -> None:
+        """With ``forked`` for a program of ours that is about to run: processes are copies of it, where that is safe.
+
+        They have then imported and read what they need, and the first one works half a second earlier.
+        """
         if workers < 1:
             raise UsageError(f"there must be at least one worker, not {workers}")
-        self._work, self._state, self._others = work, state, workers - 1
+        self._work, self._state, self._others, self._forked = work, state, workers - 1, forked
         self._pool: ProcessPoolExecutor | None = None
         self._closing = ExitStack()
 
@@ -98,6 +125,14 @@ class WorkerPool(Generic[S, B, T]):
         # A release of a few texts has no processes of its own, and does not wait for this.
         from concurrent.futures import ProcessPoolExecutor
 
+        if self._forked and (copies := forking(blas_threads())) is not None:
+            state = (self._work, self._state)
+            pool = ProcessPoolExecutor(
+                self._others, mp_context=copies, initializer=_start_copy, initargs=state
+            )
+            opened.callback(pool.shutdown, wait=True, cancel_futures=True)
+            _widen_all(pool)
+            return pool
         context = spawning()
         needed = context.SimpleQueue()
         sending = threading.Thread(target=_send, args=(needed, (self._work, self._state), self._others))
@@ -108,15 +143,18 @@ class WorkerPool(Generic[S, B, T]):
             self._others, mp_context=context, initializer=_start_worker, initargs=(needed,)
         )
         opened.callback(pool.shutdown, wait=True, cancel_futures=True)
-        for name in ("_call_queue", "_result_queue"):
-            _widen(getattr(pool, name, None))
+        _widen_all(pool)
         return pool
 
-    def start(self) -> None:
-        """Start the other processes now, not with the first batch: while whoever calls has other work to do."""
+    def start(self, example: B) -> None:
+        """Start the other processes now, not with the first batch: while whoever calls has other work to do.
+
+        Each works on an ``example``, of which nothing is kept: what it makes and imports for its first batch is there
+        when that comes.
+        """
         if self._pool is not None:
             for _ in range(self._others):
-                self._pool.submit(_started)
+                self._pool.submit(_try, example)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -166,10 +204,11 @@ class LocalRunner:
     A context manager: the others live as long as it does.
     """
 
-    def __init__(self, plan: Plan, workers: int = 1) -> None:
-        self.plan = plan
-        pool = WorkerPool(_encoded, plan, workers)
-        self._pool: WorkerPool[Plan, tuple[Batch, str], Encoded] | None = pool if workers > 1 else None
+    def __init__(self, plan: Plan, workers: int = 1, *, forked: bool = False) -> None:
+        """See `WorkerPool` for ``forked``."""
+        self.plan, self.workers = plan, workers
+        pool = WorkerPool(_encoded, plan, workers, forked=forked)
+        self._pool: WorkerPool[Plan, tuple[Any, str], Any] | None = pool if workers > 1 else None
 
     def __enter__(self) -> Self:
         if self._pool is not None:
@@ -182,10 +221,10 @@ class LocalRunner:
         if self._pool is not None:
             self._pool.__exit__(kind, error, trace)
 
-    def start(self) -> None:
+    def start(self, example: Batch) -> None:
         """See `WorkerPool.start`."""
         if self._pool is not None:
-            self._pool.start()
+            self._pool.start((example, JsonLines.format))
 
     def run(self, batches: Iterable[Batch], key: RunKey, format: str = JsonLines.format) -> Iterator[Encoded]:
         """The outcome of each batch under the run's ``key``, for the writer of ``format``, in order.
@@ -198,8 +237,23 @@ class LocalRunner:
         for batch in batches:
             yield encode_batch(batch, self.plan, key, format)
 
+    def read_and_run(
+        self, pieces: Iterable[Piece], key: RunKey, format: str = JsonLines.format
+    ) -> Iterator[EncodedPiece]:
+        """The same of pieces, which the processes read themselves."""
+        if self._pool is not None:
+            yield from self._pool.run(((piece, format) for piece in pieces), key)
+            return
+        for piece in pieces:
+            yield _of_piece(piece, self.plan, key, format)
+
 
 _worker: tuple[Callable[[Any, Any, RunKey], Any], Any] | None = None
+
+
+def _widen_all(pool: ProcessPoolExecutor) -> None:
+    for name in ("_call_queue", "_result_queue"):
+        _widen(getattr(pool, name, None))
 
 
 def _widen(queue: Any) -> None:
@@ -218,16 +272,34 @@ def _send(needed: SimpleQueue[Any], what: Any, workers: int) -> None:
 
 def _start_worker(needed: SimpleQueue[Any]) -> None:
     global _worker
-    from multiprocessing.util import Finalize
+    _begin()
+    _worker = needed.get()
+    _one_thread()
 
+
+def _start_copy(work: Callable[[Any, Any, RunKey], Any], state: Any) -> None:
+    global _worker
+    make_neutral()
+    for name in ("SIGTERM", "SIGHUP"):  # what the program does at its end is not for its copies to do
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+    _begin()
+    _worker = work, state
+    _one_thread()
+
+
+def _one_thread() -> None:
     from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1)
+
+
+def _begin() -> None:
+    from multiprocessing.util import Finalize
 
     # At the end all is sent, and nothing need be taken apart.
     Finalize(None, os._exit, args=(0,), exitpriority=-1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends in order and takes its workers along
     end_with_parent()
-    _worker = needed.get()
-    threadpool_limits(1)
 
 
 def end_with_parent() -> None:
@@ -244,7 +316,9 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
-def _started() -> None: ...
+def _try(example: Any) -> None:
+    with suppress(Exception):  # whatever is wrong with it is found again, in its turn
+        _work(example, (RunKey.fresh().expose(), False))
 
 
 def _work(batch: Any, secret: tuple[bytes, bool]) -> Any:
@@ -254,9 +328,21 @@ def _work(batch: Any, secret: tuple[bytes, bool]) -> Any:
     return work(state, batch, RunKey(secret[0], seeded_run=secret[1]))
 
 
-def _encoded(plan: Plan, asked: tuple[Batch, str], key: RunKey) -> Encoded:
-    batch, format = asked
-    return encode_batch(batch, plan, key, format, threads=1)
+def _encoded(plan: Plan, asked: tuple[Batch | Piece, str], key: RunKey) -> Encoded | EncodedPiece:
+    given, format = asked
+    if isinstance(given, Piece):
+        return _of_piece(given, plan, key, format, threads=1)
+    return encode_batch(given, plan, key, format, threads=1)
+
+
+def _of_piece(
+    piece: Piece, plan: Plan, key: RunKey, format: str, *, threads: int | None = None
+) -> EncodedPiece:
+    read = piece.read()
+    if read is None:
+        return EncodedPiece(piece, None, [])
+    documents, digests = read
+    return EncodedPiece(piece, encode_batch([*documents], plan, key, format, threads=threads), digests)
 
 
 def encode_batch(
@@ -271,8 +357,17 @@ def encode_batch(
     else:
         bad = [result for result in results if isinstance(result, BadDocument)]
         releases = [result for result in results if isinstance(result, Release)]
-    finished = WRITERS[format].encoded(Layout.of(plan), releases)
-    return Encoded(len(results), finished, tuple(bad), tally)
+    layout = Layout.of(plan)
+    finished = WRITERS[format].encoded(layout, releases)
+    return Encoded(
+        len(results), finished, tuple(bad), tally, _printed(releases) if layout.leading else Counter()
+    )
+
+
+def _printed(releases: Sequence[Release]) -> Counter[str]:
+    if isinstance(releases, ReleasedTogether):
+        return Counter(str(label) for _, label in releases.outcomes.named)
+    return Counter(str(release.label) for release in releases)
 
 
 def protect_batch(batch: Batch, plan: Plan, key: RunKey, *, threads: int | None = None) -> Protected:
