@@ -636,6 +636,48 @@ def test_the_commands_that_it_prints_do_the_same(walked, tmp_path, monkeypatch):
     assert publius("verify", out / "release", out / "signoff.html").returncode == 0
 
 
+def test_the_commands_that_the_pages_print_make_their_numbers_again(walked, tmp_path, monkeypatch):
+    """Those of the receivers' page, with the curator's own names for what stands in capital letters."""
+    place, _ = walked
+    out = place / "out"
+    monkeypatch.setenv("PUBLIUS_HOME", str(place / "home"))
+    told = json.loads((out / "release" / "receivers.json").read_text())
+    mine = {"PUBLIC": out / "public" / "attacked.jsonl", "EVALUATION": tmp_path / "evaluation", "COLUMN": "topic",
+            "TEXTS": tmp_path / "none"}  # fmt: skip
+    made = {}
+    for line in told["commands"]:
+        words = [str(mine.get(word, word)) for word in shlex.split(line)]
+        words = [
+            word.replace("release", str(out / "release"), 1) if word.startswith("release") else word
+            for word in words
+        ]
+        if words[1] in ("guarantee", "evaluate", "signoff"):
+            made[words[1]] = publius(*words[1:])
+            assert made[words[1]].returncode in (0, 1, 3), made[words[1]].stderr  # the verdict of so few
+    assert made.keys() == {"guarantee", "evaluate", "signoff"}
+    assert told["promise"] in " ".join(made["guarantee"].stdout.split())
+    again = json.loads(made["signoff"].stdout)
+    for name in (
+        "promise",
+        "constants",
+        "bound",
+        "crowd",
+        "outcomes",
+        "probability_kept",
+        "sample_row",
+        "released",
+    ):
+        assert again[name] == told[name], name
+    for name in ("texts", "floor", "options"):
+        assert again["measurements"][name] == told["measurements"][name], name
+    assert again["questions"][2]["without"] == told["questions"][2]["without"]
+    before, now = (
+        json.loads((folder / "run.json").read_text())["request"]
+        for folder in (out / "evaluation", mine["EVALUATION"])
+    )
+    assert now == before, "the very same attack"
+
+
 @pytest.mark.parametrize(
     ("length", "said"), [(None, "as the lengths of the public texts suggest"), (9, "as you chose")]
 )
