@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final, final
 
 from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from publius.web.errors import refused
-from publius.web.guards.body import LimitedBody
+from publius.web.guards.body import After, LimitedBody
 from publius.web.guards.limits import ServerLimits
 from publius.web.guards.security import Guard, SafeAnswers
 
@@ -104,20 +104,7 @@ class Later:
             await receive()
             await send({"type": "lifespan.shutdown.complete"})
             return
-        await app(scope, _After(first, receive), _Without("lifespan.startup.complete", send))
-
-
-@final
-class _After:
-    """Gives a message that was taken already, then whatever comes."""
-
-    def __init__(self, first: Message, receive: Receive) -> None:
-        self._first: Message | None = first
-        self._receive = receive
-
-    async def __call__(self) -> Message:
-        first, self._first = self._first, None
-        return await self._receive() if first is None else first
+        await app(scope, After(first, receive), _Without("lifespan.startup.complete", send))
 
 
 @final

@@ -59,7 +59,8 @@ class LimitedBody:
         except _Gone:
             return
         else:
-            await self._app(scope, _Replay(body, receive), send)
+            whole = {"type": "http.request", "body": body, "more_body": False}
+            await self._app(scope, After(whole, receive), send)
 
     def _refusal(self, scope: Scope) -> Json | None:
         headers = {key.lower(): value for key, value in scope["headers"]}
@@ -115,15 +116,15 @@ def stream_too_large(most: int) -> Json:
 
 
 @final
-class _Replay:
-    """Gives the body as one message, then whatever comes."""
+class After:
+    """Receiver that has a message back which was taken already; see ASGI."""
 
-    def __init__(self, body: bytes, receive: Receive) -> None:
-        self._body: bytes | None = body
+    def __init__(self, first: Message, receive: Receive) -> None:
+        """Take the first message, and where the others come from."""
+        self._first: Message | None = first
         self._receive = receive
 
     async def __call__(self) -> Message:
-        if self._body is None:
-            return await self._receive()
-        body, self._body = self._body, None
-        return {"type": "http.request", "body": body, "more_body": False}
+        """See ASGI."""
+        first, self._first = self._first, None
+        return await self._receive() if first is None else first
