@@ -47,7 +47,7 @@ class _Called:
         self.raised: str | None = None
 
     def output(self, given: Any, seed: int | None) -> Any:
-        """What can be stored of an output; None where it gives none."""
+        """An output as it can be stored; None where it gives none."""
         argument = _fresh(given)
         try:
             output = self.function(argument) if seed is None else self.function(argument, seed=seed)

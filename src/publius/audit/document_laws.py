@@ -73,7 +73,7 @@ class ToyCase:
         return [self.mechanism.noise(self.key.rng(f"{name}/{place}")) for place in range(len(self.documents))]
 
     def outcomes(self, name: str = "laws/noise") -> list[Outcome]:
-        """What each document becomes with that noise."""
+        """The outcome of each document with that noise."""
         return [*self.mechanism.apply(self.documents, self.noise(name))]
 
 

@@ -176,7 +176,7 @@ def _copied(case: ToyInstance) -> str | None:
 
 
 def other_as_copy(mechanism: Any, alike: Callable[[Any], bool]) -> str | None:
-    """What is wrong with a mechanism in another process, where it shall be ``alike``."""
+    """The fault of a mechanism in another process, where it shall be ``alike``."""
     try:
         copy = pickle.loads(pickle.dumps(mechanism))  # noqa: S301  # what was pickled in this line
     except Exception as error:  # whatever the class raises is the finding
@@ -199,7 +199,7 @@ def _epsilons(case: ToyInstance) -> str | None:
 
 
 def accepts_bad(make: Callable[[Any], object], strength: str) -> str | None:
-    """What is wrong with how a mechanism is made with what is no ``strength``."""
+    """The fault in how a mechanism is made with what is no ``strength``."""
     for bad in _BAD:
         try:
             make(bad)
@@ -256,7 +256,7 @@ def verdict(law: str, case: ToyInstance) -> LawVerdict:
 
 
 def reason_of(law: Callable[[Any], str | None], case: object) -> str | None:
-    """What a law finds wrong with ``case``; an exception of the class's own is a reason."""
+    """The fault that a law finds with ``case``; an exception of the class's own is a reason."""
     try:
         return law(case)
     except Exception as error:  # whatever the class raises is the finding

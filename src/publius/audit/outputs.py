@@ -48,7 +48,7 @@ def plain(output: Any, unit: str) -> Output:
 
 
 def value(text: str) -> Any:
-    """What `plain` made ``text`` of."""
+    """The value that `plain` made ``text`` of."""
     return json.loads(text) if is_json(text) else text
 
 

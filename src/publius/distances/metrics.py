@@ -172,7 +172,7 @@ def is_own(metric: AbstractMetric) -> bool:
 
 
 def definition_of(metric: AbstractMetric) -> object:
-    """What was written to make the metric: a function, or its class."""
+    """The function or class that was written to make the metric."""
     return metric.function if isinstance(metric, FunctionMetric) else type(metric)
 
 
