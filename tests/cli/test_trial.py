@@ -27,7 +27,9 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trial")
     return {
         "complaints": complaints.store(folder / "complaints.csv", complaints.complaints()),
-        "older": complaints.store(folder / "older.csv", complaints.older(), delimiter=",", encoding="utf-8"),
+        "older": complaints.store(
+            folder / "older.csv", complaints.older(120), delimiter=",", encoding="utf-8"
+        ),
         "home": home_at(folder / "home"),
         "folder": folder,
     }

@@ -71,7 +71,7 @@ def here(monkeypatch, undrawn):
 def ready(client):
     """Both files are given and looked into."""
     assert give(client, "texts", table(as_given(40, large=10_000)), "complaints.csv").status_code == 200
-    assert give(client, "older", table(complaints(120, 2)), "older.csv").status_code == 200
+    assert give(client, "older", table(complaints(60, 2)), "older.csv").status_code == 200
     assert ask(client, "look", role="older").status_code == 200
     return ask(client, "look", role="texts").json()
 
@@ -92,7 +92,7 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     assert (words["counted_by"], words["at_least"], words["leave_out"]) == ("authors", 5, "names")
     assert {"word": "mortgage", "holders": 5, "telling": False} in words["rare"]
     assert planned["older"] == {
-        "texts": 120, "attacked": 60, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2,
+        "texts": 60, "attacked": 30, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2,
         "floor": 0.2, "packaged": False,
     }  # fmt: skip
     assert not planned["learned"]
