@@ -499,3 +499,12 @@ def test_a_large_search_uses_what_was_chosen(use, monkeypatch, forget):
     assert not made
     np.testing.assert_array_equal(search.nearest(points), expected)
     assert made, "many small searches do"
+
+
+def test_five_rounds_that_a_neighbor_moved_alike_decide_nothing():
+    """Seen beside seven others: 0.95 in five rounds, where 1.16 was true; it was kept for good."""
+    assert not kernel_choice._decided([0.95] * 5)
+    assert not kernel_choice._decided([1.12] * 5)
+    assert kernel_choice._decided([0.95] * 12)
+    assert kernel_choice._decided([0.85] * 5)
+    assert kernel_choice._decided([1.25] * 5)

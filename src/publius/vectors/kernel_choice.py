@@ -42,7 +42,8 @@ _PAYS: Final = 1.03
 """A gain of less is not worth the memory."""
 _ROUNDS: Final = (5, 40)
 _SECONDS: Final = 0.06
-_MOVED: Final = 1.07
+_FEW: Final = 12  # rounds that a neighbor may all have moved alike: seen at 0.95, where 1.16 was true
+_MOVED, _MOVED_FEW = 1.07, 1.16
 _UNDECIDED_SECONDS: Final = 0.15  # where busy neighbors make rounds differ
 _ENOUGH: Final = 100  # rounds of all processes, after which a lead is what it is
 _KEPT: Final = 64
@@ -175,7 +176,8 @@ def _measure(
 def _decided(ratios: list[float]) -> bool:
     """Whether the middle half of the rounds say the same, and by more than a busy neighbor moves them."""
     ordered, quarter = sorted(ratios), len(ratios) // 4
-    return ordered[quarter] > _PAYS * _MOVED or ordered[-1 - quarter] < _PAYS / _MOVED
+    moved = _MOVED if len(ratios) >= _FEW else _MOVED_FEW
+    return ordered[quarter] > _PAYS * moved or ordered[-1 - quarter] < _PAYS / moved
 
 
 def _keep(measured: Measured) -> None:
