@@ -207,6 +207,15 @@ def test_the_three_questions_have_success_chance_and_ceiling(release):
     assert topic.measured == "75.0 % of the labels are right"
     assert topic.without == "40.0 %, always the most frequent topic"
     assert account.risks(evidence(release))[0].measured == "not measured"
+    nobody_known = replace(
+        MEASURED, findings=MEASURED.findings[2:]
+    )  # each text stands for an author of its own
+    texts, *_, author = account.risks(evidence(release, Sources(measured=nobody_known)))
+    assert texts.question.endswith("names the text of a row")
+    assert texts.without.startswith("3.0 %, always naming one text")
+    assert (author.without, author.measured, author.average) == ("not measured",) * 2 + (
+        "no useful one is proven",
+    )
 
 
 def test_nobody_names_more_on_average_than_is_said_and_sharp_rows_reach_it(release):

@@ -353,7 +353,8 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
         else f"{_posterior(bound, CANDIDATES)}, of {CANDIDATES:,} equally likely texts"
     )
     blind = (author or originals or {}).get("chance")
-    without, ceiling = _without(found, blind), _ceiling(found, blind)
+    without = _without(found, blind, "text" if author is None else "author")
+    ceiling = _ceiling(found, blind)
     kept = found["probability_kept"]
     return [
         Risk(
@@ -383,18 +384,18 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
         ),
         Risk(
             "Inference: who wrote a text, from its row, without the texts",
-            without,
+            none if author is None else without,
             none if author is None else _interval(author["released"]),
-            ceiling,
+            unproven if author is None else ceiling,
             unproven if bound is None else "as for singling out",
         ),
     ]  # fmt: skip
 
 
-def _without(found: Mapping[str, Any], blind: float | None) -> str:
+def _without(found: Mapping[str, Any], blind: float | None, one: str) -> str:
     """What is named without the rows: by always naming one author, and from the topic alone."""
     floor_share = (found["measurements"] or {}).get("floor")
-    said = [] if blind is None else [f"{_percent(blind)}, always naming one author"]
+    said = [] if blind is None else [f"{_percent(blind)}, always naming one {one}"]
     if floor_share is not None:
         said.append(f"{_percent(floor_share)}, from the topic alone")
     return "; ".join(said) or "not measured"
