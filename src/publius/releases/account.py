@@ -355,6 +355,8 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
     blind = (author or originals or {}).get("chance")
     without = _without(found, blind, "text" if author is None else "author")
     ceiling = _ceiling(found, blind)
+    if author is not None and bound is not None:
+        single += "; more for an author of several of them"
     kept = found["probability_kept"]
     return [
         Risk(
