@@ -358,7 +358,7 @@ def test_interrupted_and_continued(private, older, tmp_path, number):
 
 def test_a_bound_that_was_only_proposed_is_not_released_after_a_fail(private, tmp_path):
     pytest.importorskip("sklearn")
-    told = store(tmp_path / "told.csv", one_thing_each(120))
+    told = store(tmp_path / "told.csv", one_thing_each(80))
     arguments = [
         "start",
         private,

@@ -142,7 +142,7 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
 
 def test_after_a_fail_nothing_is_released_unless_that_is_said(client, ready, here, tmp_path):
     pytest.importorskip("sklearn")
-    give(client, "older", table(one_thing_each(120)), "told.csv")
+    give(client, "older", table(one_thing_each(80)), "told.csv")
     choice = {"preserve": "meaning", "bound": 7.0, "authors_at_least": 1}
     learned(client, **choice)
     ask(client, "release", **choice)
