@@ -33,7 +33,7 @@ def test_rare_topics_are_named():
     topics = ["loan"] * 90 + ["card"] * 8 + ["parcel"] * 2
     found = label_shares([0.9] * 90 + [0.1] * 8 + [0.0] * 2, topics, [])
     said = " ".join(found.sentences())
-    assert "card (8 texts): right for 10 %" in said
-    assert "parcel (2 texts): right for 0 %" in said
+    assert "card (8 texts): right for 10.0 %" in said
+    assert "parcel (2 texts): right for 0.0 %" in said
     assert "loan (" not in said
     assert found.right == pytest.approx((81 + 0.8) / 100)
