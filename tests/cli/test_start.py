@@ -616,26 +616,6 @@ def test_answers_are_kept_and_read_again(tmp_path):
             read_config(path)
 
 
-def test_the_commands_that_it_prints_do_the_same(walked, tmp_path, monkeypatch):
-    """Typed on a machine that knows nothing yet but the public texts."""
-    place, done = walked
-    out = place / "out"
-    kept = ("release/manifest.json", "evaluation/run.json")
-    manifest, run = (json.loads((out / name).read_text()) for name in kept)
-    for made in ("release", "evaluation"):
-        shutil.rmtree(out / made)
-    (out / "signoff.html").unlink()
-    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "another-home")))
-    for command in json.loads(done.stdout)["commands"]:
-        ended = publius(*shlex.split(command)[1:])
-        assert ended.returncode in (0, 1, 3), ended.stderr  # the verdict may be FAIL or NO EVIDENCE
-    again, measured = (json.loads((out / name).read_text()) for name in kept)
-    assert {**again, "files": None} == {**manifest, "files": None}
-    for name in ("size", "documents", "known_texts", "unknown_texts", "chance", "floor"):
-        assert measured[name] == run[name]
-    assert publius("verify", out / "release", out / "signoff.html").returncode == 0
-
-
 def test_the_commands_that_the_pages_print_make_their_numbers_again(walked, tmp_path, monkeypatch):
     """Those of the receivers' page, with the curator's own names for what stands in capital letters."""
     place, _ = walked
@@ -676,6 +656,26 @@ def test_the_commands_that_the_pages_print_make_their_numbers_again(walked, tmp_
         for folder in (out / "evaluation", mine["EVALUATION"])
     )
     assert now == before, "the very same attack"
+
+
+def test_the_commands_that_it_prints_do_the_same(walked, tmp_path, monkeypatch):
+    """Typed on a machine that knows nothing yet but the public texts. The last one: they replace what was walked."""
+    place, done = walked
+    out = place / "out"
+    kept = ("release/manifest.json", "evaluation/run.json")
+    manifest, run = (json.loads((out / name).read_text()) for name in kept)
+    for made in ("release", "evaluation"):
+        shutil.rmtree(out / made)
+    (out / "signoff.html").unlink()
+    monkeypatch.setenv("PUBLIUS_HOME", str(home_at(tmp_path / "another-home")))
+    for command in json.loads(done.stdout)["commands"]:
+        ended = publius(*shlex.split(command)[1:])
+        assert ended.returncode in (0, 1, 3), ended.stderr  # the verdict may be FAIL or NO EVIDENCE
+    again, measured = (json.loads((out / name).read_text()) for name in kept)
+    assert {**again, "files": None} == {**manifest, "files": None}
+    for name in ("size", "documents", "known_texts", "unknown_texts", "chance", "floor"):
+        assert measured[name] == run[name]
+    assert publius("verify", out / "release", out / "signoff.html").returncode == 0
 
 
 @pytest.mark.parametrize(
