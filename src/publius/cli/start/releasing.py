@@ -44,24 +44,31 @@ def release(flow: ReleaseWorkflow, ask: Asking, *, signed: bool) -> None:
     if signed:
         failed = flow.judged is not None and flow.judged.verdict == "FAIL"
         typer.echo("7. The page that says FAIL" if failed else "7. The page to sign")
+        _tell_open(flow.walk)
         flow.sign()
 
 
 def _about(walk: Walk, ask: Asking) -> Walk:
-    """The walk with what only people know of the release, as far as they say it; the pages say what is left open."""
-    missing = [question for question in ABOUT if getattr(walk.choices, question.name) is None]
-    if ask.yes:
-        said: dict[str, Any] = {}
-    else:
-        answers = {question.name: ask(question) for question in missing}
-        said = {name: answer for name, answer in answers.items() if answer != OPEN}
-    left = [question.name for question in missing if question.name not in said]
+    """The walk with what only people know of the release, as far as they say it."""
+    answers = (
+        {} if ask.yes else {question.name: ask(question) for question in ABOUT if _open(walk, question.name)}
+    )
+    said: dict[str, Any] = {name: answer for name, answer in answers.items() if answer != OPEN}
+    return replace(walk, choices=replace(walk.choices, **said))
+
+
+def _open(walk: Walk, name: str) -> bool:
+    return getattr(walk.choices, name) is None
+
+
+def _tell_open(walk: Walk) -> None:
+    """What nobody said: the pages say that it is open."""
+    left = [question.name for question in ABOUT if _open(walk, question.name)]
     if left:
         options = ", ".join(f"--{name}" for name in left)
         typer.echo(
             f"   Left open, and the pages say so: {', '.join(left)}. Another run, or signoff, takes {options}."
         )
-    return replace(walk, choices=replace(walk.choices, **said))
 
 
 def show_commands(commands: Sequence[str]) -> None:
