@@ -5,6 +5,9 @@ import gc
 
 def main() -> None:
     """Run the command line."""
+    from publius.files.child import forget_foreign_folders
+
+    forget_foreign_folders()  # before any library is imported
     from publius.cli import main as run
 
     try:

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from source_imports import FILES, imports_of, tree_of
 from toy import WORDS, sentence
 
 _CALL = (sys.executable, "-m", "publius")
+_INSTALLED = "publius.__main__"
 
 
 def imported_names() -> set[str]:
@@ -111,11 +113,25 @@ def _before_us() -> frozenset[str]:
 
 
 def _with_m(folder: Path) -> None:
+    _command(folder, planted(folder, but=_before_us()), _CALL)
+
+
+def _installed(folder: Path) -> None:
+    """The command as it is installed, where ``PYTHONPATH`` has an empty entry, which is the working folder.
+
+    Python's own modules are Python's to find, a ``sitecustomize`` too, before any program can say otherwise.
+    """
+    of_python = sys.stdlib_module_names | {"sitecustomize", "usercustomize"}
+    call = (sys.executable, "-P", "-c", f"import sys; from {_INSTALLED} import main; sys.exit(main())")
+    _command(folder, planted(folder, but=frozenset(of_python)), call, PYTHONPATH=os.pathsep)
+
+
+def _command(folder: Path, place: Path, call: Sequence[str], **more: str) -> None:
     corpus = _corpus(folder)
-    place = planted(folder, but=_before_us())
+    told = {name: value for name, value in os.environ.items() if name[:6] != "PYTHON"}
     done = subprocess.run(
-        [*_CALL, "inspect", str(corpus), "--json"], cwd=place, capture_output=True,
-        text=True, check=False, env={name: value for name, value in os.environ.items() if name[:6] != "PYTHON"},
+        [*call, "inspect", str(corpus), "--json"], cwd=place, capture_output=True,
+        text=True, check=False, env={**told, **more},
     )  # fmt: skip
     ran = sorted(path.name for path in folder.glob("ran-*"))
     assert not ran, f"a planted module was imported: {ran}"
@@ -134,6 +150,10 @@ def _vanilla_task(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(tasks, "spawning", lambda: multiprocessing.get_context("spawn"))
 
 
+def _libraries_first(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[__name__], "_INSTALLED", "publius.cli")
+
+
 def _start_that_looks_here(patch: pytest.MonkeyPatch) -> None:
     """What ``python -m publius`` does if the working folder stays on its path."""
     code = "import sys; sys.path.insert(0, ''); import publius.cli; publius.cli.main()"
@@ -145,4 +165,7 @@ FENCES = (
     Fence(3, "a worker imports nothing that the environment names", _workers, _inherited_path),
     Fence(3, "a run of the explorer imports nothing from either", _explorer, _vanilla_task),
     Fence(3, "python -m publius imports nothing from the working folder", _with_m, _start_that_looks_here),
+    Fence(
+        3, "nor does the command as installed, with an empty PYTHONPATH entry", _installed, _libraries_first
+    ),
 )

@@ -322,6 +322,61 @@ def test_a_first_run_on_this_machine_is_quiet(untouched, tmp_path):
     assert said == []
 
 
+_PLANTED = """
+open({mark!r}, "a").close()
+raise ImportError({name!r})
+"""
+_OWN = """
+import numpy as np
+
+import publius
+from publius.privacy.guarantee import Guarantee
+
+
+class Coin(publius.Kernel):
+    "Any word of the vocabulary, whatever the word is."
+
+    name = "coin"
+
+    @property
+    def guarantee(self):
+        return Guarantee(self.epsilon, self.metric.name, "proven")
+
+    def noise(self, count, rng):
+        return rng.random((count, 1))
+
+    def apply(self, words, noise, *, threads=1):
+        return (noise[:, 0] * self.embeddings.size).astype(np.int64)
+"""
+
+
+@pytest.mark.parametrize("own", [False, True], ids=["none", "of the user's own"])
+def test_workers_import_nothing_from_the_working_folder(untouched, tmp_path, embeddings, own):
+    """An empty entry of PYTHONPATH is the working folder: there, what lies beside the documents would run.
+
+    What the user names is imported all the same, after everything else.
+    """
+    home, place, code = (tmp_path / name for name in ("home", "place", "code"))
+    for each in (place, code):
+        each.mkdir()
+    embeddings.save(home / "embeddings" / "toy")
+    (code / "owncoin.py").write_text(_OWN)
+    for name in ("numpy", "pyarrow", "pandas", "pyspark", "typer", "scipy", "regex"):
+        (place / f"{name}.py").write_text(_PLANTED.format(mark=str(tmp_path / f"ran-{name}"), name=name))
+    rows = [json.dumps({"id": str(each), "text": sentence(each)}) + "\n" for each in range(8)]
+    (place / "texts.jsonl").write_text("".join(rows))
+    command = Path(sys.executable).with_name("publius")
+    done = subprocess.run(
+        [command, "obfuscate", "texts.jsonl", "--epsilon", "3", "--length", "5", "--embeddings", "toy",
+         "--mechanism", "python:owncoin:Coin" if own else "laplace", "--engine", "spark", "--output", "out"],
+        cwd=place, capture_output=True, text=True, check=False,
+        env={**os.environ, "PUBLIUS_HOME": str(home), "PYTHONPATH": os.pathsep.join(["", str(code)])},
+    )  # fmt: skip
+    assert sorted(path.name for path in tmp_path.glob("ran-*")) == []
+    assert done.returncode == 0, done.stderr
+    assert json.loads((place / "out" / "manifest.json").read_text())["documents"] == 8
+
+
 @pytest.mark.parametrize(
     ("master", "own"), [("spark://host:7077", None), ("yarn", None), ("local[2]", "SPARK_CONF_DIR"),
                         ("local[2]", "SPARK_SUBMIT_OPTS")],

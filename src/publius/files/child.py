@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +38,28 @@ def environment(**more: str) -> dict[str, str]:
     """Ours without what it tells Python, for a process and those that it starts; and ``more``."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return {**kept, SAFE: "1", **more}
+
+
+@contextmanager
+def own_environment() -> Iterator[None]:
+    """Inside, our environment tells Python nothing, for a process that a library starts and that takes it from us."""
+    told = {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
+    ours = {SAFE: "1", **({SEARCH: _ROOT} if _ROOT in searched() else {})}
+    for name in told:
+        del os.environ[name]
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name in ours:
+            del os.environ[name]
+        os.environ.update(told)
+
+
+def named_folders() -> tuple[str, ...]:
+    """The folders of ``PYTHONPATH`` that this process searches, since the user named a module of theirs."""
+    there = {*searched()}
+    return tuple(each for each in sys.path if os.path.abspath(each or _here()) in there)
 
 
 def searched() -> list[str]:

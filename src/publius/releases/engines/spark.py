@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 
 import publius.errors
 from publius.errors import MissingExtraError, PubliusError, UsageError, extra
+from publius.files.child import named_folders, own_environment
 from publius.releases.engines.cluster import AbstractClusterEngine
 from publius.releases.engines.shard_job import ShardTask, sanitized
 from publius.vectors.embeddings import Embeddings
@@ -53,14 +54,19 @@ def _archives() -> Path:
 @final
 @dataclass(frozen=True)
 class _Tasks:
-    """The function for ``mapInArrow``: record batches of places in ``numbers`` in, of errors out."""
+    """The function for ``mapInArrow``: record batches of places in ``numbers`` in, of errors out.
+
+    ``folders`` hold the user's own code, where he named some.
+    """
 
     task: Any  # Broadcast[ShardTask]
     numbers: tuple[int, ...]
+    folders: tuple[str, ...]
 
     def __call__(self, batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         import pyarrow as pa
 
+        sys.path += [each for each in self.folders if each not in sys.path]  # last: what the user named
         for batch in batches:
             for index in batch.column(0).to_pylist():
                 failed, message = self._done(self.numbers[index])
@@ -104,7 +110,7 @@ class SparkEngine(AbstractClusterEngine):
         indices = self._session.range(0, len(numbers), 1, len(numbers))  # a task for each
         broadcast = self._session.sparkContext.broadcast(task)
         try:
-            found = indices.mapInArrow(_Tasks(broadcast, tuple(numbers)), _SCHEMA).collect()
+            found = indices.mapInArrow(_Tasks(broadcast, tuple(numbers), named_folders()), _SCHEMA).collect()
         except Exception as error:  # Spark's messages quote what a worker was doing
             raise _job_error(error) from None
         finally:
@@ -152,7 +158,7 @@ def _session(master: str, workers: int | None) -> tuple[Any, bool]:
     for name, value in _settings(master, workers).items():
         builder = builder.config(name, value)
     try:
-        with _quiet_start(master):
+        with _quiet_start(master), own_environment():
             return builder.getOrCreate(), True
     except Exception as error:
         raise UsageError(
