@@ -138,7 +138,7 @@ def test_the_bound_holds_and_is_not_far_off(any_library):
     scaled, _, _ = search._scaled_points(points)
     memory = short.workspace()
     lost, length = memory.take(scaled)
-    ((scores, _),) = memory.scores(len(points))
+    (scores,) = memory.scores(len(points))
     exact = vectors.astype(np.float64)[short._order] * search._scale
     true = scaled @ exact.T - np.square(exact).sum(axis=1) / 2
     errors = short._errors
@@ -155,6 +155,21 @@ def test_few_words_are_left(any_library):
     scaled, _, _ = search._scaled_points(points)
     found = search._shortlist._found(scaled, search._shortlist.workspace())
     assert len(found.owner) < 20 * len(points)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8, 100])
+def test_scores_not_below_the_level_of_their_row_are_found(any_library, count):
+    """All of them and no other, what is not a number too, whatever the width; what stood there before tells nothing."""
+    vectors, _ = words_and_points(1501, 40, 1)
+    memory = NearestWords(vectors, BYTES)._shortlist.workspace()
+    draw = np.random.default_rng(count)
+    for share in (0.5, 0.001, 0):
+        scores = draw.random((count, 1501), np.float32)
+        scores[0, :2], scores[-1, -1] = np.nan, np.float32(1)
+        levels = np.full(count, 1 - share, np.float32)
+        levels[-1] = 1
+        expected = np.flatnonzero(~(scores < levels[:, None]))
+        assert np.array_equal(memory.not_below(scores, levels), expected)
 
 
 # The gates ------------------------------------------------------------------------------------------------------

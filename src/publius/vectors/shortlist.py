@@ -24,6 +24,8 @@ from publius.vectors.byte_products import NO_WORD, POINTS, ZERO, Panel, Points
 _WIDTH = 8192  # words of a panel at least, where there are so many
 _MOST = 4096  # a point with more words is left to sgemm, which bounds the memory
 _CHUNK = 1024
+_EIGHT = 8
+_ALL_BELOW = np.ones(_EIGHT, bool).view(np.uint64)
 _FINEST = 2.0**-90  # what leaves float32 at its lower end
 
 
@@ -124,16 +126,14 @@ class Shortlist:
         lost, length = memory.take(points)
         floors, many = np.full(count, -np.inf), np.zeros(count, np.int64)
         parts: list[_Found] = []
-        for number, (scores, mask) in enumerate(memory.scores(count)):
+        for number, scores in enumerate(memory.scores(count)):
             error = _error(self._largest[number], lost, length)
             if number == 0:
                 floors = scores.max(axis=1).astype(np.float64) - error
                 if not np.isfinite(floors).all():
                     raise PubliusError(_WRONG)
             levels = np.nextafter((floors - error).astype(np.float32), np.float32(-np.inf))
-            np.less(scores, levels[:, None], out=mask)
-            np.logical_not(mask, out=mask)  # what is not a number is found as well, and refused later
-            flat = np.flatnonzero(mask)
+            flat = memory.not_below(scores, levels)
             owner = flat // self._width
             score = scores.reshape(-1)[flat].astype(np.float64)
             starts = _starts(owner)
@@ -195,7 +195,7 @@ class Workspace:
         self._points: Points = np.empty((POINTS, dimension), np.uint8)
         self._unit: Float32Array = np.empty(1, np.float32)
         self._scores: Float32Array = np.empty(POINTS * width, np.float32)
-        self._mask = np.empty(POINTS * width, bool)
+        self._below = np.empty(-(-POINTS * width // _EIGHT) * _EIGHT, bool)
         self._computes = [each.bind(self._points, self._unit, self._scores) for each in panels]
 
     def take(self, points: Float64Array) -> tuple[Float64Array, Float64Array]:
@@ -208,13 +208,25 @@ class Workspace:
         whole *= np.float64(unit)
         return _lengths(points - whole), _lengths(whole)
 
-    def scores(self, count: int) -> Iterator[tuple[Float32Array, NDArray[np.bool_]]]:
-        """Of each panel the scores of so many points, and room for what is asked of each, both (count, width)."""
-        room = slice(0, count * (len(self._scores) // POINTS))
-        scores, mask = self._scores[room].reshape(count, -1), self._mask[room].reshape(count, -1)
+    def scores(self, count: int) -> Iterator[Float32Array]:
+        """Of each panel the scores of so many points, shape (count, width), in memory that the next panel takes."""
+        scores = self._scores[: count * (len(self._scores) // POINTS)].reshape(count, -1)
         for compute in self._computes:
             compute(count)
-            yield scores, mask
+            yield scores
+
+    def not_below(self, scores: Float32Array, levels: Float32Array) -> IndexArray:
+        """The places in the flat ``scores`` that are not below the level of their row: few, in ascending order.
+
+        What is not a number is among them. Eight answers are looked at together, as most say "below" eight times.
+        """
+        below = self._below[: -(-scores.size // _EIGHT) * _EIGHT]
+        np.less(scores, levels[:, None], out=below[: scores.size].reshape(scores.shape))
+        below[scores.size :] = True
+        eights = np.flatnonzero(below.view(np.uint64) != _ALL_BELOW)
+        row, column = np.nonzero(~below.reshape(-1, _EIGHT)[eights])
+        found: IndexArray = eights[row] * _EIGHT + column
+        return found
 
 
 _WRONG = (
