@@ -1,12 +1,14 @@
 """The audit's checks pass for the genuine implementation, and their tests of fit have the size they claim."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from audit.hard_points import check_kernels
+from publius.audit import timing
 from publius.audit.generators import ENTROPY_FAILURES, entropy_source
 from publius.audit.implementation import GENUINE
 from publius.audit.lifting import bag_kernel
@@ -23,6 +25,7 @@ from publius.audit.tests_of_fit import (
 from publius.audit.timing import welch_t, word_classes
 from publius.audit.toy_vocabularies import worlds
 from publius.audit.words import check_ratios, check_words, ratios
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey, seeded_rng
 from publius.vectors.nearest import NearestWords
 
@@ -129,6 +132,51 @@ def test_welch_sees_a_difference_and_none_where_there_is_none():
     a, b = rng.standard_normal((2, 300)) * 0.1 + 1
     assert abs(welch_t(a, b)) < 4.5
     assert abs(welch_t(a, b + 0.1)) > 4.5
+
+
+class Clocked(Laplace):
+    """A mechanism beside a made clock: what a release takes follows what ``takes`` says of its words and points."""
+
+    def __init__(self, embeddings, takes):
+        super().__init__(embeddings, epsilon=20)
+        self.now, self._takes = 0.0, takes
+
+    def apply(self, words, noise, *, threads=1):
+        found = super().apply(words, noise, threads=threads)
+        self.now += 1 + 0.01 * np.modf(self.now * 7.77)[0] + self._takes(words, found)
+        return found
+
+
+@pytest.fixture
+def timed(embeddings, monkeypatch):
+    def check(takes):
+        mechanism = Clocked(embeddings, takes)
+        monkeypatch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: mechanism.now))
+        return timing.check_timing(mechanism, 20, 64, KEY, "it")
+
+    return check
+
+
+def test_what_words_take_is_found_out(timed, embeddings):
+    slow = word_classes(embeddings)["outlying"]
+    lengths, ends = timed(lambda words, found: 0.01 * np.isin(words, slow).mean())
+    assert not lengths.passed
+    assert lengths.samples == 160, "it was seen once more"
+    assert ends.passed
+
+
+def test_what_noisy_vectors_take_is_accused_of_nothing(timed, embeddings):
+    """A search sees nothing else: here it takes the longer the further out what it finds is."""
+    far = np.linalg.norm(embeddings.vectors, axis=1)
+    assert all(check.passed for check in timed(lambda words, found: 0.1 * far[found].mean()))
+
+
+def test_a_difference_by_chance_is_measured_again(timed, monkeypatch):
+    found = iter([5, 0, -4, -6, -5, 0])
+    monkeypatch.setattr(timing, "welch_t", lambda one, other: next(found))
+    (lengths, ends), (again, _) = timed(lambda words, found: 0), timed(lambda words, found: 0)
+    assert (lengths.samples, lengths.statistic, ends.samples, ends.statistic) == (160, 0, 40, 4)
+    assert (again.samples, again.statistic, again.passed) == (160, 5, False)
 
 
 def test_classes_of_words_are_what_they_say(embeddings):

@@ -4,7 +4,8 @@ The score of a word is z.w - |w|^2/2. Words and points are rounded to 8 bits, ea
 sum of the products of whole numbers is exact, so the error of a score is what rounding took (docs/theory.md section 3),
 from lengths that are measured here in float64. Words are put in order of their length, longest first, and cut into
 panels, so that the longest word of a panel says little too much of the others. Of a panel those words stay whose score
-could still be the best; at the end each is held to the error of its own.
+could still be the best; at the end each is held to the error of its own. The first panel has words of all lengths: it
+says early how good the best is, wherever a point lies, so that few words stay, and of all points about as many.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Shortlist:
         for part in _chunks(size):
             rows = np.asarray(vectors[part], np.float64) * scale
             self._norms[part] = np.einsum("ij,ij->i", rows, rows) / 2
-        self._order = np.argsort(-self._norms, kind="stable")
+        self._order = _first_of_all_lengths(np.argsort(-self._norms, kind="stable"), self._width)
         self._errors = np.empty((3, size))
         """Of each word in this order what an error takes of a point's loss, of its length, and of nothing."""
         # A power of two scales the points instead, but for one that could take them out of float32.
@@ -232,6 +233,14 @@ class Workspace:
 _WRONG = (
     "onnxruntime returned a product outside its bound, so it cannot be trusted: uninstall it, and run again"
 )
+
+
+def _first_of_all_lengths(order: IndexArray, width: int) -> IndexArray:
+    """The same order, but with as many words as a panel has from all over it in front."""
+    panels = -(-len(order) // width)
+    ahead = np.zeros(len(order), bool)
+    ahead[np.arange(width) * len(order) // width] = panels > 1
+    return np.concatenate((order[ahead], order[~ahead]))
 
 
 def _error(words: Float64Array, lost: Float64Array, length: Float64Array) -> Float64Array:
