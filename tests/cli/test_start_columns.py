@@ -101,7 +101,7 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     page = (tmp_path / "out" / "signoff.html").read_text()
     assert "The author with most documents has 20, 140 nats together; the median author has 10" in page
     above, _ = page.split("Signed</h2>")
-    assert "20 documents: 140 nats for all of them together (empty, which promises nothing)" in above
+    assert "20 documents; their bounds add up to 140 nats: empty, which promises nothing" in above
 
 
 def test_with_yes_no_column_is_kept_and_what_is_proposed_is_said(private, older, tmp_path):

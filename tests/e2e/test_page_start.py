@@ -97,7 +97,7 @@ def test_from_two_files_to_a_verified_sign_off(page, running, files):
     first = first_side(popup.value)
     assert "To learn what people complain about" in first
     assert "left open" in first  # who gets it, which nobody said
-    assert "In five sentences" in first
+    assert "In five points" in first
     assert "Not promised" in first
     assert "Signature" in first  # whoever signs sees what he signs on the side on which he signs
     popup.value.close()

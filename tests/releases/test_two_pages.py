@@ -19,6 +19,7 @@ from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import STATED, posterior_at_most
 from publius.releases import account
 from publius.releases.account import About
+from publius.releases.contents import SUMMARY
 from publius.releases.digests import digest_of, file_digests
 from publius.releases.engines import protect_corpus
 from publius.releases.label_shares import LabelShares, TopicShare
@@ -86,7 +87,7 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
     assert "61.6 %" in curator
     assert "rare-canary" in curator
     worst = (
-        "17 documents: 85 nats for all of them together (empty, which promises nothing). In the test, whoever"
+        "17 documents; their bounds add up to 85 nats: empty, which promises nothing. In the test, whoever"
     )
     assert worst in curator.split("Signed</h2>")[0]
     write_receivers(release, Sources(measured=MEASURED, about=ABOUT))
@@ -136,7 +137,7 @@ def test_the_page_for_receivers_is_bound_and_both_verify(release, tmp_path):
 def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(release):
     text = sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode()
     first, annex = text.split('<h2 class="annex">')
-    for said in ("To learn", "A newspaper", "In five sentences", "who is protected", "how strongly", "Not promised",
+    for said in ("To learn", "A newspaper", "In five points", "who is protected", "how strongly", "Not promised",
                  "Signature", "one row, as it leaves"):  # fmt: skip
         assert said in first
     assert first.count("<li>") >= 5
@@ -146,16 +147,50 @@ def test_the_first_side_says_what_is_signed_and_the_annex_begins_a_new_one(relea
         assert said in annex
 
 
+def test_the_first_side_says_each_number_in_words_first(release):
+    """A head of office signs there: no Greek letter and no name of a program stands before what it means."""
+    found = evidence(release, Sources(measured=MEASURED, own=OWN, about=ABOUT))
+    crowd = {**found, "crowd": {"epsilon": 6.983, "delta": 1e-6, "documents_per_author": 1}}
+    assert (
+        "an author with one document is protected as a whole, too: whatever that author wrote, what is seen is at most "
+        "1,080 times as probable, with an exception of at most 1 in 1,000,000 (epsilon 6.983, delta 1e-06)."
+    ) in account.unit(crowd)
+    assert 1_070 < math.exp(6.983) < 1_080
+    assert "1 in 9,090 (" in account.unit(
+        {**crowd, "crowd": {**crowd["crowd"], "delta": 1.02e-4}}
+    )  # never more
+    first = html.unescape(sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode())
+    first = first.split("Signed</h2>")[0].split("<main>")[1]
+    for jargon in ("svm", "mechanism ", "exp(", "prototype ·"):
+        assert jargon not in first
+    for key in found["sample_row"]:
+        assert f"{key}: " in first, "each key of the row is explained beneath it"
+    summary = {**found, "kind": SUMMARY, "bound": None, "epsilon": 2.0, "unit": "author"}
+    assert "what is seen is at most 7.39 times as probable" in account.strength(summary)
+    assert (
+        f"at most {100 * math.exp(2) / (1 + math.exp(2)):.2f} %; where they wonder whether the author wrote anything "
+        f"at all, at most 73.11 %" in next(itertools.islice(account.sentences(summary), 1, None))
+    )
+    words = {**found, "kind": "bag-of-words", "bound": None, "epsilon": 10.0, "probability_kept": None}
+    assert "for those no useful limit is stated" in next(itertools.islice(account.sentences(words), 1, None))
+    assert "no bound between any two is stated (epsilon 10 per word" in account.strength(words)
+
+
 def test_a_comparison_has_one_attacker_on_both_sides(release):
     said = list(account.sentences(evidence(release, Sources(measured=MEASURED))))
     assert len(said) == 5
-    assert "From the rows the best named 8.0 % of them" in said[2]
     assert (
-        "Without protection one of the programs, svm, named 27.0 %, and from the rows 7.0 %. These are averages"
+        "Without protection the best of them named 27.0 %, and from rows protected in the same way 7.0 %. From such "
+        "rows another one named 8.0 %." in said[2]
+    )
+    assert (
+        "Whoever knows only what a text is about names 9.3 %, and whoever always says the same author names 3.0 %"
+        in (said[2])
+    )
+    assert (
+        "Whoever knows that, sees the row and holds the original texts names 15.7 %. These are averages"
         in said[2]
     )
-    assert "whoever knows nothing of a text names 3.0 %; whoever knows its topic alone, 9.3 %" in said[2]
-    assert "whoever knows its topic, sees the row and holds the originals, 15.7 %" in said[2]
     assert "music" in said[3]
     nothing = list(account.sentences(evidence(release)))
     assert "no evidence" in nothing[2]
@@ -185,7 +220,10 @@ def test_people_who_are_mentioned_and_what_is_special_stand_above_the_signature(
     )
     assert "Health, opinions, faith and the like are protected no more than anything else in a text" in above
     receivers = sign_off(release, Sources(measured=MEASURED), for_receivers=True).decode()
-    assert "an author of several documents</dt><dd>5 documents, for instance: 25 nats" in receivers
+    assert (
+        "an author of several documents</dt><dd>5 documents, for instance; their bounds add up to 25 nats"
+        in receivers
+    )
     assert "17 documents" not in receivers
 
 
@@ -250,7 +288,7 @@ def test_nobody_names_more_on_average_than_is_said_and_sharp_rows_reach_it(relea
 IN_THIS_ORDER = (
     ("title", "What you receive", "Sign-off of a release"), ("date", "2", "2"), ("about", "To learn", "To learn"),
     (None, "A newspaper", "A newspaper"), ("sample_row", "one row, as it leaves", "one row, as it leaves"),
-    ("sentences", "In five sentences", "In five sentences"),
+    ("sentences", "In five points", "In five points"),
     ("who_is_protected", "who is protected", "who is protected"),
     ("how_strongly", "how strongly", "how strongly"), ("trust", "(central)", "(central)"),
     ("worst_author", "worst case: an author of several", "worst case: the author with most"),
@@ -339,7 +377,11 @@ def test_the_words_of_the_promise_are_explained_to_receivers(release):
     page = sign_off(release).decode()
     assert "which computed the promise exactly for the public reference" in page
     assert (
-        "moderate, on a scale of Publius&#39;s own (strong up to 1, moderate up to 10, weak up to 20 nats"
+        "moderate: what a row shows is at most 149 times as probable for its document as for any other"
+        in page
+    )
+    assert (
+        "Moderate is a word of Publius&#39;s own scale: strong up to 1, moderate up to 10, weak up to 20"
         in page
     )
 

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final, final
 
 from publius.errors import how_many
@@ -84,8 +85,8 @@ def _what(found: Mapping[str, Any]) -> str:
         return f"The folder holds {documents} rows, one for each document: its declared value, or by chance another."
     if found["probability_kept"] is not None:
         return (
-            f"The folder holds {documents} rows, one for each document: its label, or by chance another, and words "
-            "typical of that label, which are not words of the document."
+            f"The folder holds {documents} rows, one for each document: a label that says the {found['preserve']} "
+            "found in it, or by chance another, and words typical of that label, which are not words of the document."
         )
     return (
         f"The folder holds {documents} rows, one for each document: words of a public list, drawn at random near those "
@@ -95,8 +96,19 @@ def _what(found: Mapping[str, Any]) -> str:
 
 def _most(found: Mapping[str, Any]) -> str:
     bound = found["bound"]
-    if found["kind"] == SUMMARY or bound is None:
-        return str(found["promise"]).split(". ")[0] + "."
+    if found["kind"] == SUMMARY:
+        epsilon = found["epsilon"]
+        return (
+            "Suppose somebody knows all other documents and only wonders which of two things an author wrote, each as "
+            "likely as the other. With the folder they are right with a probability of at most "
+            f"{_posterior(epsilon, 2)}; where they wonder whether the author wrote anything at all, at most "
+            f"{_posterior(epsilon / 2, 2)} (proven, not measured)."
+        )
+    if bound is None:
+        return (
+            "A document is hidden among documents that mean nearly the same. Documents that mean something else can "
+            "be told apart from it: for those no useful limit is stated."
+        )
     blind = 1 / CANDIDATES
     on_average = average_at_most(found, blind)
     average = (
@@ -104,10 +116,11 @@ def _most(found: Mapping[str, Any]) -> str:
     )
     known = "stated by its author" if found["evidence"] == STATED else "proven"
     return (
-        f"Suppose somebody holds the exact texts of {CANDIDATES:,} documents, thinks each equally likely, and sees one "
-        f"row made from one of them. Without the row they name the right one with a probability of {_percent(blind)}; "
-        f"with it, {average}at most {_posterior(bound, CANDIDATES)} in the worst case, whatever the row shows; with "
-        f"only ten such documents, at most {_posterior(bound, 10)} ({known}, not measured)."
+        f"Suppose somebody holds the exact texts of {CANDIDATES:,} documents, each as likely as any other, and sees "
+        "one row that was made from one of them. Blindly they name the right one with a probability of "
+        f"{_percent(blind)}. With the row it is {average}at most {_posterior(bound, CANDIDATES)} in the worst case, "
+        f"whatever the row shows; with only ten such documents, at most {_posterior(bound, 10)} ({known}, not "
+        "measured)."
     )
 
 
@@ -136,32 +149,29 @@ def _attacked(found: Mapping[str, Any]) -> str:
         return (
             "Nobody tried to find out who wrote the texts, so there is no evidence that authors stay hidden."
         )
-    both = paired(found, "author")
-    clear = (
-        ""
-        if both is None
-        else f" Without protection one of the programs, {both['adversary']}, named {_percent(both['clean']['value'])}, "
-        f"and from the rows {_percent(both['released']['value'])}."
-    )
+    both, best = paired(found, "author"), _percent(strongest["released"]["value"])
+    named = f"From rows protected in the same way the best named {best}."
+    if both is not None:
+        clear, after = _percent(both["clean"]["value"]), _percent(both["released"]["value"])
+        named = f"Without protection the best of them named {clear}, and from rows protected in the same way {after}."
+        if after != best:
+            named += f" From such rows another one named {best}."
     holder = strongest_of(found, "author", originals=True)
     told = None if holder is None else holder.get("knowing_topic")
+    blind = f"whoever always says the same author names {_percent(strongest['chance'])}"
+    alone = measured["floor"]
     known = [
-        f"{words} {_percent(share)}"
-        for words, share in (
-            ("whoever knows nothing of a text names", strongest["chance"]),
-            ("whoever knows its topic alone,", measured["floor"]),
-            (
-                "whoever knows its topic, sees the row and holds the originals,",
-                None if told is None else told["value"],
-            ),
-        )
-        if share is not None
+        blind[0].upper() + blind[1:]
+        if alone is None
+        else f"Whoever knows only what a text is about names {_percent(alone)}, and {blind}"
     ]
-    anyway = f"; {'; '.join(known)}" if known else ""
+    if told is not None:
+        known.append(
+            f"Whoever knows that, sees the row and holds the original texts names {_percent(told['value'])}"
+        )
     return (
-        f"Programs tried to name the authors of {measured['texts']:,} public texts, protected in the same way. From "
-        f"the rows the best named {_percent(strongest['released']['value'])} of them{anyway}.{clear} These are "
-        "averages over all texts."
+        f"Programs tried to name the authors of {measured['texts']:,} public texts. {named} {'. '.join(known)}. These "
+        "are averages over all texts: single authors may be named more often."
     )
 
 
@@ -191,8 +201,8 @@ def _right(found: Mapping[str, Any]) -> str:
         )
     return (
         f"A label is right for about {_percent(labels['right'])} of {labels['texts']:,} public texts of the "
-        f"kind{chance}; always saying the most frequent topic is right for {_percent(labels['majority'])}{clear}{lost}."
-        + _own_labels(found)
+        f"kind{chance}; always saying the most frequent topic would be right for {_percent(labels['majority'])}{clear}"
+        f"{lost}." + _own_labels(found)
     )
 
 
@@ -210,9 +220,9 @@ def _stays(found: Mapping[str, Any]) -> str:
     if found["kept_fields"]:
         names = ", ".join(map(repr, found["kept_fields"]))
         return (
-            f"What each row keeps, and the fields {names}, are not hidden; once out, nothing can be recalled."
+            f"What each row says, and the fields {names}, are not hidden; once out, nothing can be recalled."
         )
-    return "What each row keeps is not hidden, and once the folder is out nothing in it can be recalled."
+    return "What each row says is not hidden, and once the folder is out nothing in it can be recalled."
 
 
 def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
@@ -228,7 +238,7 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
         )
     if found["kept_fields"]:
         yield "Fields that were kept stand as they were, without any protection."
-    yield "A second release of the same documents adds its bound to this one's."
+    yield "Each further release of the same documents protects them less: its bound is added to this one's."
     yield "Whether a document is in the collection, and how many there are, is not promised to stay hidden."
 
 
@@ -275,10 +285,11 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         f"most often, with {_documents(measured['documents'])}, up to {_percent_up(measured['named'])} of the time"
     )
     nothing = ", which promises nothing" if strength_of(together) == "empty" else ""
+    added = "their bounds add up to" if several > 1 else "the bound is"
     return (
         who_loses,
-        f"{_documents(several)}{counted}: {rounded_up(together, 6)} nats for all of them together "
-        f"({strength_of(together)}{nothing}){tested}",
+        f"{_documents(several)}{counted}; {added} {rounded_up(together, 6)} nats: "
+        f"{strength_of(together)}{nothing}{tested}",
     )
 
 
@@ -297,8 +308,9 @@ def unit(found: Mapping[str, Any]) -> str:
         )
     return (
         f"{said}. As rows are numbered at random, an author with {_at_most(crowd['documents_per_author'])} is "
-        f"protected as a whole, too: epsilon {rounded_up(crowd['epsilon'], 4)}, but for a probability of "
-        f"{rounded_up(crowd['delta'], 2)}. An author with more is protected less"
+        f"protected as a whole, too: whatever that author wrote, what is seen is {_times(crowd['epsilon'])}, with an "
+        f"exception of at most 1 in {_one_in(crowd['delta'])} (epsilon {rounded_up(crowd['epsilon'], 4)}, delta "
+        f"{rounded_up(crowd['delta'], 2)}). An author with more is protected less"
     )
 
 
@@ -306,17 +318,36 @@ SCALE: Final = ", ".join(f"{name} up to {largest:g}" for largest, name in STRENG
 """The words for bounds, and how far each goes."""
 
 
+def _times(exponent: float) -> str:
+    """How much more probable something may be, for people: the exponent itself stands elsewhere."""
+    return f"at most {factor_text(exponent).partition(' (')[0]} times as probable"
+
+
+def _one_in(probability: float) -> str:
+    """A small probability, rounded up, as one chance in so many."""
+    return f"{int(1 / Fraction(rounded_up(probability, 2))):,}"
+
+
 def strength(found: Mapping[str, Any]) -> str:
-    """The bound in words first, and whose words they are."""
-    if found["bound"] is not None:
-        bound = rounded_up(found["bound"], 6)
+    """The bound in words first, then the number, and whose words they are."""
+    epsilon, bound = found["epsilon"], found["bound"]
+    if bound is not None:
         return (
-            f"{found['strength']}, on a scale of Publius's own ({SCALE} nats, empty beyond): any two documents are "
-            f"within {bound} nats, so what is seen is at most {factor_text(found['bound'])} times as probable under "
-            "one as under the other"
+            f"{found['strength']}: what a row shows is {_times(bound)} for its document as for any other "
+            f"({rounded_up(bound, 6)} nats). {found['strength'].capitalize()} is a word of Publius's own scale: "
+            f"{SCALE} nats, empty beyond; no law has it"
         )
-    epsilon = found["epsilon"]
-    return f"epsilon {rounded_up(epsilon, 6)}" if epsilon is not None else "nothing is stated"
+    if found["kind"] == SUMMARY:
+        return (
+            f"what is seen is {_times(epsilon)} as if an author had written other documents (epsilon "
+            f"{rounded_up(epsilon, 6)})"
+        )
+    if epsilon is None:
+        return "nothing is stated"
+    return (
+        "the nearer the meaning of another document, the harder it is to tell them apart, and no bound between any two "
+        f"is stated (epsilon {rounded_up(epsilon, 6)} per word and unit of word distance)"
+    )
 
 
 @final

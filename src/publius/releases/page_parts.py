@@ -25,9 +25,7 @@ def lead(manifest: Mapping[str, Any]) -> str:
     """The release in a line."""
     if manifest["kind"] == SUMMARY:
         return "A summary of a collection, its authors protected"
-    return (
-        f"{how_many(manifest['documents'], 'row')}, one for each document · mechanism {manifest['mechanism']}"
-    )
+    return f"{how_many(manifest['documents'], 'row')}, one for each document"
 
 
 def references(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -270,6 +268,22 @@ def shown_row(row: Mapping[str, Any]) -> str:
     if isinstance(bag, Mapping) and len(bag) > _SHOWN_WORDS:
         row = {**row, "bag": {**dict(list(bag.items())[:_SHOWN_WORDS]), "…": "…"}}
     return json.dumps(row, ensure_ascii=False)
+
+
+_KEYS: Final = {
+    "label": "label: what the row says of its document.",
+    "probability_kept": "probability_kept: how often at most the noise leaves a label as it was found; it does not say "
+    "that this label is right.",
+    "id": "id: the name of the row.",
+    "bag": "bag: words, and how often each stands there; size: how many in all.",
+    "prototype": "prototype: the number of the public list of words that they were drawn from.",
+}
+"""What the keys of a row mean, for whoever reads the first side."""
+
+
+def row_in_words(row: Mapping[str, Any]) -> str:
+    """The keys of a row in words, but for fields that were kept."""
+    return " ".join(said for key, said in _KEYS.items() if key in row)
 
 
 def sample_row(release: Path) -> dict[str, Any] | None:

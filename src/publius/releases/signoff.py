@@ -51,6 +51,7 @@ from publius.releases.page_parts import (
     percent_up,
     references,
     released,
+    row_in_words,
     sample_row,
     scale,
     shown_row,
@@ -129,6 +130,7 @@ def _page(signed: _Signable) -> bytes:
         "about": found["about"], "open": account.OPEN, "compared": account.compared(found),
         "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
         "sample": None if found["sample_row"] is None else shown_row(found["sample_row"]),
+        "sample_in_words": None if found["sample_row"] is None else row_in_words(found["sample_row"]),
     }  # fmt: skip
     filters = {"percent": percent, "up": percent_up, "down": percent_down, "number": number}
     return sealed(template("publius.releases", "signoff.html", **filters).render(content))
