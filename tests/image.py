@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -141,11 +142,30 @@ def _hard(data, opt, user):
     """What goes before a command, so that it runs as `HARD` says: nothing but ``data`` to write to, and no rights."""
     targets = [subprocess.check_output(["findmnt", "-n", "-o", "TARGET", "-T", path], text=True).strip()
                for path in ("/", opt)]  # fmt: skip
+    opened = _opened(Path(sys.base_prefix).resolve(), data.parent / "interpreter")
     mounts = "".join(f"mount -o remount,bind,ro {shlex.quote(target)}; " for target in dict.fromkeys(targets))
-    script = f'mount --bind "$0" "$0"; {mounts}cd "$0"; exec "$@"'
+    script = f'{opened}mount --bind "$0" "$0"; {mounts}cd "$0"; exec "$@"'
     rights = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all",
               "--bounding-set=-all", "--no-new-privs"]  # fmt: skip
     return ["unshare", "--mount", "--propagation", "private", "/bin/sh", "-ec", script, str(data), *rights]
+
+
+def _opened(prefix, beside):
+    """What to mount first, so that another user can reach the Python that runs this: the image's is in /usr/local.
+
+    Where a folder above it is closed (/root is, where pyenv's lie), an empty one hides that, with Python alone in it.
+    """
+    closed = next(
+        (folder for folder in reversed(prefix.parents) if not folder.stat().st_mode & stat.S_IXOTH), None
+    )
+    if closed is None:
+        return ""
+    beside.mkdir(exist_ok=True)
+    prefix, beside, closed = (shlex.quote(str(path)) for path in (prefix, beside, closed))
+    return (
+        f"umask 022; mount --bind {prefix} {beside}; mount -t tmpfs -o mode=755 none {closed}; mkdir -p {prefix}; "
+        f"mount --bind {beside} {prefix}; mount -o remount,bind,ro {prefix}; mount -o remount,ro {closed}; "
+    )
 
 
 def _refused(command):
