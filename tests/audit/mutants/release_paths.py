@@ -179,12 +179,12 @@ def _states(**changes: Callable[[Any, Plan], Any]) -> Callable[[Plan, int], dict
 
 
 def _with_digest() -> Subject:
-    """The manifest holds an unkeyed digest of the documents."""
+    """The manifest holds an unkeyed digest of the documents that were released before it."""
     state = hashlib.sha256()
 
     def watching(documents: Sequence[Document], plan: Plan, key: RunKey) -> Outcome:
-        for document in documents:
-            state.update(document.text.encode())
+        nonlocal state
+        state = hashlib.sha256("\n".join(document.text for document in documents).encode())
         return protect(documents, plan, key)
 
     return replace(
