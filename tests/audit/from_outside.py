@@ -357,7 +357,7 @@ def documents(
 
 ANY_TEXT = View(Text, any_text_claim, 2000, ("unknown",))
 TEXTS = View(Text, text_claim, 6000)
-ROWS = View(Rows, run_claim, 4000)
+ROWS = View(Rows, run_claim, 16_000)
 STATED_FOR_TEXTS = lambda subject: Text(subject, epsilon=PLANE.epsilon)  # noqa: E731
 MANIFESTS = View(STATED_FOR_TEXTS, manifest_epsilon, 20_000)
 SHARP = DOCUMENTS

@@ -269,3 +269,21 @@ def little_is_unsaid(word, seed):
 
 
 little_is_unsaid.probabilities = _states_nearly
+
+
+# Two words of many tell more of each other than is claimed; of each with any other nothing is wrong --------------
+
+SCATTERED = [f"place{number}" for number in range(12)]
+PLACES = [
+    *([9.0, 0.0], [10.2, 0.0], [9.6, 2.0], [9.6, 2.1], [9.6, -2.0], [9.6, -2.1]),
+    *([12.0, 1.0], [12.0, 1.1], [12.0, -1.0], [12.0, -1.1], [7.0, 0.0], [7.0, 0.1]),
+]
+_MARKS = {SCATTERED[0]: 0.27, SCATTERED[1]: 0.27 * math.exp(-2)}
+
+
+def two_of_many(word, seed):
+    """Marked are 27 %, 3.7 % of the one and 10 % of all others: 2 nats where epsilon 1 claims 1.2, and 1 elsewhere."""
+    if word not in SCATTERED:
+        raise ValueError
+    rng = random.Random(seed)
+    return "marked" if rng.random() < _MARKS.get(word, 0.27 * math.exp(-1)) else rng.choice(SCATTERED)

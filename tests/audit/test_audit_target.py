@@ -16,6 +16,7 @@ import audit.target_toys as toys
 from publius.audit.claim import Claim
 from publius.audit.judge import judge
 from publius.audit.outputs import plain, value
+from publius.audit.pairs import pairs
 from publius.audit.target import target_named
 from publius.cli import app
 from publius.errors import DataError, UsageError
@@ -127,6 +128,22 @@ def test_not_refuted_says_how_far_the_draws_see(tmp_path):
     found = audited(tmp_path, "seeded")[1]
     assert 0.5 <= found["lower_bound"] / found["claimed"] <= 1
     assert audited(tmp_path, "seeded", epsilon=toys.EPSILON / 2)[1]["verdict"] == "refuted"
+
+
+def test_two_inputs_of_no_pair_that_was_chosen_are_compared_too(tmp_path):
+    """Their outputs are there, drawn for the pairs of others."""
+    place = claim_file(tmp_path, vocabulary=toys.SCATTERED, vectors=toys.PLACES, epsilon=1.0)
+    claim, told = Claim.read(place), {(toys.SCATTERED[0],), (toys.SCATTERED[1],)}
+    untold = [
+        seed for seed in range(40)
+        if all({pair.x, pair.y} != told for pair in pairs(claim, 6, seeded_rng(seed)))
+        and told <= {each for pair in pairs(claim, 6, seeded_rng(seed)) for each in (pair.x, pair.y)}
+    ]  # fmt: skip
+    with target_named("python:audit.target_toys:two_of_many", "word") as target:
+        found = judge(target, claim, 40_000, untold[0])
+    assert found.verdict == "refuted"
+    assert {*found.case.inputs} == told
+    assert found.case.event == ("marked",)
 
 
 @pytest.mark.parametrize(

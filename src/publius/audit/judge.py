@@ -7,6 +7,7 @@ refuted, one more pair is judged, which promises the largest share of what is cl
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -42,6 +43,8 @@ from publius.errors import DataError
 from publius.noise.randomness import Generator, seeded_rng
 
 _KEPT: Final = 6
+_ACROSS: Final = 40
+_SEEN: Final = 8
 _JUDGED: Final = 2
 _LEVEL: Final = EVENTS / (_JUDGED + 1)
 _SURE: Final = 4.0
@@ -290,8 +293,8 @@ class _Trial:
             answered = [each for each in tried if drawn[each[0]] and drawn[each[1]]]
             if not answered:
                 raise DataError(self._nothing_tried(drawn))
-            every = every or answered
-            chosen = self._chosen(drawn, answered)[:kept]
+            every = every or [*answered, *self._across(drawn, answered)]
+            chosen = self._chosen(drawn, every if kept == _KEPT else answered)[:kept]
             tried = [each[1] for each in chosen]
         fresh: dict[Input, Counter[Output]] = {}
         self._add(fresh, tried, self.budget // 2)
@@ -308,6 +311,30 @@ class _Trial:
             return self._refuted(worst)
         seen = max(judged, key=lambda each: each.lower_bound / each.claimed if each.claimed else 0.0)
         return Finding("not-refuted", 1 - ALPHA, seen.lower_bound, seen.claimed, self.drawn)
+
+    def _across(
+        self, drawn: dict[Input, Counter[Output]], tried: Sequence[tuple[Input, Input, Pair]]
+    ) -> list[tuple[Input, Input, Pair]]:
+        """Other pairs of what was drawn, which cost no draw: those of which some output says most against the claim."""
+        inputs = [*dict.fromkeys(each for x, y, _ in tried for each in (x, y))][:_ACROSS]
+        often = Counter[Output]()
+        for each in inputs:
+            often |= drawn[each]
+        outputs = [output for output, count in often.items() if count >= _SEEN]
+        if not outputs:
+            return []
+        counts = {each: np.array([drawn[each][output] for output in outputs], float) for each in inputs}
+        known = {(x, y) for x, y, _ in tried}
+        found: list[tuple[float, tuple[Input, Input, Pair]]] = []
+        for x, y in itertools.permutations(inputs, 2):
+            claimed = None if (x, y) in known else self.claim.claimed(x, y)
+            if claimed is not None:
+                totals = drawn[x].total(), drawn[y].total()
+                scores = _scores(
+                    counts[x], totals[0], counts[y], totals[1], self.claim.delta, _above(claimed)
+                )
+                found.append((float(scores.max()), (x, y, Pair(x, y, claimed, "drawn for others"))))
+        return [pair for _, pair in sorted(found, key=lambda each: -each[0])[:_KEPT]]
 
     def _nothing_tried(self, drawn: dict[Input, Counter[Output]]) -> str:
         """Why there is no verdict: no two inputs of which something is claimed have outputs."""
