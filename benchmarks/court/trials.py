@@ -167,6 +167,7 @@ def _pypantera() -> Iterator[Trial]:
         "Mahalanobis",
         near,
         because=skewed,
+        draws=120_000,
     )
     for mechanism, title, claim, because in (
         ("VickreyCMP", "Vickrey on CMP", _METRIC, ""),

@@ -24,11 +24,11 @@ What the mechanisms of other tools claim, tried on twelve made words by `make co
 
 <details><summary>More: the verdicts</summary>
 
-Each tool answers from a process of its own ([how it is tried](how-to/audit-a-mechanism.md)). A verdict is about one
-claim of one version on these words, not about what a tool is made for.
+Each tool answers from its own process ([how](how-to/audit-a-mechanism.md)). A verdict is about one
+claim of one version on these words.
 
 Claims are per word, those with an epsilon per unit of the Euclidean distance, unless they say otherwise. "At least" is
-a lower bound on the largest log-ratio that was found, in nats, "claimed" what is claimed of the same two inputs.
+a lower bound on the largest log-ratio, in nats, "claimed" what is claimed of the same inputs.
 *Not refuted* is no proof: with less than the share in brackets of its claim the mechanism would have been refuted.
 "Known words": words of no vocabulary were kept from the tool.
 
@@ -42,7 +42,7 @@ _REPLAY = """
 
 Each can be tried again in seconds, in `benchmarks/court/cases/NAME`, on draws that had no part in finding it:
 `publius audit --replay case.json --target recorded:draws.jsonl`; where `make court` has run, also on the tool itself:
-name the command that stands in the case.
+name the case's command.
 """
 _KNOWN = (
     ("mldp-text", "Vickrey looks at the input after the noise", "mldp-text-known-vickrey-plain", ""),
@@ -118,8 +118,8 @@ def _known(stored: dict) -> str:
     return (
         "\n</details>\n\n<details><summary>More: faults that were known before, and not found</summary>\n\n"
         f"Of {len(_KNOWN)} faults that were known before, {len(_KNOWN) - len(missed)} were found, all but one without "
-        "hints: for pypantera's Mahalanobis the words stand where few draws show it, once it was known; where the "
-        "others stand, at epsilon 0.5, it took 320,000.\n\n"
+        "hints: pypantera's Mahalanobis has words placed to show it in few draws; on the other words it took 320,000, "
+        "at epsilon 0.5.\n\n"
         f"| tool | fault not found | why |\n|---|---|---|\n{rows}\n\n</details>\n"
     )
 
