@@ -55,8 +55,10 @@ def test_the_command_prints_the_same_as_json_and_for_people(tmp_path):
     call = [sys.executable, "-m", "publius", "inspect", str(path)]
     record = json.loads(subprocess.run([*call, "--json"], capture_output=True, check=True).stdout)
     assert set(record) == {
-        "rows", "columns", "delimiter", "encoding", "text_field", "words", "languages", "problems", "fields",
+        "rows", "columns", "delimiter", "encoding", "text_field", "guessed", "words", "languages", "problems",
+        "fields",
     }  # fmt: skip
+    assert record["guessed"] == ["encoding"]
     shown = subprocess.run(call, capture_output=True, check=True, text=True).stdout
     assert "iso-8859-1, fields separated by semicolons" in shown
     assert "nothing was released" in shown
@@ -69,6 +71,31 @@ def test_the_rows_that_cannot_be_used_are_named_without_their_words(tmp_path):
     assert found.rows == 4
     assert "canary" not in str(found)
     assert any(problem.startswith("2 rows cannot be read: line 3 (3 fields") for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "found", "guessed"),
+    [
+        ("a.csv", "asked,said\n{0},b\n", "asked", ["text_field"]),
+        ("a.csv", "text,said\n{0},b\n", "text", []),
+        ("a.csv", "comment,text\n{0},b\n", "text", []),  # the header says so, whoever wrote what
+        ("a.csv", "said\n{0}\n", "said", []),
+        ("a.csv", "text,said\n{1},b\n", "text", ["encoding"]),
+        ("a.jsonl", '{{"text": "{0}", "said": "b"}}\n', "text", []),
+        ("a.jsonl", '{{"comment": "{0}"}}\n{{"comment": "b", "text": ""}}\n', "text", ["text_field"]),
+        ("a.jsonl", '{{"asked": "{0}", "said": "b"}}\n', "asked", ["text_field"]),
+    ],
+)
+def test_what_the_texts_alone_tell_of_how_they_are_read_is_guessed(tmp_path, name, data, found, guessed):
+    """One author's text would decide how everybody's are read: the longest column, letters, a field of one row."""
+    pytest.importorskip("charset_normalizer")
+    path = tmp_path / name
+    french = "le colis est arrivé abîmé et personne ne répond à mes messages depuis hier"
+    path.write_bytes(data.format("hello world " * 20, french).encode("iso-8859-1"))
+    looked = inspect(path)
+    assert (looked.text_field, [*looked.guessed]) == (found, guessed)
+    said = inspect(path, text_field=looked.text_field, encoding=looked.encoding)
+    assert said.guessed == ()
 
 
 def test_all_texts_alike_are_said_to_be(tmp_path):

@@ -287,6 +287,24 @@ def test_how_a_table_that_is_not_utf8_is_read_is_said_by_somebody(older, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+def test_a_column_that_the_texts_alone_tell_is_said_by_somebody(older, tmp_path):
+    """One author's text would decide which column of everybody is released: the longer one of two."""
+    for length, longest in (2, "said"), (400, "asked"):
+        records = [
+            {"author": row["author"], "asked": "hello world", "said": row["complaint"]} for row in rows(40, 1)
+        ]
+        records[5]["asked"] = "river " * length * 40
+        table = store(tmp_path / "odd.csv", records)
+        refused(table, older, tmp_path, code=2, message=f"name it with --text-field ('{longest}' is")
+        refused(
+            table, older, tmp_path, "--summary", "--author-field", "author", code=2, message="--text-field"
+        )
+        done = publius("start", table, "--output", tmp_path / "out", said=f"rows\n\n\nnone\n{older}\n")
+        assert f"Which column holds the texts (author, asked, said) [{longest}]:" in done.stdout
+        assert f"40 rows with texts in the column '{longest}'" in done.stdout
+        assert not (tmp_path / "out").exists()
+
+
 def test_a_wrong_delimiter_or_encoding(older, tmp_path):
     private = of_texts(tmp_path, "iso-8859-1")
     refused(

@@ -60,7 +60,7 @@ def walked(files):
         "What readers need": "rows", "The table is not in UTF-8": "",
         "Public or older texts": str(files["older"]), "What to keep": "", "Bound between": "", "Go on": "",
         "Rare words to leave out": "none",
-        "Another number": "release",
+        "Another number": "release", "or what is to stand there": "",
     }  # fmt: skip
     answers, seen = 0, ""
     patterns = [rf"{question}[^\r\n]*: " for question in questions]

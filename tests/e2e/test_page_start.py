@@ -64,6 +64,9 @@ def test_from_two_files_to_a_verified_sign_off(page, running, files):
     answer(choose, page, "texts", files / "complaints.csv")
     found = page.inner_text("#start-texts")
     assert all(each in found for each in ("200", "semicolon", "iso-8859-1", "2 rows without text (empty)"))
+    expect(page.locator("#start-older")).to_contain_text("choose it in step 1", timeout=MINUTE)
+    answer(page.select_option, "#texts-encoding", "iso-8859-1")  # its letters alone propose it
+    expect(page.locator("#texts-encoding option[value='']")).to_have_count(0, timeout=MINUTE)
     answer(choose, page, "older", files / "older.csv")
     answer(page.click, "#learn")
     expect(page.locator("#start-learn .good")).to_contain_text("Learned", timeout=3 * MINUTE)

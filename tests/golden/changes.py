@@ -206,6 +206,12 @@ ROWS: Final = "a row leads with what is released and how far it can be believed"
 NUMBERS: Final = "numbers are given in a secret random order, so that none tells a line of the input"
 
 CHANGES: tuple[Change, ...] = (
+    Change(
+        "commands/inspect*",
+        "json/guessed",
+        [],
+        "what the texts alone tell of how they are read is said to be a guess",
+    ),
     *(
         Change(
             answers,

@@ -22,6 +22,7 @@ from task_here import TaskHere
 from web_service import CANARY, fault, service
 
 pytestmark = pytest.mark.usefixtures("one_processor")
+ODD = b"id,asked,said\n" + b"1,hello,%s\n" % (b"a river bends " * 9) * 9
 OCTETS = {"Content-Type": "application/octet-stream"}
 
 
@@ -73,7 +74,13 @@ def ready(client):
     assert give(client, "texts", table(as_given(40, large=10_000)), "complaints.csv").status_code == 200
     assert give(client, "older", table(complaints(60, 2)), "older.csv").status_code == 200
     assert ask(client, "look", role="older").status_code == 200
-    return ask(client, "look", role="texts").json()
+    return looked(client)
+
+
+def looked(client):
+    """The texts, looked into and said to be in Latin-1, as their letters propose."""
+    assert ask(client, "look", role="texts").json()["found"]["guessed"] == ["encoding"]
+    return ask(client, "look", role="texts", encoding="iso-8859-1").json()
 
 
 def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
@@ -273,7 +280,7 @@ def test_without_authors_it_goes_no_further_than_a_stated_choice(client, ready, 
 def test_texts_that_are_learned_from_are_not_released(client, ready, here, tmp_path):
     mixed = [*as_given(30, large=100), {"id": "x", "complaint": next(iter(complaints(1, 2)))["complaint"]}]
     give(client, "texts", table(mixed), "mixed.csv")
-    ask(client, "look", role="texts")
+    looked(client)
     ask(client, "release", preserve="topic")
     run = ended(client)
     assert (run["state"], run["error"]["code"]) == ("failed", 77)
@@ -329,11 +336,46 @@ def test_a_command_that_fails_is_an_error_in_its_own_words(client, ready, home):
 def test_only_what_was_found_wrong_is_named_in_the_command(client, ready):
     found = {"role": "texts", "delimiter": ";", "encoding": "iso-8859-1"}
     ask(client, "look", **found)
-    assert "--delimiter" not in ask(client, "plan", preserve="topic").json()["start"]
+    said = ask(client, "plan", preserve="topic").json()["start"]
+    assert "--encoding iso-8859-1" in said  # nothing but the letters told it
+    assert "--delimiter" not in said
     ask(client, "look", **{**found, "encoding": "cp1252"})
     said = ask(client, "plan", preserve="topic").json()["start"]
     assert "--encoding cp1252" in said
     assert "--delimiter" not in said
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [(table(as_given(40, large=10_000)), {"encoding": "iso-8859-1"}),
+     (ODD, {"text_field": "said"})],
+    ids=["encoding", "column"],
+)  # fmt: skip
+def test_what_the_texts_alone_tell_of_how_they_are_read_is_refused_until_somebody_says_it(
+    client, tmp_path, data, named
+):
+    """By whoever looked and went on, and by whoever never looked."""
+    give(client, "older", table(complaints(60, 2)), "older.csv")
+    give(client, "texts", data, "mine.csv")
+    choice = {"preserve": "words", "epsilon": 5.0, "length": 20}
+    for _ in range(2):
+        for what in ("plan", "example", "release", "corpus", "learn"):
+            status, code, message = fault(ask(client, what, **choice))
+            assert (status, code) == (400, 2), what
+            assert "choose it in step 1" in message
+        assert ask(client, "look", role="texts").json()["found"]["guessed"] == [*named]
+    assert not (tmp_path / "releases").exists()
+    assert ask(client, "look", role="texts", **named).json()["found"]["guessed"] == []
+    said = ask(client, "plan", **choice).json()["start"]
+    for name, value in named.items():
+        assert f"--{name.replace('_', '-')} {value}" in said  # the command says it, too
+
+
+def test_a_column_that_a_request_names_is_said(client, ready):
+    """Without a further look: it names the one that was proposed."""
+    give(client, "texts", ODD, "mine.csv")
+    assert ask(client, "look", role="texts").json()["found"]["text_field"] == "said"
+    assert ask(client, "plan", preserve="topic", text_field="said").status_code == 200
 
 
 def learned(client, **choice):

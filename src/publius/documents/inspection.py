@@ -35,6 +35,9 @@ LONG: Final = 10
 """So many times the median makes a document odd, if it has `LONG_WORDS` words."""
 
 LONG_WORDS: Final = 2_000
+_HEADED: Final = SEPARATED | {".xlsx", ".parquet"}
+"""Kinds whose names of columns stand once, in no row of anybody's."""
+
 FIRST_ROWS: Final = 1_000
 _PLACES: Final = 5
 _HEADER_CELL: Final = 80
@@ -80,12 +83,18 @@ class Inspection:
     documents: int = 0
     """How many there are with those."""
 
+    guessed: tuple[str, ...] = ()
+    """"text_field" and "encoding", where the texts alone propose it: somebody has to say that it is so.
+
+    Otherwise the letters or the length of one text would decide how all the others are read, and no bound would hold.
+    """
+
     def record(self) -> dict[str, Any]:
         """As `publius inspect --json` prints it."""
         return {
             "rows": self.rows, "columns": list(self.columns), "delimiter": self.delimiter, "encoding": self.encoding,
-            "text_field": self.text_field, "words": self.words, "languages": self.languages,
-            "problems": list(self.problems),
+            "text_field": self.text_field, "guessed": list(self.guessed), "words": self.words,
+            "languages": self.languages, "problems": list(self.problems),
             "fields": [{"name": each.name, "filled": each.filled, "values": each.values} for each in self.fields],
         }  # fmt: skip
 
@@ -131,7 +140,8 @@ def inspect(
     )  # fmt: skip
     corpus = _with_form(corpus, path, text_field, delimiter)
     names, problems = _columns(corpus)
-    chosen = text_field or _text_column(corpus, names)
+    usual = _usual(names)
+    chosen = text_field or next(iter(usual), None) or _longest(corpus, names)
     if chosen is not None and chosen not in names:
         raise DocumentError(
             f"{shown(path)} has no column {chosen!r}: found {', '.join(map(repr, names)) or 'none'}"
@@ -159,7 +169,23 @@ def inspect(
         len(notes.unread),
         len(notes.unread) + notes.missing + len(corpus.left),
         notes.rows + len(corpus.left),
+        _guessed(
+            text_field=text_field is None
+            and chosen is not None
+            and len(names) > 1
+            and not _is_told(usual, header=corpus.kind in _HEADED),
+            encoding=encoding is None and separated and corpus.encoding != _declared(corpus, path, **reading),
+        ),
     )
+
+
+def _guessed(**what: bool) -> tuple[str, ...]:
+    return tuple(name for name, is_so in what.items() if is_so)
+
+
+def _declared(corpus: Corpus, path: Path, **reading: Any) -> str | None:
+    """The encoding of a table as its mark says it: what a release takes where nobody names one."""
+    return open_corpus(path, number=True, delimiter=corpus.delimiter, **reading).encoding
 
 
 def _left(corpus: Corpus) -> Iterator[str]:
@@ -246,12 +272,19 @@ def _count(corpus: Corpus, names: list[str]) -> int:
     return count
 
 
-def _text_column(corpus: Corpus, names: list[str]) -> str | None:
-    """By its name, else the one with the longest values."""
+def _usual(names: list[str]) -> list[str]:
+    """The columns that are called as columns of texts are, the most usual first."""
     by_name = {name.strip().lower(): name for name in reversed(names)}
-    for usual in TEXT_NAMES:
-        if usual in by_name:
-            return by_name[usual]
+    return [by_name[usual] for usual in TEXT_NAMES if usual in by_name]
+
+
+def _is_told(usual: list[str], *, header: bool) -> bool:
+    """Whether these names tell the column of texts: where each row has its own, one row may bring a further one."""
+    return bool(usual) and (header or len(usual) == 1)
+
+
+def _longest(corpus: Corpus, names: list[str]) -> str | None:
+    """The column with the longest values; None where none is long."""
     lengths: Counter[str] = Counter()
     rows = 0
     for row in islice(_rows(corpus, names), FIRST_ROWS):

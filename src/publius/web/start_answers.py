@@ -31,6 +31,10 @@ class Found(Answer):
     delimiter: str | None
     encoding: str | None
     text_field: str | None
+    guessed: Annotated[
+        list[Literal["text_field", "encoding"]],
+        Field(description="What the texts propose: somebody has to say it."),
+    ]
     words: dict[str, float]
     languages: dict[str, int]
     problems: list[str]

@@ -26,6 +26,12 @@ from publius.web.run import StepProgress, WorkflowProcess
 Role = Literal["texts", "older"]
 """The texts to be released, or the public or older ones."""
 
+NO_ENCODING: Final = (
+    "the table is not in UTF-8, and its letters alone propose an encoding, where one text must not decide how all are "
+    "read: choose it in step 1"
+)
+"""What is said where nobody has said how a table is encoded."""
+
 _NAMES: Final = {"texts": "your texts", "older": "the public or older texts"}
 
 
@@ -133,12 +139,13 @@ class Workplace:
         self._not_while_running()
         if corpus.packaged:
             raise UsageError("the packaged texts are read as they are: choose a file to look into another")
-        before = corpus.found
+        before, guessed = corpus.found, () if corpus.found is None else corpus.found.guessed
         corpus.found = self.named(lambda: inspect(corpus.path, **form))
         corpus.form = {
             name: form[name]
             for name in ("delimiter", "encoding")
-            if form.get(name) and (name in corpus.form or form[name] != getattr(before, name, None))
+            if form.get(name)
+            and (name in corpus.form or form[name] != getattr(before, name, None) or name in guessed)
         }
         return corpus.found
 

@@ -139,23 +139,41 @@ def test_files_that_were_given_are_counted_too(client, rows, tmp_path):
     assert fault(client.post("/v1/summary", json=ASKED))[:2] == (400, 2)
 
 
-def test_a_table_is_counted_in_the_encoding_that_the_page_showed(client, rows, monkeypatch):
+def given_as_texts(client, data):
+    """Given on the page, and what it shows of the form."""
+    params, headers = {"role": "texts", "name": "l.csv"}, {"Content-Type": "application/octet-stream"}
+    client.post("/v1/start/files", params=params, content=data, headers=headers)
+    return client.post("/v1/start/look", json={"role": "texts"}).json()["found"]
+
+
+def test_one_authors_letters_do_not_decide_how_everybody_is_counted(client, rows, monkeypatch, tmp_path):
+    """A table of others in UTF-8, and one author with more lines in Latin-1: refused until the encoding was said."""
     pytest.importorskip("charset_normalizer")
-    lines = ["author,product,text", *(f"{row['author']},card,déjà {row['text']} né" for row in rows[:40])]
-    given = {
-        "params": {"role": "texts", "name": "l.csv"},
-        "headers": {"Content-Type": "application/octet-stream"},
-    }
-    client.post("/v1/start/files", content="\n".join(lines).encode("latin-1"), **given)
-    shown = client.post("/v1/start/look", json={"role": "texts"}).json()
-    assert shown["found"]["encoding"] == "iso-8859-1"
+    others = [f"{row['author']},card,déjà {row['text']} né" for row in rows[:40]]
+    head = "author,product,text"
+    plain = "\n".join([head, *others, "x,card,hello"]).encode()
+    latin = [b"x,card," + "le colis est arrivé abîmé et personne ne répond à côté".encode("latin-1")] * 200
+    odd = b"\n".join(["\n".join([head, *others]).encode(), *latin])
+    assert (given_as_texts(client, plain)["encoding"], given_as_texts(client, odd)["encoding"]) == (
+        "utf-8",
+        "iso-8859-1",
+    )
+    status, code, message = fault(client.post("/v1/summary", json=ASKED))
+    assert (status, code) == (400, 2)
+    assert "choose it in step 1" in message
+    assert released(tmp_path) == []
     read = []
     counted = Summary.corpus
     monkeypatch.setattr(
         Summary, "corpus", lambda self, path, **form: read.append(form) or counted(self, path, **form)
     )
+    client.post("/v1/start/look", json={"role": "texts", "encoding": "utf-8"})
     client.post("/v1/summary", json=ASKED)
-    assert read == [{"delimiter": ",", "encoding": "iso-8859-1"}]
+    client.post("/v1/start/look", json={"role": "texts", "encoding": "iso-8859-1"})
+    client.post("/v1/summary", json=ASKED)
+    given_as_texts(client, plain)
+    client.post("/v1/summary", json=ASKED)
+    assert read == [{"delimiter": ",", "encoding": encoding} for encoding in ("utf-8", "iso-8859-1", "utf-8")]
     client.post("/v1/start/forget", json={"role": "texts"})
 
 

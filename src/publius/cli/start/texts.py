@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 def texts_in(file: Path, choices: Choices, ask: Asking) -> tuple[Inspection, Choices]:
     """The file with its column of texts, which is asked for where it was not found or is none."""
-    from publius.evaluation.steps.looking import looked_at
+    from publius.documents.table_form import checked_encoding
+    from publius.evaluation.steps.looking import looked_at, unsaid
 
     fault: DataError | None = None
     with waiting("reading the file"):
@@ -49,42 +50,38 @@ def texts_in(file: Path, choices: Choices, ask: Asking) -> tuple[Inspection, Cho
             if ask.yes or choices.text_field is None:
                 raise
             fault, found = error, looked_at(file, replace(choices, text_field=None))
-    while fault is not None or found.text_field is None:
+    while fault is not None or found.text_field is None or "text_field" in found.guessed:
         if fault is not None:
             typer.echo(f"   {printable(str(fault))}.")
         names = ", ".join(map(repr, found.columns))
         form = "" if found.delimiter is None else f" (read with {found.delimiter!r} between columns)"
-        otherwise = (
+        none = (
             f"no column of texts was found among {names}{form}: name it with --text-field, or check --delimiter and "
             "--encoding. Nothing was released"
         )
-        named = ask(replace(with_columns(TEXT_FIELD, found.columns), otherwise=otherwise))
+        named = ask(
+            _proposed(
+                with_columns(TEXT_FIELD, found.columns),
+                found.text_field,
+                unsaid(found).get("text_field", none),
+                ask,
+            )
+        )
         try:
             found, fault = looked_at(file, replace(choices, text_field=named)), None
         except DataError as error:
             fault = error
-    return _encoding_said(file, found, replace(choices, text_field=found.text_field), ask)
+    choices = replace(choices, text_field=found.text_field)
+    if "encoding" in found.guessed:
+        said = ask(_proposed(ENCODING, found.encoding, unsaid(found)["encoding"], ask))
+        choices = replace(choices, encoding=checked_encoding(said))
+        found = looked_at(file, choices)
+    return found, choices
 
 
-def _encoding_said(
-    file: Path, found: Inspection, choices: Choices, ask: Asking
-) -> tuple[Inspection, Choices]:
-    """With the encoding of a table that is not UTF-8: its letters propose it, and somebody says so."""
-    from publius.documents.table_form import checked_encoding
-    from publius.evaluation.steps.looking import looked_at, told_by_letters
-
-    if not told_by_letters(file, found, choices):
-        return found, choices
-    said = ask(
-        replace(
-            ENCODING,
-            proposed=None if ask.yes else found.encoding,
-            otherwise=f"the table is not in UTF-8: its letters look like {found.encoding}, but one text must not "
-            f"decide how all are read, so say it: --encoding {found.encoding}. Nothing was released",
-        )
-    )
-    choices = replace(choices, encoding=checked_encoding(said))
-    return (found if choices.encoding == found.encoding else looked_at(file, choices)), choices
+def _proposed(question: Question, proposed: str | None, otherwise: str, ask: Asking) -> Question:
+    """The question with what the texts propose, where somebody is asked; where nobody is it has to be said."""
+    return replace(question, proposed=None if ask.yes else proposed, otherwise=otherwise)
 
 
 def show_found(found: Inspection) -> None:

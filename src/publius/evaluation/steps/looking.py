@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from publius.errors import DataError
+from publius.errors import DataError, UsageError
 from publius.evaluation.steps.answers import Choices
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ _FEWEST_WORDS: Final = 2
 _DELIMITERS: Final = (";", ",", "\t", "|")
 _UNICODE: Final = ("utf-8", "utf-8-sig")
 _START: Final = 2**20
+TEXT_FIELD: Final = "text_field"
+ENCODING: Final = "encoding"
 
 
 def looked_at(file: Path, choices: Choices) -> Inspection:
@@ -88,17 +90,21 @@ def _is_unicode(file: Path) -> bool:
     return not text.isascii()
 
 
-def told_by_letters(file: Path, found: Inspection, choices: Choices) -> bool:
-    """Whether the encoding that was found is only what the letters of the texts tell.
+def unsaid(found: Inspection) -> dict[str, str]:
+    """What the texts alone propose of how they are to be read, and nobody has said: why it has to be, by answer."""
+    why = {
+        TEXT_FIELD: "which column holds the texts the texts alone tell, and one of them must not decide it for all, "
+        f"so name it with --text-field ({found.text_field!r} is the longest, or called so). Nothing was released",
+        ENCODING: f"the table is not in UTF-8: its letters look like {found.encoding}, but one text must not decide "
+        f"how all are read, so say it: --encoding {found.encoding}. Nothing was released",
+    }
+    return {name: why[name] for name in found.guessed}
 
-    Somebody has to say that it is so: otherwise the letters of one text would decide how all the others are read.
-    """
-    from publius.documents.corpus import open_corpus
 
-    if found.delimiter is None or choices.encoding is not None:
-        return False
-    corpus = open_corpus(file, number=True, delimiter=found.delimiter, encoding=None, **reading(choices))
-    return corpus.encoding != found.encoding
+def check_said(found: Inspection) -> None:
+    """`UsageError` where nobody has said what the texts alone propose."""
+    for why in unsaid(found).values():
+        raise UsageError(why)
 
 
 def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[str]:

@@ -20,7 +20,7 @@ from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.inspection import Inspection
 from publius.errors import DataError
 from publius.evaluation.steps.answers import Choices
-from publius.evaluation.steps.looking import reading
+from publius.evaluation.steps.looking import check_said, reading
 from publius.evaluation.steps.older import AUTHORS
 from publius.evaluation.steps.walk import SIGNOFF
 from publius.files import new_folder, write_file
@@ -114,7 +114,8 @@ class SummaryWorkflow:
     """
 
     def __init__(self, file: Path, found: Inspection, choices: Choices, by: Sequence[str]) -> None:
-        """Raises what `Summary` raises."""
+        """Raises what `Summary` and `check_said` raise."""
+        check_said(found)
         self._file, self._found, self._choices = file, found, choices
         self._by, self.epsilon = tuple(by), choices.epsilon or 1.0
         strata = Strata.parse(self._by)

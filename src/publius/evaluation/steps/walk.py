@@ -17,7 +17,7 @@ from publius.documents.corpus import Document
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
-from publius.evaluation.steps.looking import reading
+from publius.evaluation.steps.looking import check_said, reading
 from publius.evaluation.steps.names import private_digest
 from publius.evaluation.steps.older import AUTHORS, LEARNED, PUBLIC, TOPICS, PublicCorpus, own_column
 from publius.files.progress import Advance, Progress, unheard
@@ -83,6 +83,7 @@ class Walk:
             )
         if self.found.text_field is None or choices.preserve is None:
             raise UsageError("which column holds the texts and what to keep have to be said first")
+        check_said(self.found)
         self.kept.check(choices)
         self._check_reference()
 

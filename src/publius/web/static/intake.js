@@ -28,7 +28,7 @@ export class Intake {
   async show(given, kinds) {
     this.kinds = kinds;
     this.given = given;
-    if (given && !given.packaged && (!given.found || given.excerpt === undefined)) return this.#look(given.found ? { text_field: given.found.text_field, delimiter: given.found.delimiter, encoding: given.found.encoding } : {});
+    if (given && !given.packaged && (!given.found || given.excerpt === undefined)) return this.#look(given.found ? said(given.found) : {});
     return this.#paint();
   }
 
@@ -105,7 +105,8 @@ export class Intake {
     return [
       el("div", { class: "given" }, el("p", {}, el("strong", {}, name), el("span", { class: "soft" }, ` · ${bytes(this.given.size)}`)), this.#picker("Another file")),
       el("dl", { class: "tiles" }, pairs(tiles(found))),
-      el("div", { class: "choices" }, this.columns(this).map(([key, title, options, value, change]) => select(`${this.role}-${key}`, title, options, value, change))),
+      el("div", { class: "choices" }, this.columns(this).map(([key, title, options, value, change]) => select(`${this.role}-${key}`, title, options, value, change)),
+        this.#asked(found) ? this.#encoding(found) : null),
       excerpt ? el("figure", { class: "excerpt" }, el("figcaption", { class: "note" }, "The first text begins"), el("blockquote", {}, excerpt)) : null,
       problems(found.problems),
       details("All columns, and how the file is read", [
@@ -117,18 +118,37 @@ export class Intake {
 
   /** The delimiter and the encoding, for a table of separated values. */
   #form(found) {
-    const again = (part) => this.#look({ text_field: null, delimiter: found.delimiter, encoding: found.encoding, ...part });
-    const encodings = ENCODINGS.includes(found.encoding) ? ENCODINGS : [found.encoding, ...ENCODINGS];
+    const again = (part) => this.#look({ ...said(found), text_field: null, ...part });
     return [
       select(`${this.role}-delimiter`, "Fields are separated by", Object.entries(DELIMITERS), found.delimiter, (delimiter) => again({ delimiter })),
-      select(`${this.role}-encoding`, "Encoding", encodings.map((each) => [each, each]), found.encoding, (encoding) => again({ encoding })),
+      this.#asked(found) ? null : this.#encoding(found),
     ];
+  }
+
+  /** Whether the encoding of what is to be released has to be said. */
+  #asked(found) {
+    return this.role === "texts" && isGuessed(found, "encoding");
+  }
+
+  /** Chosen by somebody where the letters of the texts alone propose it. */
+  #encoding(found) {
+    const encodings = ENCODINGS.includes(found.encoding) ? ENCODINGS : [found.encoding, ...ENCODINGS];
+    const first = isGuessed(found, "encoding") ? [["", `choose it; it looks like ${found.encoding}`]] : [];
+    return select(`${this.role}-encoding`, "Encoding", [...first, ...encodings.map((each) => [each, each])], first.length ? "" : found.encoding, (encoding) => this.#look({ ...said(found), encoding }));
   }
 
   /** Read with another column of texts. */
   column(text_field) {
-    return this.#look({ text_field, delimiter: this.found.delimiter, encoding: this.found.encoding });
+    return this.#look({ ...said(this.found), text_field });
   }
+}
+
+/** Whether the texts alone propose it, so that somebody has to say it. */
+export const isGuessed = (found, name) => found.guessed.includes(name);
+
+/** How a file is to be read, as far as somebody said it or its header does. */
+function said(found) {
+  return { text_field: isGuessed(found, "text_field") ? null : found.text_field, delimiter: found.delimiter, encoding: isGuessed(found, "encoding") ? null : found.encoding };
 }
 
 export const bytes = (size) => (size < 1e6 ? `${integer(Math.max(1, size / 1e3))} kB` : `${(size / 1e6).toFixed(1)} MB`);

@@ -5,7 +5,7 @@ import { Card, announce } from "./card.js";
 import { choose, chosen } from "./choice.js";
 import { byId, el, pairs, put, table, typed } from "./dom.js";
 import { atLeast, atMost, integer, number, percent, plural } from "./format.js";
-import { Intake, select } from "./intake.js";
+import { Intake, isGuessed, select } from "./intake.js";
 import { keeping, loadReferences, reloadReferences } from "./kept.js";
 import { Runs, putOnce, stageList } from "./stages.js";
 
@@ -31,7 +31,7 @@ export class StartView {
     this.runs = new Runs((run) => this.#ran(run));
     this.texts = new Intake(byId("start-texts"), "texts", {
       invite: "The texts whose content is to be released and whose authors are not: complaints, answers, reports.",
-      columns: ({ found }) => found.columns.length > 1 ? [["text", this.#words("text_field"), found.columns.map((each) => [each, each]), found.text_field, (name) => this.texts.column(name)]] : [],
+      columns: ({ found }) => found.columns.length > 1 ? [["text", this.#words("text_field"), [...(isGuessed(found, "text_field") ? [["", "choose it"]] : []), ...found.columns.map((each) => [each, each])], isGuessed(found, "text_field") ? "" : found.text_field, (name) => this.texts.column(name)]] : [],
       onChange: () => this.#given(),
     });
     this.older = new Intake(byId("start-older"), "older", {
@@ -117,7 +117,7 @@ export class StartView {
   }
 
   #given() {
-    this.#own = { ...this.#own, text_field: this.texts.found?.text_field ?? null };
+    this.#own = { ...this.#own, text_field: this.texts.found && !isGuessed(this.texts.found, "text_field") ? this.texts.found.text_field : null };
     this.runs.run = null;
     return this.#ask();
   }

@@ -32,7 +32,7 @@ from publius.web import requests
 from publius.web import start_answers as answers
 from publius.web.run import StepProgress
 from publius.web.state import State
-from publius.web.workplace import Upload, Workplace
+from publius.web.workplace import NO_ENCODING, Upload, Workplace
 
 _EXCERPT: Final = 280
 _EXAMPLES: Final = 2
@@ -186,10 +186,14 @@ def walk_of(place: Workplace, asked: requests.Start) -> Walk:
     """The walk with the files that were given and the answers of a request; what is left open is proposed."""
     texts, older = place.needed("texts"), place.given("older")
     found = texts.found or place.look("texts", text_field=asked.text_field)
-    if asked.text_field not in (None, found.text_field):
+    if asked.text_field is not None and (
+        "text_field" in found.guessed or asked.text_field != found.text_field
+    ):
         found = place.look("texts", text_field=asked.text_field, **texts.form)
-    if found.text_field is None:
-        raise UsageError("no column of texts was found: choose it")
+    if found.text_field is None or "text_field" in found.guessed:
+        raise UsageError("which column holds the texts is not known: choose it in step 1")
+    if "encoding" in found.guessed:
+        raise UsageError(NO_ENCODING)
     choices = replace(
         asked.answers,
         public=None if older is None else older.public,
@@ -309,7 +313,12 @@ def _shown(place: Workplace, step: Sequence[str]) -> str:
 
 
 def _start_command(place: Workplace, walk: Walk, asked: requests.Start, output: Path) -> str:
-    answers = replace(asked.answers, **place.needed("texts").form, public=_as_named(place, walk).public)
+    answers = replace(
+        asked.answers,
+        **place.needed("texts").form,
+        text_field=walk.choices.text_field,
+        public=_as_named(place, walk).public,
+    )
     said = [place.needed("texts").name]
     for name, value in asdict(answers).items():
         if value:

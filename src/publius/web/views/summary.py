@@ -21,6 +21,7 @@ from publius.noise.randomness import entropy
 from publius.releases.summaries.names import COUNTS, SUBJECTS, THEMES, WORDS
 from publius.web import answers, requests
 from publius.web.state import State
+from publius.web.workplace import NO_ENCODING
 
 EPSILONS: Final = ("1/20", "1/10", "1/5", "3/10", "1/2", "7/10", "1", "3/2", "2", "3", "5", "7", "10")
 _NAMED: Final = ("stratum", "words")
@@ -84,7 +85,9 @@ def _collection(state: State, asked: requests.Summarize) -> Iterator[tuple[Path,
     """Where the documents lie and how they are read; those of a request are gone from the disk afterwards."""
     if asked.documents is None:
         given = state.workplace.needed("texts")
-        shown = given.found  # the page showed how a table is read, and its curator went on
+        shown = given.found
+        if shown is not None and "encoding" in shown.guessed:
+            raise UsageError(NO_ENCODING)
         table = shown is not None and shown.delimiter is not None
         form = (
             {"delimiter": shown.delimiter, "encoding": shown.encoding} if shown is not None and table else {}
