@@ -865,8 +865,8 @@ class WritingSettings(Settings):
         public=True,
     )  # fmt: skip
     public: str | None = option(
-        None, help="PUBLIC texts that an exemplar is quoted from and an n-gram model learns from. Default: those of "
-        "the reference, and the Federalist papers (extra demo).",
+        None, help="PUBLIC texts that an exemplar is quoted from and an n-gram model learns from. Default: the "
+        "sentences that the reference lets be quoted, and the Federalist papers (extra demo).",
     )  # fmt: skip
     text_field: str = option(InputSettings.text_field, help="Field of --public that holds the text.")
     style: str = option(

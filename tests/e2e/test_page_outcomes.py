@@ -299,18 +299,24 @@ def test_what_is_waited_for_is_said(chromium_browser, running, made, said):
         assert tile(page, "outcomes", "Bound") == "7"
 
 
-def test_a_draw_has_a_public_text_to_read(page):
-    """Quoted on demand, with its place; gone with the draw it belongs to; told where there is none."""
+def test_a_draw_has_a_public_sentence_to_read(page):
+    """On demand; gone with the draw it belongs to; told why where nobody let any be quoted."""
     give(page, "outcomes", COURT)
-    page.click("text=Quote the nearest public text")
+    page.click("text=Quote the nearest public sentence")
+    expect(page.locator("#outcomes-draw .error")).to_contain_text("nobody said that sentences")
+    quote = {
+        "text": "The court sat.",
+        "fault": None,
+        "corpus": "letters.jsonl",
+        "row": None,
+        "note": "QUOTED from it",
+    }
+    page.route("**/v1/exemplar", lambda route: route.fulfill(json=quote))
+    page.click("text=Quote the nearest public sentence")
     quoted = page.locator("#outcomes-draw blockquote")
-    expect(quoted).to_be_visible()
-    rows = [" ".join(words) for words, _ in public_documents()]
-    assert quoted.inner_text() in rows
-    number = rows.index(quoted.inner_text()) + 1
-    assert "From letters.jsonl, row" in page.inner_text("#outcomes-draw")
-    assert f"row {number}." in page.inner_text("#outcomes-draw") or rows.count(quoted.inner_text()) > 1
-    assert "QUOTED from a public text" in page.inner_text("#outcomes-draw")
+    expect(quoted).to_have_text("The court sat.")
+    assert "From letters.jsonl. QUOTED from it." in page.inner_text("#outcomes-draw")
+    page.unroute("**/v1/exemplar")
     page.click("#outcomes-redraw")
     settled(page)
     expect(quoted).to_have_count(0)

@@ -14,10 +14,17 @@ from homes import home_at
 from publius.documents.corpus import open_corpus
 from publius.evaluation.steps import learning
 from publius.files import folders
-from publius.settings import CountedWordSettings, PublicWordSettings
+from publius.releases.writing import run
+from publius.settings import CountedWordSettings, PublicWordSettings, WritingSettings
 from publius.vectors.learning import public_words
-from publius.vectors.learning.reference import Reference, remove_reference, stored_reference_names
+from publius.vectors.learning.reference import (
+    Reference,
+    remembered_texts,
+    remove_reference,
+    stored_reference_names,
+)
 from publius.vectors.learning.topic_metric import TopicMetric
+from released import command
 
 _TOPICS = ("card payment bank charge refund".split(), "loan mortgage house rate officer".split())
 _COMMON = "letter waited answer manager branch customer service morning".split()
@@ -136,11 +143,54 @@ def _vectors(folder: Path) -> None:
     assert not {*told} & {*found.source["rare_words"]}
 
 
+def _quoted(folder: Path) -> None:
+    """A writer is given no text that nobody named: a reference knows where those lie that it was learned from."""
+    found = _learned(folder, PublicWordSettings(author_field="author"))
+    assert remembered_texts(_folder(found)) == (folder / "older.jsonl", "text")
+    own = folder / "own.jsonl"
+    own.write_text("".join(json.dumps({"id": f"d{i}", "text": " ".join(_COMMON)}) + "\n" for i in range(9)))
+    call = (
+        "obfuscate",
+        own,
+        "--preserve",
+        "topic",
+        "--reference",
+        "older",
+        "--bound",
+        7,
+        "--output",
+        folder / "out",
+    )
+    assert command(*call)[0] == 0
+    output = folder / "texts.jsonl"
+    code, _, said = command("write", folder / "out", "--writer", "exemplar", "--output", output)
+    written = output.read_text() if output.exists() else ""
+    assert not [word for word in ("Zelinkowa", "07700900123", _MAIL) if word in written]
+    assert (code, "nobody said that sentences" in said) == (2, True)
+    assert command("write", folder / "out", "--writer", "ngram", "--output", output)[0] == 0
+    assert {json.loads(line)["source"]["corpus"] for line in output.read_text().splitlines()} == {
+        "federalist"
+    }
+
+
+def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    things = run._public_things
+
+    def opened(manifest: object, settings: WritingSettings) -> object:
+        reference = run._reference(manifest, settings)  # type: ignore[arg-type]
+        texts = None if reference is None or reference.folder is None else remembered_texts(reference.folder)
+        named = settings if texts is None else replace(settings, public=str(texts[0]))
+        return things(manifest, named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run, "_public_things", opened)
+
+
 FENCES = (
     Fence(1, "a name in eight letters of one author does not become public", _authors, _by_texts),
     Fence(1, "one person counts once however the name is written", _one_person, _as_written),
     Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),
     Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),
+    Fence(1, "texts that a reference was learned from are not quoted", _quoted, _remembered),
     Fence(1, "what was learned is its owner's until he publishes it", _owner_only, _open),
     Fence(1, "a removed reference leaves nothing in the store", _removed, _kept),
 )

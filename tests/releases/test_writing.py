@@ -10,7 +10,9 @@ import sys
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,15 +25,16 @@ from publius.releases.engines import protect_corpus
 from publius.releases.plan import Plan
 from publius.releases.writing import run
 from publius.releases.writing.confinement import confine
-from publius.releases.writing.exemplar import FEWEST, PASSAGE, passages
+from publius.releases.writing.exemplar import FEWEST, PASSAGE, Exemplar, passages
 from publius.releases.writing.llm import fault_of, prompt
 from publius.releases.writing.released_bags import ReleasedBag
+from publius.releases.writing.writer import WriterInput
 from publius.settings import ReleaseSettings, WritingSettings
 from publius.text.bag import Bag
 from publius.text.character_grams import character_grams
 from publius.text.tokenizer import StopWords, tokenize
 from publius.vectors.learning.fit_reference import fit_reference
-from publius.vectors.learning.reference import remember_texts, remembered_texts
+from publius.vectors.learning.reference import Reference, remember_texts, remembered_texts
 from references import SHARED, TOPICS
 
 CANARY = "zqxcanary"
@@ -179,25 +182,39 @@ def test_a_reference_that_is_fitted_remembers_where_its_texts_are(publius, publi
     assert publius("reference", "verify", "fitted")[0] == 0
 
 
-def test_the_reference_remembers_its_texts_and_notices_that_they_changed(write, public, tmp_path):
-    code, _, lines = write("exemplar")
-    assert code == 0
-    assert {line["source"]["reference"] for line in lines} == {"toys"}
-    (tmp_path / "texts.jsonl").unlink()
+def test_texts_that_are_no_longer_what_was_learned_from_are_not_called_so(write, public):
     public.write_text(public.read_text() + json.dumps({"text": told("music", 1), "topic": "music"}) + "\n")
-    code, error, lines = write("exemplar")
-    assert (code, lines) == (65, None)
-    assert "no longer what the reference" in error
-    code, _, lines = write(
-        "exemplar", "--public", public
-    )  # named by the user: quoted, and not called the reference's
+    code, _, lines = write("exemplar", "--public", public)
     assert code == 0
     assert {line["source"]["reference"] for line in lines} == {None}
-    (tmp_path / "texts.jsonl").unlink()
-    public.unlink()
-    code, error, _ = write("exemplar")
-    assert code == 2
+
+
+def test_nothing_is_quoted_of_texts_that_nobody_named(write):
+    """Of the texts of a reference its words became public: it knows where they lie, and yet they are not opened."""
+    code, error, lines = write("exemplar")
+    assert (code, lines) == (2, None)
+    assert "nobody said that sentences" in error
     assert "--public" in error
+
+
+def test_of_a_reference_those_sentences_are_quoted_that_it_lets_be_quoted(prepared):
+    """Of those at the bag's prototype the nearest; the texts themselves are not opened."""
+    sentences = {topic: f"{told(topic, 7, 1)[:-1]} {told(topic, 8, 1)}" for topic in TOPICS}
+    quotable = SimpleNamespace(passages=((), *((each,) for each in sentences.values())))
+    learned = replace(Reference.load(str(prepared / "toys")), counted=quotable)
+    manifest = json.loads((prepared / "release" / "manifest.json").read_text())
+    writer = Exemplar(WriterInput(manifest, WritingSettings(writer="exemplar"), learned))
+    place = {
+        "corpus": "public.jsonl",
+        "sha256": learned.source["corpus_sha256"],
+        "row": None,
+        "from": None,
+        "to": None,
+    }
+    for row in bags_of(prepared / "release"):
+        written = writer.write(ReleasedBag("", Bag.from_counts(row["bag"]), prototype=row["prototype"]))
+        assert written.text == sentences[row["label"]]
+        assert written.source == {**place, "reference": "toys"}
 
 
 def test_a_release_of_words_has_exemplars_too_and_a_bag_that_shares_no_word_has_none(

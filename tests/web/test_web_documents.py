@@ -15,6 +15,7 @@ from publius.files.reading import files_sha256
 from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of
 from publius.releases.plan import Plan
+from publius.releases.writing import exemplar
 from publius.settings import ReleaseSettings
 from publius.vectors.learning import reference as reference_store
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -325,28 +326,28 @@ def drawn_and_quoted(client):
     return drawn, client.post("/v1/exemplar", json=body)
 
 
-def test_a_draw_has_an_exemplar_where_the_reference_remembers_its_texts(
-    client, embeddings, home, tmp_path, learned
+def test_a_draw_has_an_exemplar_where_the_reference_lets_sentences_be_quoted(
+    client, embeddings, home, tmp_path, learned, monkeypatch
 ):
-    status, code, message = fault(drawn_and_quoted(client)[1])
-    assert (status, code) == (400, 2)
-    assert "does not remember" in message
+    """It knows where its texts lie, and they are not opened."""
     texts = [{"text": " ".join(words), "topic": topic} for words, topic in public_documents()]
     public = tmp_path / "texts.jsonl"
     public.write_text("".join(json.dumps(row) + "\n" for row in texts))
-    named = {**learned.source, "corpus_sha256": files_sha256([str(public)])}
+    named = {**learned.source, "corpus": "texts.jsonl", "corpus_sha256": files_sha256([str(public)])}
     shutil.rmtree(home / "references" / "toy")
     dataclasses.replace(learned, source=named).save(home / "references" / "toy")
     reference_store.remember_texts(home / "references" / "toy", public, "text")
+    sentences = {row["topic"]: row["text"] for row in texts}
     with service(embeddings, tmp_path) as another:
+        status, code, message = fault(drawn_and_quoted(another)[1])
+        assert (status, code) == (400, 2)
+        assert "nobody said that sentences" in message
+        monkeypatch.setattr(exemplar, "_quotable", lambda reference: (reference, [*sentences.values()]))
         drawn, answer = drawn_and_quoted(another)
     assert answer.status_code == 200, answer.text
     found = document_answers.Exemplar.model_validate_json(answer.text)
-    assert (found.corpus, found.fault) == ("texts.jsonl", None)
-    row = texts[found.row - 1]
-    assert found.text in row["text"]
-    assert row["topic"] == drawn["label"]
-    assert set(found.text.split()) & {word for word, _ in drawn["bag"]}
+    assert (found.corpus, found.row, found.fault) == ("texts.jsonl", None, None)
+    assert found.text == sentences[drawn["label"]]
     assert found.note.startswith("QUOTED from a public text")
 
 

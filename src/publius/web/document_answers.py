@@ -136,10 +136,10 @@ class Outcomes(Answer):
 
 
 class Exemplar(Answer):
-    """A passage of a public text, quoted; or why there is none."""
+    """A sentence of a public text, quoted; or why there is none."""
 
     text: str | None
     fault: str | None
     corpus: Annotated[str, Field(description="The name of the file of public texts.")]
-    row: Annotated[int | None, Field(description="Its row there, from 1.")]
+    row: Annotated[int | None, Field(description="None: no row is kept of a sentence that may be quoted.")]
     note: str

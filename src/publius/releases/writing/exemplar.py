@@ -1,5 +1,8 @@
 """The public passage nearest to a release, quoted with its place: every word of it was public before.
 
+Whoever names texts says that all of them is public. Of those that a reference was learned from its words are, and no
+more: where no others are named, the sentences are quoted that it holds because somebody let them be quoted.
+
 Public texts are cut into passages at the ends of sentences. Where the release names a public prototype and its
 reference is at hand, the passages that the reference places at this prototype are looked at, else all of them. The
 nearest is that with the largest cosine to the bag, words weighing as they are rare in the public texts; of equals the
@@ -8,7 +11,7 @@ first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, final
 
 import numpy as np
@@ -20,6 +23,7 @@ from publius.errors import DocumentError, UsageError
 from publius.releases.writing.released_bags import ReleasedBag
 from publius.releases.writing.writer import AbstractTextWriter, WriterInput, Written
 from publius.vectors.learning.prototypes import nearest_by
+from publius.vectors.learning.reference import Reference
 
 PASSAGE: Final = 120
 """Words of a passage, at most, where sentences are no longer."""
@@ -27,6 +31,7 @@ PASSAGE: Final = 120
 FEWEST: Final = 20
 """Words of a passage, at least, where the text has more."""
 
+_NOWHERE: Final[dict[str, Any]] = {"row": None, "from": None, "to": None}
 _SENTENCE_END: Final = regex.compile(r"(?<=[.!?][\"'”’)]*)\s+|\n\s*\n")
 
 
@@ -39,13 +44,16 @@ class Exemplar(AbstractTextWriter):
 
     def __init__(self, seen: WriterInput) -> None:
         super().__init__(seen)
-        if seen.public is None:
-            raise UsageError(
-                "an exemplar is quoted from public texts: name their file or folder with --public, or a reference that "
-                "knows where its own are (--reference)"
-            )
-        self._file = seen.public.path.name
-        self._read(seen.public)
+        self._quoted: list[tuple[str, dict[str, Any]]] = []
+        self._places_of: dict[str, int] = {}
+        if seen.public is not None:
+            self._corpus = {"corpus": seen.public.path.name, "sha256": seen.public_sha256}
+            self._read(_passages_of(seen.public))
+        else:
+            reference, sentences = _quotable(seen.reference)
+            name, digest = (reference.source.get(each) for each in ("corpus", "corpus_sha256"))
+            self._corpus = {"corpus": name or reference.name, "sha256": digest}
+            self._read((each, _NOWHERE) for each in sentences)
         self._at_prototype = self._places()
 
     def write(self, released: ReleasedBag) -> Written:
@@ -54,39 +62,28 @@ class Exemplar(AbstractTextWriter):
         scores = np.asarray(weights @ self._vector(released))
         best = int(scores.argmax())
         if not scores[best] > 0 and weights is self._weights:
-            return Written(None, {"corpus": self._file}, "no public passage has a word of the bag")
-        row, start, stop = self._spans[int(among[best])]
-        source = {
-            "corpus": self._file,
-            "sha256": self.seen.public_sha256,
-            "row": row,
-            "from": start,
-            "to": stop,
-            "reference": self.seen.reference.name if self.seen.reference and self.seen.own_texts else None,
-        }
-        return Written(self._texts[row][start:stop], source)
+            return Written(
+                None, {"corpus": self._corpus["corpus"]}, "no public passage has a word of the bag"
+            )
+        text, place = self._quoted[int(among[best])]
+        own = self.seen.reference is not None and (self.seen.public is None or self.seen.own_texts)
+        reference = self.seen.reference.name if self.seen.reference is not None and own else None
+        return Written(text, {**self._corpus, **place, "reference": reference})
 
-    def _read(self, corpus: Corpus) -> None:
+    def _read(self, found: Iterable[tuple[str, dict[str, Any]]]) -> None:
         """The passages, their places, and their word weights."""
         stop_words = self.seen.stop_words
-        self._texts: dict[int, str] = {}
-        self._spans: list[tuple[int, int, int]] = []
-        self._places_of: dict[str, int] = {}
         indices: list[int] = []
         ends = [0]
-        for document in corpus:
-            if isinstance(document, BadDocument):
-                raise DocumentError(f"{document.error()}; every public document needs a text")
-            self._texts[document.position] = document.text
-            for start, stop in passages(document.text):
-                words = self.seen.words(document.text[start:stop], stop_words)
-                if words:
-                    self._spans.append((document.position, start, stop))
-                    indices += [self._places_of.setdefault(word, len(self._places_of)) for word in words]
-                    ends.append(len(indices))
-        if not self._spans:
+        for text, place in found:
+            words = self.seen.words(text, stop_words)
+            if words:
+                self._quoted.append((text, place))
+                indices += [self._places_of.setdefault(word, len(self._places_of)) for word in words]
+                ends.append(len(indices))
+        if not self._quoted:
             raise DocumentError("the public texts hold no passage with a word in it: give others")
-        self._all = np.arange(len(self._spans))
+        self._all = np.arange(len(self._quoted))
         self._weights = self._weighted(indices, ends)
 
     def _weighted(self, indices: Sequence[int], ends: Sequence[int]) -> Any:
@@ -137,6 +134,31 @@ class Exemplar(AbstractTextWriter):
         nearest = nearest_by(aspect.rule, aspect.positions(documents), prototypes.points)
         rows = {int(each): np.flatnonzero(nearest == each) for each in np.unique(nearest)}
         return {each: (found, held[found]) for each, found in rows.items()}
+
+
+def _quotable(reference: Reference | None) -> tuple[Reference, list[str]]:
+    """The sentences that a reference holds to be quoted; `UsageError` where it holds none."""
+    if reference is None:
+        raise UsageError(
+            "an exemplar is quoted from public texts, and no reference of the release is stored here: name the file or "
+            "folder of such texts with --public"
+        )
+    held = () if reference.counted is None else reference.counted.passages
+    if not any(held):
+        raise UsageError(
+            f"nobody said that sentences of the texts which the reference {reference.name!r} was learned from may be "
+            "quoted: name texts of which every word is public with --public, or fit a reference with --quotable"
+        )
+    return reference, list(dict.fromkeys(sentence for each in held for sentence in each))
+
+
+def _passages_of(corpus: Corpus) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The passages of public texts and their places."""
+    for document in corpus:
+        if isinstance(document, BadDocument):
+            raise DocumentError(f"{document.error()}; every public document needs a text")
+        for start, stop in passages(document.text):
+            yield document.text[start:stop], {"row": document.position, "from": start, "to": stop}
 
 
 def passages(text: str) -> list[tuple[int, int]]:

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import final
 
 from publius.documents.corpus import Corpus, open_corpus
-from publius.errors import DataError, UsageError
-from publius.files import shown
-from publius.vectors.learning.reference import Reference, remembered_texts
+from publius.vectors.learning.reference import Reference
 
 
 @final
@@ -29,26 +27,3 @@ def public_texts(path: Path, text_field: str, reference: Reference | None = None
     return PublicTexts(
         corpus, digest, None if reference is None else digest == reference.source.get("corpus_sha256")
     )
-
-
-def own_texts(reference: Reference) -> PublicTexts | None:
-    """The texts that a stored reference remembers; None where it remembers none.
-
-    Raises `UsageError` when they are no longer there, `DataError` when they are no longer what it was learned from.
-    """
-    remembered = None if reference.folder is None else remembered_texts(reference.folder)
-    if remembered is None:
-        return None
-    path, text_field = remembered
-    if not path.exists():
-        raise UsageError(
-            f"the public texts of the reference {reference.name!r} are no longer at {shown(path)}: name them with "
-            "--public"
-        )
-    found = public_texts(path, text_field, reference)
-    if not found.own:
-        raise DataError(
-            f"the public texts at {shown(path)} are no longer what the reference {reference.name!r} was learned from: "
-            "name texts with --public"
-        )
-    return found

@@ -30,9 +30,9 @@ from publius.releases.digests import digest_of, file_digests
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.confinement import HOLDS, Rule
 from publius.releases.writing.llm import model_of
-from publius.releases.writing.public_texts import PublicTexts, own_texts, public_texts
+from publius.releases.writing.public_texts import public_texts
 from publius.releases.writing.released_bags import read_manifest
-from publius.releases.writing.writers import WRITERS, check_name
+from publius.releases.writing.writers import check_name
 from publius.settings import WritingSettings
 from publius.vectors.learning.reference import Reference
 
@@ -146,17 +146,9 @@ class _Public:
 def _public_things(manifest: Mapping[str, Any], settings: WritingSettings) -> _Public:
     reference = _reference(manifest, settings)
     folder, sha256 = (None, None) if reference is None else (reference.folder, reference.sha256)
-    found: PublicTexts | None
-    if settings.public is not None:
-        found = public_texts(Path(settings.public), settings.text_field, reference)
-    else:
-        found = (
-            None
-            if reference is None or settings.writer.partition(":")[0] not in WRITERS
-            else own_texts(reference)
-        )
-    if found is None:
+    if settings.public is None:
         return _Public(folder, sha256, None, ())
+    found = public_texts(Path(settings.public), settings.text_field, reference)
     facts = {"path": str(found.corpus.path.absolute()), "text_field": found.corpus.text_field,
              "sha256": found.sha256, "own_texts": found.own}  # fmt: skip
     return _Public(folder, sha256, facts, found.corpus.paths)

@@ -1,10 +1,10 @@
-// Something to read for a draw: the public passage nearest to it, quoted with its place.
+// Something to read for a draw: the public passage nearest to it, quoted.
 
 import { call } from "./api.js";
 import { el, put } from "./dom.js";
 
 export class Exemplar {
-  #button = el("button", { type: "button", click: () => this.#ask() }, "Quote the nearest public text");
+  #button = el("button", { type: "button", click: () => this.#ask() }, "Quote the nearest public sentence");
   #found = el("div", { "aria-live": "polite" });
   #asked = null;
   #number = 0;
@@ -21,7 +21,7 @@ export class Exemplar {
   async #ask() {
     const number = this.#number;
     this.#button.disabled = true;
-    put(this.#found, el("p", { class: "note" }, "Looking through the public texts…"));
+    put(this.#found, el("p", { class: "note" }, "Looking through the public sentences…"));
     const shown = await call("/v1/exemplar", this.#asked).then(quotation, (error) => [el("p", { class: "error" }, error.message)]);
     if (number !== this.#number) return;
     put(this.#found, shown);
@@ -29,7 +29,7 @@ export class Exemplar {
   }
 }
 
-function quotation({ text, fault, corpus, row, note }) {
+function quotation({ text, fault, corpus, note }) {
   if (text === null) return [el("p", { class: "note" }, `There is none: ${fault}.`)];
-  return [el("blockquote", {}, text), el("p", { class: "note" }, `From ${corpus}, row ${row}. ${note}.`)];
+  return [el("blockquote", {}, text), el("p", { class: "note" }, `From ${corpus}. ${note}.`)];
 }

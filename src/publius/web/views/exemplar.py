@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from publius.errors import UsageError
 from publius.releases.plan import Plan
 from publius.releases.writing.exemplar import Exemplar
-from publius.releases.writing.public_texts import own_texts
 from publius.releases.writing.released_bags import ReleasedBag
 from publius.releases.writing.writer import WriterInput
 from publius.settings import WritingSettings
@@ -17,7 +15,7 @@ from publius.web.state import State
 
 
 def exemplar(state: State, asked: requests.Exemplar) -> answers.Exemplar:
-    """The passage of the reference's own public texts that is nearest to a bag, quoted with its place."""
+    """The sentence nearest to a bag, of those that the reference holds to be quoted."""
     plan = state.plan(asked)
     mechanism, reference = plan.mechanism, plan.mechanism.reference
     key = (reference.sha256, mechanism.preserve, mechanism.parameters.get("prototypes"))
@@ -30,11 +28,4 @@ def exemplar(state: State, asked: requests.Exemplar) -> answers.Exemplar:
 
 
 def _made(plan: Plan, reference: Reference) -> Exemplar:
-    texts = own_texts(reference)
-    if texts is None:
-        raise UsageError(
-            f"the reference {reference.name!r} does not remember where its public texts are, so there is nothing to "
-            "quote: fit it anew, or use publius write with --public"
-        )
-    settings = WritingSettings(writer=Exemplar.name)
-    return Exemplar(WriterInput(plan.manifest(0), settings, reference, texts.corpus, texts.sha256, texts.own))
+    return Exemplar(WriterInput(plan.manifest(0), WritingSettings(writer=Exemplar.name), reference))
