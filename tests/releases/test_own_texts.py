@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from publius.documents.corpus import open_corpus
-from publius.errors import DataError
+from publius.errors import DataError, UsageError
 from publius.mechanisms.prototype import Prototype
 from publius.releases.account import own_sentences
 from publius.releases.digests import file_digest
@@ -211,6 +211,82 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     told = replace(looked, telling=("half",))
     found = evidence(tmp_path / "out", Sources(measured=passed, own=told))
     assert found["verdict"].startswith("NO EVIDENCE: the kept columns")
+
+
+ODD = [
+    "Smith,\nJohn",
+    "x" * 300,
+    "\ud800",
+    ["anna"],
+    ["anna", "bert"],
+    17.0,
+    float("nan"),
+    None,
+    {"a": 1},
+    "\ufdfa" * 200,
+]
+
+
+def test_every_row_that_is_released_is_looked_at_whatever_its_author_or_topic_is_called(tmp_path, plan):
+    """A name that can be no label is an author's all the same; else others alone are looked at."""
+    found = [{**row, "place": "here"} for row in rows(60)]
+    for number, odd in enumerate(ODD):
+        found[number] |= {"author": odd, "topic": odd, "place": f"only here, {number // 2}"}
+    found[20]["author"] = "anna"
+    path = store(tmp_path / "t.jsonl", found)
+    beside = examine(
+        replace(corpus_of(path, keep=["place"]), beside=("topic", "author")),
+        plan,
+        "topic",
+        "author",
+        ["place"],
+    )
+    assert beside.documents == len([*corpus_of(path, keep=["place"])]) == 60
+    assert beside.telling == ("place",)
+    assert beside.authors is not None
+    assert beside.authors.unnamed == 2  # not a number, and null
+    clean = examine(replace(corpus_of(path), beside=("author",)), plan, author_field="author")
+    assert clean.authors == beside.authors
+    assert beside.authors.authors == len({f"a{n // 3}" for n in range(10, 60)}) + 8
+    assert "\n" not in str(beside)
+
+
+def test_the_sign_off_of_a_walk_takes_what_was_looked_at_of_every_row(tmp_path, home):
+    """`Walk.sign` asks as ``signoff --own`` does: rows that came after the look would have no word on the page."""
+    from publius.documents.inspection import inspect
+    from publius.evaluation.steps.walk import Walk
+    from publius.settings import StartSettings
+
+    fitted("letters").save(home / "references" / "letters")
+    path = store(tmp_path / "t.jsonl", rows(30))
+    choices = StartSettings(preserve="topic", bound=5.0, reference="letters", without_evidence=True)
+    walk = Walk(path, inspect(path), None, choices)
+    own = walk.examine(walk.plan())
+    store(path, rows(31))
+    walk.release(tmp_path, walk.plan(), lambda count: None)
+    with pytest.raises(UsageError, match="of fewer texts than it has rows"):
+        walk.sign(tmp_path, own=own)
+    assert not (tmp_path / "signoff.html").exists()
+    walk.sign(tmp_path, own=walk.examine(walk.plan()))
+    assert (tmp_path / "signoff.html").exists()
+
+
+def test_whoever_releases_a_walk_counts_the_documents_of_its_authors(tmp_path, home):
+    from publius.documents.inspection import inspect
+    from publius.evaluation.steps.walk import Walk
+    from publius.settings import StartSettings
+
+    fitted("letters").save(home / "references" / "letters")
+    path = store(tmp_path / "t.jsonl", [{**row, "author": "one\nperson"} for row in rows(30)])
+    choices = StartSettings(
+        preserve="topic", bound=5.0, reference="letters", without_evidence=True, documents_per_author=29
+    )
+    walk = Walk(path, inspect(path), None, choices)
+    with pytest.raises(DataError, match="1 of 1 authors has more than 29 documents"):
+        walk.release(tmp_path, walk.plan(), lambda count: None)
+    assert not (tmp_path / "release").exists()
+    walk = replace(walk, choices=replace(choices, documents_per_author=30))
+    assert walk.release(tmp_path, walk.plan(), lambda count: None).manifest["documents"] == 30
 
 
 def store_record(folder, own):

@@ -378,6 +378,29 @@ def test_a_column_that_a_request_names_is_said(client, ready):
     assert ask(client, "plan", preserve="topic", text_field="said").status_code == 200
 
 
+def test_more_documents_of_an_author_than_declared_are_refused_before_anything_is_drawn(
+    client, here, home, tmp_path
+):
+    """Early, in the plan, and by the release whether or not anybody asked for one."""
+    fitted("letters").save(home / "references" / "letters")
+    rows = [{"author": f"a{number // 3}", **row} for number, row in enumerate(as_given(30, large=100))]
+    give(client, "texts", table(rows), "mine.csv")
+    looked(client)
+    choice = {"preserve": "meaning", "bound": 2.0, "reference": "letters", "without_evidence": True}
+    said = "10 of 10 authors have more than 2 documents"
+    status, code, message = fault(ask(client, "plan", documents_per_author=2, **choice))
+    assert (status, code) == (422, 65)
+    assert said in message
+    ask(client, "release", documents_per_author=2, **choice)
+    run = ended(client)
+    assert (run["state"], run["error"]["code"]) == ("failed", 65)
+    assert said in run["error"]["message"]
+    assert not list(tmp_path.glob("releases/*"))
+    ask(client, "release", documents_per_author=3, **choice)
+    run = ended(client)
+    assert run["state"] == "done", run["error"]
+
+
 def learned(client, **choice):
     ask(client, "learn", **choice)
     assert ended(client)["state"] == "done"

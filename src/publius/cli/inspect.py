@@ -108,20 +108,21 @@ def _against(
     if found.text_field is None:
         raise UsageError("no column of texts was found: name it with --text-field")
     plan = plan_of(read_manifest_of(release))
-    looked_at = (topic_field, author_field, *plan.labels)
-    fields = tuple(dict.fromkeys(name for name in looked_at if name is not None))
-    if missing := [name for name in fields if name not in found.columns]:
+    looked_at = tuple(name for name in (topic_field, author_field) if name is not None)
+    if missing := [name for name in (*looked_at, *plan.labels) if name not in found.columns]:
         raise UsageError(f"no column {missing[0]!r}. Found: {', '.join(map(repr, found.columns))}")
     corpus = open_corpus(
         file,
         number=True,
         text_field=found.text_field,
-        keep=fields,
+        keep=plan.labels,
         delimiter=found.delimiter,
         encoding=found.encoding,
     )
     with waiting("looking at the texts"):
-        own = examine(replace(corpus, gaps=True), plan, topic_field, author_field, plan.labels)
+        own = examine(
+            replace(corpus, gaps=True, beside=looked_at), plan, topic_field, author_field, plan.labels
+        )
     own = replace(own, release=file_digest(release / MANIFEST))
     if output is not None:
         with write_file(output, 0o600) as stream:

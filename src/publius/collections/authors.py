@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Final
@@ -52,9 +53,17 @@ def author_key(value: object) -> str | None:
     return key or None
 
 
+def counted_key(value: object) -> str | None:
+    """As `author_key`; what can be no author's id counts as an author's all the same, so that no row goes uncounted."""
+    try:
+        return author_key(value)
+    except DataError:
+        return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()
+
+
 def check_documents_per_author(authors: Iterable[object], most: int) -> None:
     """`DataError`, with their number, where authors of documents have more than ``most`` of them."""
-    counts = Counter(key for key in map(author_key, authors) if key is not None)
+    counts = Counter(key for key in map(counted_key, authors) if key is not None)
     if too_many := sum(count > most for count in counts.values()):
         raise DataError(
             f"{how_many(too_many, f'of {len(counts):,} authors has', f'of {len(counts):,} authors have')} more than "

@@ -6,6 +6,7 @@ as a `BadDocument`, named by position and id and never by content, so that a run
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -168,7 +169,8 @@ class Corpus:
     folder that cannot be read, with the reason: each is a `BadDocument` after the others. ``links`` says whether a
     symbolic link is followed where a file is opened, ``reading_seconds`` what a foreign file may take. With ``values``
     what stands in the text field is a value of any kind and no text: none of it makes a document bad. Of numbered
-    documents ``charged_field`` is what a ledger calls each; it is not released.
+    documents ``charged_field`` is what a ledger calls each; it is not released. Fields that stand ``beside`` are looked
+    at by the curator, among the labels: whatever is in them makes no document bad.
     """
 
     path: Path
@@ -186,6 +188,7 @@ class Corpus:
     reading_seconds: float = InputSettings.reading_seconds
     values: bool = False
     charged_field: str | None = None
+    beside: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Document | BadDocument]:
         """Each document in order. Raises `DocumentError` when the next cannot be found or there is none."""
@@ -244,7 +247,8 @@ class Corpus:
         return kind_of_file(self.paths[number].name) or self.kind
 
     def _columns(self) -> tuple[str, ...]:
-        names = (self.text_field, self.id_field, *self.keep, self.subject_field, self.charged_field)
+        fields = (self.text_field, self.id_field, *self.keep, self.subject_field, self.charged_field)
+        names = (*fields, *self.beside)
         return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def _rows(self) -> Iterator[tuple[Row, int]]:
@@ -303,6 +307,10 @@ class Corpus:
                 _as_value(row.fields, self.text_field) if self.values else _text(row.fields, self.text_field)
             )
             labels = {name: self._label(row.fields, name) for name in self.keep} if self.keep else {}
+            if self.beside:
+                labels |= {
+                    name: _looked_at(row.fields.get(name)) for name in self.beside if name not in labels
+                }
             subject = None if self.subject_field is None else _id(row.fields, self.subject_field, "subject")
             charged = None if self.charged_field is None else _id(row.fields, self.charged_field)
         except DocumentError as refused:
@@ -377,6 +385,21 @@ def _as_value(fields: Mapping[str, object], name: str) -> str:
     except (ValueError, OverflowError):  # a number with too many digits
         return ""
     return found if len(found) <= LONGEST_LABEL else ""
+
+
+def _looked_at(value: object) -> str:
+    """A value that nobody releases as text, with escapes for what no label may hold; no two values as one."""
+    if isinstance(value, list | tuple) and len(value) == 1:
+        value = value[0]
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    label = value if isinstance(value, str) else json.dumps(value, default=repr)
+    if not label.isprintable() and any(unicodedata.category(character) in _REFUSED for character in label):
+        label = label.encode("unicode_escape").decode("ascii")
+    if len(label) <= LONGEST_LABEL:
+        return label
+    digest = hashlib.sha256(label.encode()).hexdigest()
+    return label[: LONGEST_LABEL - len(digest)] + digest
 
 
 def _label(fields: Mapping[str, object], name: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import numpy as np
 
-from publius.collections.authors import author_key
+from publius.collections.authors import counted_key
 from publius.collections.novelty import Sample, novelty
 from publius.documents.corpus import Corpus, Document
 from publius.errors import DataError, UsageError, how_many
@@ -274,11 +274,11 @@ def examine(
         empty = np.array([not text.strip() for text in texts])
         blank += int(empty.sum())
         if author_field is not None:
-            authors.update(author_key(item.labels.get(author_field)) for item in batch)
+            authors.update(counted_key(item.labels.get(author_field)) for item in batch)
         for item in batch if kept else ():
             sharing_it = sharing[tuple(item.labels[name] for name in kept)]
             if len(sharing_it) < SHARED:
-                name = None if author_field is None else author_key(item.labels.get(author_field))
+                name = None if author_field is None else counted_key(item.labels.get(author_field))
                 sharing_it.add(item.position if name is None else name)
         if not plan.mechanism.reads_texts:
             continue

@@ -264,10 +264,9 @@ class Walk:
 
     @property
     def _own_corpus(self) -> Corpus:
-        """The same documents with their authors and topics, which are looked at and not released."""
-        looked_at = (self.own_topic, self.own_author, *self.choices.keep)
-        named = dict.fromkeys(name for name in looked_at if name is not None)
-        return replace(self.corpus, keep=tuple(named), gaps=True)
+        """The same documents with their authors and topics, which are looked at and not released: every one of them."""
+        looked_at = (self.own_topic, self.own_author)
+        return replace(self.corpus, beside=tuple(name for name in looked_at if name is not None))
 
     def check_authors(self) -> None:
         """`DataError` where an author has more documents than were declared, before anything is attacked."""
@@ -287,10 +286,14 @@ class Walk:
         workers: int = 1,
         ledger: Ledger | None = None,
     ) -> RunSummary:
-        """Release every document that can be read, into ``folder``; `DocumentError` where too many cannot be."""
+        """Release every document that can be read, into ``folder``; `DocumentError` where too many cannot be.
+
+        Whoever calls it, authors with more documents than were declared are refused: the promise names their number.
+        """
         from publius.releases.engines import protect_corpus
         from publius.releases.preflight import check_loss
 
+        self.check_authors()
         run = RunSettings(skip_bad=True, workers=workers, metadata=self.choices.metadata)
         losing = partial(check_loss, accepted=self.choices.accept_loss)
         return protect_corpus(
@@ -312,6 +315,9 @@ class Walk:
         manifest = read_manifest_of(release)
         measured = measured_for(manifest, evaluation) if evaluation.exists() else None
         budget = None if ledger is None else Budget.of(ledger, manifest)
+        if own is not None:
+            own = replace(own, release=file_digest(release / MANIFEST))
+            own.check_release(manifest, own.release or "")
         choices = self.choices
         about = About(choices.purpose, choices.recipient, choices.originals, choices.review)
         sources = Sources(measured=measured, budget=budget, own=own, about=about)
@@ -319,7 +325,6 @@ class Walk:
         with write_file(folder / SIGNOFF, 0o600) as file:  # it tells what was measured on the private texts
             file.write(sign_off(release, sources))
         if own is not None:
-            own = replace(own, release=file_digest(release / MANIFEST))
             with write_file(folder / OWN, 0o600) as file:
                 file.write(json.dumps(own.record(), indent=1, ensure_ascii=False).encode() + b"\n")
 

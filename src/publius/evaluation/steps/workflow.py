@@ -288,6 +288,7 @@ def release_apart(
 
     check_new_folder(output)
     remove_leftovers(output)
+    walk.check_authors()
     if walk.older is not None:
         walk.older.check_apart(walk.texts())
     measured: Measured | None = None

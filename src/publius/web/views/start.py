@@ -76,6 +76,7 @@ def plan(state: State, asked: requests.Start) -> answers.Plan:
     """What would be done with these answers: the commands, what the public texts are, what evidence there can be."""
     place = state.workplace
     walk = walk_of(place, asked)
+    walk.check_authors()
     output = state.releases / "release-NEW"
     return answers.Plan(
         start=_start_command(place, walk, asked, output),
