@@ -9,6 +9,7 @@ from typing import Any, Final
 from publius.privacy.guarantee import posterior_at_most
 from publius.privacy.promise import rounded_up
 from publius.releases.summaries.names import LIKE_ALL, PASSAGES, TOO_FEW
+from publius.releases.summaries.spaces import PUBLIC_DOCUMENTS_OF_ONE, authors_are_known
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import Reference
@@ -19,7 +20,10 @@ SOURCE: Final = "taken from the public texts, not from this collection"
 BAG_WORDS: Final = 150
 """About so many words has a bag."""
 
-INDEPENDENT: Final = " (each taken to be another author's: several of one author can make a subject look new)"
+INDEPENDENT: Final = (
+    f" (their authors are not known, so {PUBLIC_DOCUMENTS_OF_ONE} of each are allowed for; where one wrote more, "
+    "what is not new can look so)"
+)
 _WIDTH: Final = 100
 
 
@@ -37,9 +41,7 @@ def read_mes(manifest: Mapping[str, Any], reference: Reference | None) -> list[s
 
 def independent(reference: Reference) -> str:
     """What has to be said where public texts are counted, and not their authors."""
-    authors = (reference.source.get("public_words") or {}).get("authors")
-    known = reference.counted is None or reference.counted.documents == authors
-    return "" if known else INDEPENDENT
+    return "" if authors_are_known(reference) else INDEPENDENT
 
 
 def _text(manifest: Mapping[str, Any], note: str) -> str:

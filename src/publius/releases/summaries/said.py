@@ -22,7 +22,14 @@ from publius.noise.randomness import Generator
 from publius.releases.summaries.drawn import NEW_AT, Counts, Drawn
 from publius.releases.summaries.names import ALONE, LIKE_ALL, TOO_FEW
 from publius.releases.summaries.read_me import BAG_WORDS
-from publius.releases.summaries.spaces import TYPICAL_WORDS, Spaces, words_of_subjects, words_of_themes
+from publius.releases.summaries.spaces import (
+    PUBLIC_DOCUMENTS_OF_ONE,
+    TYPICAL_WORDS,
+    Spaces,
+    authors_are_known,
+    words_of_subjects,
+    words_of_themes,
+)
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.public_themes import counted
 
@@ -168,7 +175,7 @@ class Said:
         space = self.told.by.spaces.themes
         before = self._before("themes")
         if before is None and self.earlier is None and space.documents is not None:
-            before = Sample(space.documents[: space.size], (int(space.documents.sum()),) * 2)
+            before = self._public(space.documents, space.size)
         words = words_of_themes(space)
         return self._ranked(*found, words, LaplaceSum(table.noise, len(table.values)), before)
 
@@ -181,8 +188,14 @@ class Said:
         space, holding = self.told.by.spaces.subjects, self.told.by.spaces.before
         before = self._before("subjects")
         if before is None and self.earlier is None and holding is not None:
-            before = Sample(holding[: space.size], (int(holding.sum()),) * 2)
+            before = self._public(holding, space.size)
         return self._ranked(*found, words_of_subjects(space), table.noise, before)
+
+    def _public(self, counts: IndexArray, size: int) -> Sample:
+        """The public documents of each of ``size`` cells, with what may be one author's where nobody knows."""
+        known = authors_are_known(self.told.by.spaces.reference)
+        total, of_one = int(counts.sum()), 1 if known else PUBLIC_DOCUMENTS_OF_ONE
+        return Sample(counts[:size], (total, total), per_author=of_one)
 
     def _before(self, what: Literal["themes", "subjects"]) -> Sample | None:
         if self.earlier is None:
