@@ -276,7 +276,15 @@ def test_a_length_of_characters_is_a_number(write):
 
 
 PLUGIN = """
+import json, os
+from contextlib import suppress
 from publius.releases.writing.writer import AbstractTextWriter, Written
+
+def say(line):
+    "A line of its own to whoever listens."
+    for descriptor in range(3, 10):
+        with suppress(OSError):
+            os.write(descriptor, json.dumps(line).encode() + b"\\n")
 
 class Mine(AbstractTextWriter):
     note = "a list of the released words"
@@ -321,6 +329,8 @@ def test_a_writer_from_outside(write, plugin, release):
      ("NoNote", "...", 77, "no note"), ("Missing", "...", 2, "was found, and has no Missing"),
      ("Mine", "raise ValueError(released.bag.words())", 77, "failed: ValueError at mywriter.py"),
      ("Mine", "return 'a text'", 77, "something else"), ("Mine", "return Written(None, {})", 77, "something else"),
+     ("Mine", "say({'done': True}); return Written('', {})", 77, "something else than a text"),
+     ("Mine", "say({'place': 9, 'text': '', 'source': {}, 'fault': None})", 77, "something else than a text"),
      ("Mine", "import os; os._exit(3)", 74, "ended before")],
 )  # fmt: skip
 def test_a_writer_that_cannot_be_used_is_refused_with_the_reason(write, plugin, writer, body, code, message):

@@ -82,12 +82,10 @@ def _write(job: Mapping[str, Any], emit: Emit) -> None:
         writer.sending = lambda record: emit({"request": record})
     done = set(job["done"])
     bags = ((place, bag) for place, bag in enumerate(read_bags(".", manifest)) if place not in done)
-    warning = {"warning": manifest["warning"]} if manifest.get("warning") else {}
-    for place, bag, found in _written(writer, bags):
-        fault = {} if found.fault is None else {"fault": found.fault}
-        record = {"id": bag.id, "text": found.text, "writer": writer.name, "source": dict(found.source),
-                  "note": writer.note, **fault, **warning}  # fmt: skip
-        emit({"place": place, "record": record})
+    emit({"writer": writer.name, "note": writer.note})
+    for place, _, found in _written(writer, bags):
+        fault = None if found.text is not None else found.fault
+        emit({"place": place, "text": found.text, "source": dict(found.source), "fault": fault})
 
 
 def _writer(job: Mapping[str, Any], manifest: Mapping[str, Any]) -> AbstractTextWriter:

@@ -2,8 +2,8 @@
 
 A process that has confined itself can open what it named and nothing else; no code in it, compiled or not, can take
 that back. It can connect by TCP to one port at most (Linux 6.7), and to anything else by nothing. What neither can
-refuse: asking whether a file of a known path is there, how large and how old it is. Other systems have no such doors:
-`confine` says what holds.
+refuse: asking whether a file of a known path is there, how large and how old it is, and where a link points. Other
+systems have no such doors: `confine` says what holds.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ CALLS: Final = "calls"
 HOLDS: Final = {
     FILES: "it can open the release, public copies and the Python installation, and nothing else",
     PORTS: "it can connect by TCP to the server that was named, or to none",
-    CALLS: "it has no other socket, starts no program, and changes no mode, owner or date of a file",
+    CALLS: "it has no other socket, shares no memory or queue with another process and does nothing to one, starts no "
+    "process or program, and changes no mode, owner, date or attribute of a file",
 }
 """What the kernel can hold a confined process to, each in words."""
 NOT_HELD: Final = (
-    "it can still ask whether a file of a path that it knows is there, how large and how old it is"
+    "it can still ask whether a file of a path that it knows is there, how large and how old it is, and where a link "
+    "points"
 )
 """What no kernel can refuse it."""
 

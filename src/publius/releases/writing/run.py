@@ -29,9 +29,10 @@ from publius.files.user_code import PYTHON, search_for
 from publius.releases.digests import digest_of, file_digests
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.confinement import HOLDS, Rule
+from publius.releases.writing.heard import LONGEST, Heard
 from publius.releases.writing.llm import model_of
 from publius.releases.writing.public_texts import public_texts
-from publius.releases.writing.released_bags import read_manifest
+from publius.releases.writing.released_bags import read_bags, read_manifest
 from publius.releases.writing.writers import check_name
 from publius.settings import WritingSettings
 from publius.vectors.learning.reference import Reference
@@ -44,9 +45,6 @@ KEY: Final = "PUBLIUS_LLM_KEY"
 
 _NEEDED: Final = ("manifest.json", "bags.jsonl")
 _SYNC_EVERY: Final = 0.25  # seconds of writing that a power failure may cost
-_ERRORS: Final[dict[int, type[PubliusError]]] = {
-    kind.exit_code: kind for kind in (UsageError, DataError, StorageError, PolicyError, PubliusError)
-}
 _SYSTEM: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/hosts", "/etc/resolv.conf",
                   "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/ssl", "/etc/pki",
                   "/etc/ld.so.cache", "/dev/null", "/dev/urandom", "/usr/share/ca-certificates")  # fmt: skip
@@ -101,7 +99,7 @@ def write_texts(
     with _Kept(target, header, settings.keep_requests) as kept:
         before = len(kept.places)
         progress(before)
-        held = _run(folder, settings, public, port, kept, progress)
+        held = _run(folder, manifest, settings, public, port, kept, progress)
         if not kept.places:
             raise DataError(f"the release in {shown(release)} holds no bag: check that it is complete")
         with write_file(target) as file:
@@ -201,6 +199,7 @@ def _header(
 
 def _run(
     folder: Path,
+    manifest: Mapping[str, Any],
     settings: WritingSettings,
     public: _Public,
     port: int | None,
@@ -208,7 +207,8 @@ def _run(
     progress: Advance,
 ) -> tuple[str, ...]:
     """Let the writer's process write what is not written yet; what the kernel held it to."""
-    held: tuple[str, ...] = ()
+    ids = [bag.id for bag in read_bags(folder, manifest)]
+    heard = Heard(settings.writer, ids, kept.places, manifest.get("warning"))
     with (
         os_errors("start the writer's process", folder),
         tempfile.TemporaryDirectory(prefix="publius-") as place,
@@ -230,18 +230,18 @@ def _run(
             "key": os.environ.get(KEY) if port is not None else None,
             "rules": [*_readable(Path(place), public), (str(scratch), "write")],
         }
-        for record in _lines(_started(bags, scratch), json.dumps(job).encode()):
-            if "place" in record:
-                kept.add(record)
+        for line in _lines(_started(bags, scratch), json.dumps(job).encode()):
+            try:
+                found = heard.line(line)
+            except PubliusError as error:
+                raise type(error)(f"{error}; {kept.how_to_go_on}" if kept.places else str(error)) from None
+            if found is not None:
+                kept.add(*found)
                 progress(1)
-            elif "request" in record:
-                kept.add_request(record["request"])
-            elif "error" in record:
-                raise _error(record["error"], kept)
-            elif "held" in record:
-                held = tuple(record["held"])
-            elif "done" in record:
-                return held
+            elif heard.sent is not None:
+                kept.add_request(heard.sent)
+            elif heard.done:
+                return heard.held or ()
     raise StorageError(f"the writer's process ended before its work was done: {kept.how_to_go_on}")
 
 
@@ -272,14 +272,14 @@ def _started(bags: Path, scratch: Path) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _lines(process: subprocess.Popen[bytes], job: bytes) -> Iterator[dict[str, Any]]:
+def _lines(process: subprocess.Popen[bytes], job: bytes) -> Iterator[bytes]:
     """What the process says, until it ends; it does not outlive the one who listens."""
     stdin, stdout = _pipe(process.stdin), _pipe(process.stdout)
     try:
         with contextlib.suppress(BrokenPipeError), stdin:
             stdin.write(job)
-        for line in stdout:
-            yield json.loads(line)
+        while line := stdout.readline(LONGEST):
+            yield line
     finally:
         process.kill()
         stdout.close()
@@ -290,12 +290,6 @@ def _pipe(end: IO[bytes] | None) -> IO[bytes]:
     if end is None:
         raise StorageError("the writer's process has no standard input and output")
     return end
-
-
-def _error(said: Mapping[str, Any], kept: _Kept) -> PubliusError:
-    kind = _ERRORS.get(int(said["exit_code"]), PubliusError)
-    more = f"; {kept.how_to_go_on}" if kept.places else ""
-    return kind(f"{said['message']}{more}")
 
 
 def _readable(place: Path, public: _Public) -> list[Rule]:
@@ -397,11 +391,11 @@ class _Kept:
         done = f"{how_many(len(self.places), 'text is', 'texts are')} written and kept in {shown(self.path)}"
         return f"{done}, rerun to resume"
 
-    def add(self, record: Mapping[str, Any]) -> None:
+    def add(self, place: int, record: Mapping[str, Any]) -> None:
         """Keep the line of one bag."""
         start = self._file.seek(0, os.SEEK_END)
-        self._append(self._file, record)
-        self.places[int(record["place"])] = start
+        self._append(self._file, {"place": place, "record": record})
+        self.places[place] = start
 
     def add_request(self, record: Mapping[str, Any]) -> None:
         """Keep what was sent."""

@@ -1,24 +1,30 @@
 """The system calls that this process may still make: a seccomp filter.
 
-Landlock decides what may be opened. It says nothing of sockets other than TCP's, of the modes, owners and dates of
-files, or of other processes; so calls for these are refused here, with "operation not permitted", for good.
+Landlock decides what may be opened. It says nothing of sockets other than TCP's, of the modes, owners, dates and
+attributes of files, or of other processes and what they share; so calls for these are refused here, with "operation not
+permitted", for good. New threads are let through, new processes are not; signals and limits for this process alone.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
 import platform
 import sys
 from typing import Final
 
 _PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 22, 2, 38
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1
-_LOAD, _EQUAL, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
+_ALLOW, _REFUSE, _NOT_THERE = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_NUMBER, _FIRST = 0, 16  # where a call's number stands, and its first argument
 _ARCHITECTURES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _OTHER_NUMBERING: Final = 0x40000000  # x32: the same calls under other numbers
 _SOCKET: Final = (41, 198)
 _INTERNET: Final = (2, 10)
 _KINDS: Final = (1, 2)  # a stream; and a datagram, which looks names up
+_CLONE: Final = (56, 220)
+_CLONE3: Final = 435  # its flags lie in memory: the C library takes `clone` where there is none
+_THREAD: Final = 0x10000
 
 _REFUSED: Final = {
     "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
@@ -32,11 +38,26 @@ _REFUSED: Final = {
     "process_vm_writev": (311, 271), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438),
     "pidfd_send_signal": (424, 424), "kill": (62, 129), "tkill": (200, 130), "rt_sigqueueinfo": (129, 138),
     "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
+    "shmat": (30, 196), "shmctl": (31, 195), "shmdt": (67, 197), "msgsnd": (69, 189), "msgrcv": (70, 188),
+    "msgctl": (71, 187), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192), "mq_unlink": (241, 181),
+    "getxattr": (191, 8), "lgetxattr": (192, 9), "fgetxattr": (193, 10), "getxattrat": (464, 464),
+    "listxattr": (194, 11), "llistxattr": (195, 12), "flistxattr": (196, 13), "listxattrat": (465, 465),
+    "file_getattr": (468, 468), "file_setattr": (469, 469), "mknod": (133, None), "mknodat": (259, 33),
+    "fork": (57, None), "vfork": (58, None), "rt_tgsigqueueinfo": (297, 240), "process_madvise": (440, 440),
+    "process_mrelease": (448, 448), "kcmp": (312, 272), "migrate_pages": (256, 238), "move_pages": (279, 239),
+    "setpriority": (141, 140), "ioprio_set": (251, 30), "sched_setparam": (142, 118), "sched_setattr": (314, 274),
+    "sched_setscheduler": (144, 119), "sethostname": (170, 161), "setdomainname": (171, 162),
+    "settimeofday": (164, 170), "clock_settime": (227, 112), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
+    "chroot": (161, 51), "pivot_root": (155, 41), "open_tree": (428, 428), "move_mount": (429, 429),
+    "fsopen": (430, 430), "fspick": (433, 433), "mount_setattr": (442, 442), "syslog": (103, 116),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280),
     "perf_event_open": (298, 241), "mount": (165, 40), "umount2": (166, 39), "unshare": (272, 97),
     "setns": (308, 268), "execve": (59, 221), "execveat": (322, 281),
 }  # fmt: skip
 """Number of each call on the two architectures; None where it has none."""
+
+_OF_ITSELF: Final = {"tgkill": (234, 131), "prlimit64": (302, 261), "sched_setaffinity": (203, 122)}
+"""The same of calls that are let through for the process that makes them."""
 
 
 class _Step(ctypes.Structure):
@@ -56,26 +77,34 @@ def refuse_calls(*, internet: bool) -> bool:
     known = _ARCHITECTURES.get(platform.machine())
     if sys.platform != "linux" or known is None or sys.maxsize < 2**32:
         return False
-    steps = _steps(*known, internet=internet)
+    steps = _steps(*known, os.getpid(), internet=internet)
     program = _Program(len(steps), (_Step * len(steps))(*(_Step(*step) for step in steps)))
     libc = ctypes.CDLL(None, use_errno=True)
     libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     return int(libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program), 0, 0)) == 0
 
 
-def _steps(architecture: int, column: int, *, internet: bool) -> list[tuple[int, int, int, int]]:
-    """The program: each jump is over one or two of the steps that follow."""
+def _steps(
+    architecture: int, column: int, process: int, *, internet: bool
+) -> list[tuple[int, int, int, int]]:
+    """The program: each jump is over a few of the steps that follow."""
     refuse, allow = (_RETURN, 0, 0, _REFUSE), (_RETURN, 0, 0, _ALLOW)
-    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, architecture), refuse, (_LOAD, 0, 0, 0)]
+    steps = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, architecture), refuse, (_LOAD, 0, 0, _NUMBER)]
     if column == 0:
         steps += [(_AT_LEAST, 0, 1, _OTHER_NUMBERING), refuse]
     for numbers in _REFUSED.values():
         if (number := numbers[column]) is not None:
             steps += [(_EQUAL, 0, 1, number), refuse]
+    own = [(_LOAD, 0, 0, _FIRST), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, process), refuse, allow]
+    for numbers in _OF_ITSELF.values():
+        steps += [(_EQUAL, 0, len(own), numbers[column]), *own]
+    thread = [(_LOAD, 0, 0, _FIRST), (_ANY_BIT, 1, 0, _THREAD), refuse, allow]
+    steps += [(_EQUAL, 0, len(thread), _CLONE[column]), *thread]
+    steps += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _NOT_THERE)]
     if not internet:
         return [*steps, (_EQUAL, 0, 1, _SOCKET[column]), refuse, allow]
     steps += [(_EQUAL, 1, 0, _SOCKET[column]), allow]
-    steps += [(_LOAD, 0, 0, 16), (_EQUAL, 2, 0, _INTERNET[0]), (_EQUAL, 1, 0, _INTERNET[1]), refuse]
+    steps += [(_LOAD, 0, 0, _FIRST), (_EQUAL, 2, 0, _INTERNET[0]), (_EQUAL, 1, 0, _INTERNET[1]), refuse]
     steps += [
         (_LOAD, 0, 0, 24),
         (_AND, 0, 0, 0xF),
