@@ -22,8 +22,7 @@ from publius.evaluation.steps.older import PublicCorpus
 from publius.evaluation.steps.walk import Walk
 from publius.evaluation.steps.workflow import folder_for, learn_apart
 from publius.noise.randomness import seeded_rng
-from publius.releases.writing.public_texts import own_texts
-from publius.vectors.learning.reference import Reference
+from publius.vectors.learning.reference import Reference, remembered_texts
 from released import completed as publius
 
 pytestmark = pytest.mark.usefixtures("one_processor", "undrawn")
@@ -158,9 +157,22 @@ def test_what_a_walk_learned_from_is_found_by_a_writer_afterwards(
         with folder_for(output, walk):
             pass
         reference = Reference.load(walk.reference)
-    found = own_texts(reference)
-    assert found.own
-    assert found.corpus.path == output / "public" / "learned.jsonl"
+    learned = output / "public" / "learned.jsonl"
+    assert reference.folder is not None
+    assert remembered_texts(reference.folder) == (learned, "text")
+    if way == "terminal":  # a writer quotes them where somebody says that they are public, and else says so
+        written = [
+            "write",
+            output / "release",
+            "--writer",
+            "exemplar",
+            "--output",
+            tmp_path / "written.jsonl",
+        ]
+        unnamed = publius(*written)
+        assert (unnamed.returncode, "with --public" in unnamed.stderr) == (2, True), unnamed.stderr
+        named = publius(*written, "--public", learned)
+        assert (named.returncode, ".tmp" in named.stdout + named.stderr) == (0, False), named.stderr
 
 
 def refused(private, older, tmp_path, *arguments, code, message):

@@ -6,8 +6,12 @@ import json
 
 import pytest
 
+from publius.cli.start.releasing import _about
 from publius.errors import UsageError
+from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.looking import looked_at
 from publius.evaluation.steps.questions import columns_in
+from publius.evaluation.steps.walk import Walk
 from publius.noise.randomness import seeded_rng
 from released import completed as publius
 
@@ -35,7 +39,7 @@ def private(tmp_path):
     """Of three writers, of whom one wrote half of all."""
     return table(
         tmp_path / "complaints.csv", 40, 1, who=lambda n: "anna" if n % 2 else f"b{n % 4}", year=lambda n: 1999 + n % 2,
-        branch=lambda n: "ab"[n % 2],
+        branch=lambda n: "xy"[n % 2],
     )  # fmt: skip
 
 
@@ -47,14 +51,16 @@ def older(tmp_path):
 def test_each_column_is_asked_for_corrected_in_place_and_none_of_the_answers_is_lost(
     private, older, tmp_path
 ):
-    answers = ("rows", "canary", "who", "canary", "year, canary", "year, branch", older, "canary", "whom", "canary",
-               "about", "canary")  # fmt: skip
+    answers = ("rows", "canary", "who", "canary", "branch", "canary", "year, canary", "year", older, "canary", "whom",
+               "canary", "about", "canary")  # fmt: skip
     done = publius("start", private, "--text-field", "complaint", "--output", tmp_path / "out",
                    said="\n".join(map(str, answers)) + "\n")  # fmt: skip
     said = done.stdout
     asked = [
         "Which column says who wrote each of your texts (who, year, branch, none)",
-        "Which columns leave as they are, for everybody to read (year, branch, none, or several with commas)",
+        "Which column says what each of your texts is about; it shows how often labels are right and does not "
+        "leave (year, branch, none)",
+        "Which columns leave as they are, for everybody to read (year, none, or several with commas)",
         "Public or older texts",
         "Which column of the public texts says who wrote them (id, whom, about, none)",
         "Which column of the public texts says what they are about",
@@ -63,7 +69,8 @@ def test_each_column_is_asked_for_corrected_in_place_and_none_of_the_answers_is_
     places = [said.index(each) for each in asked]
     assert places == sorted(places)
     assert said.count("none of the answers: who, year, branch, none") == 1
-    assert said.count("'canary' is none of the columns 'year', 'branch'") == 2
+    assert said.count("none of the answers: year, branch, none") == 1
+    assert said.count("'canary' is none of the columns 'year'") == 2
     assert said.count("none of the answers: id, whom, about, none") == 2
     assert (
         said.count("none of the answers: topic, meaning, words") == 1
@@ -79,6 +86,7 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     answers = (
         "rows",
         "who",
+        "branch",
         "year",
         older,
         "whom",
@@ -95,13 +103,37 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     assert done.returncode in (0, 1, 3), done.stderr
     assert "3 authors wrote your documents" in done.stdout
     assert "One author has 20: together they are within 140 nats, 20 times the bound" in done.stdout
+    assert "The same on your own column 'branch', for your eyes only" in done.stdout
     manifest = json.loads((tmp_path / "out" / "release" / "manifest.json").read_text())
     assert manifest["labels"] == ["year"]
+    assert b"branch" not in b"".join(each.read_bytes() for each in (tmp_path / "out" / "release").iterdir())
     assert (tmp_path / "out" / "signoff.html").stat().st_mode & 0o077 == 0
     page = (tmp_path / "out" / "signoff.html").read_text()
     assert "The author with most documents has 20, 140 nats together; the median author has 10" in page
     above, _ = page.split("Signed</h2>")
     assert "20 documents; their bounds add up to 140 nats: empty, which promises nothing" in above
+
+
+@pytest.mark.parametrize(
+    ("answers", "asked"),
+    [
+        (["open"], ["purpose"]),
+        (["To learn", "open", "here", "open"], ["purpose", "recipient", "originals", "review"]),
+    ],
+)
+def test_who_leaves_the_purpose_open_is_not_asked_for_the_rest(private, answers, asked):
+    """A newcomer comes to a page in ten answers; whoever has a purpose is asked for all that the page is to say."""
+    choices, heard = Choices(text_field="complaint", preserve="topic", bound=7.0, without_evidence=True), []
+
+    def ask(question):
+        heard.append(question.name)
+        return answers[len(heard) - 1]
+
+    ask.yes = False
+    walk = _about(Walk(private, looked_at(private, choices), None, choices), ask)
+    assert heard == asked
+    said = {name: getattr(walk.choices, name) for name in asked}
+    assert said == {name: None if each == "open" else each for name, each in zip(asked, answers, strict=True)}
 
 
 def test_with_yes_no_column_is_kept_and_what_is_proposed_is_said(private, older, tmp_path):

@@ -83,7 +83,8 @@ def opened(browser, running, view="document", **options):
     breaches = page.evaluate("window.breaches")
     canary = page.evaluate("typeof window.canary")
     context.close()
-    assert (watch.faults, breaches, canary) == ([], [], "undefined")
+    seen = (watch.faults, breaches, canary)
+    assert seen == ([], [], "undefined"), seen
 
 
 def settled(page):

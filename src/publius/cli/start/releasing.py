@@ -49,11 +49,19 @@ def release(flow: ReleaseWorkflow, ask: Asking, *, signed: bool) -> None:
 
 
 def _about(walk: Walk, ask: Asking) -> Walk:
-    """The walk with what only people know of the release, as far as they say it."""
-    answers = (
-        {} if ask.yes else {question.name: ask(question) for question in ABOUT if _open(walk, question.name)}
-    )
-    said: dict[str, Any] = {name: answer for name, answer in answers.items() if answer != OPEN}
+    """The walk with what only people know of the release, as far as they say it.
+
+    Whoever leaves the purpose open has nothing to say yet, and is not asked for the others.
+    """
+    said: dict[str, Any] = {}
+    for question in () if ask.yes else ABOUT:
+        if not _open(walk, question.name):
+            continue
+        answer = ask(question)
+        if answer != OPEN:
+            said[question.name] = answer
+        elif question is ABOUT[0]:
+            break
     return replace(walk, choices=replace(walk.choices, **said))
 
 

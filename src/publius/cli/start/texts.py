@@ -20,6 +20,7 @@ from publius.evaluation.steps.questions import (
     KEEP,
     NONE,
     OWN_AUTHOR,
+    OWN_TOPIC,
     PRESERVE,
     PUBLIC,
     TEXT_FIELD,
@@ -114,7 +115,7 @@ def accept_losses(found: Inspection, choices: Choices, ask: Asking) -> Choices:
 
 
 def own_columns(found: Inspection, choices: Choices, ask: Asking) -> Choices:
-    """The answers with the columns of the file that are left: who wrote the texts, and what leaves as it is."""
+    """The answers with the columns of the file that are left: who wrote the texts, what they are about, what leaves."""
     from publius.evaluation.steps.older import AUTHORS, TOPICS, own_column
 
     columns = [name for name in found.columns if name not in (found.text_field, InputSettings.id_field)]
@@ -125,8 +126,13 @@ def own_columns(found: Inspection, choices: Choices, ask: Asking) -> Choices:
         named = ask(with_columns(OWN_AUTHOR, columns))
         author = None if named == NONE else named
         choices = replace(choices, author_field=author)
-    used = (author, own_column(found, choices.topic_field, TOPICS))
-    columns = [name for name in columns if name not in used]
+    columns = [name for name in columns if name != author]
+    topic = own_column(found, choices.topic_field, TOPICS)
+    if columns and topic is None and choices.topic_field is None:
+        named = ask(with_columns(OWN_TOPIC, columns))
+        topic = None if named == NONE else named
+        choices = replace(choices, topic_field=topic)
+    columns = [name for name in columns if name != topic]
     while columns and not choices.keep:
         try:
             return replace(choices, keep=columns_in(ask(with_columns(KEEP, columns)), columns))

@@ -165,6 +165,14 @@ OWN_AUTHOR: Final = Question(
 )
 """It is looked at and never released."""
 
+OWN_TOPIC: Final = Question(
+    name="topic_field",
+    words="Which column says what each of your texts is about; it shows how often labels are right and does not leave",
+    options=(OfferedAnswer(NONE),),
+    proposed=NONE,
+)
+"""Asked where the file has columns left and none is called as topics usually are."""
+
 KEEP: Final = Question(
     name="keep",
     words="Which columns leave as they are, for everybody to read",
