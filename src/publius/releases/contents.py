@@ -23,7 +23,17 @@ from publius.releases.digests import file_digest, file_digests
 from publius.releases.metadata import METADATA, metadata_of
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import READ_ME, label_counts, read_me
-from publius.releases.summaries.names import COUNTS, NOISY, PASSAGES, REPORT, ROWS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.names import (
+    COUNTS,
+    NOISY,
+    PASSAGES,
+    REPORT,
+    ROWS,
+    STRATA,
+    SUBJECTS,
+    THEMES,
+    WORDS,
+)
 from publius.releases.writers import LABEL, PROTOTYPE, csv_rows, record_of, unmarked
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
@@ -44,7 +54,9 @@ RECEIVERS: Final = ("receivers.html", "receivers.json")
 BESIDE: Final = (*RECEIVERS, *METADATA)
 """All that may lie in the folder and is not bound by the manifest."""
 
-OF_SUMMARIES: Final = frozenset((COUNTS, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, NOISY, REPORT, READ_ME))
+OF_SUMMARIES: Final = frozenset(
+    (COUNTS, STRATA, SUBJECTS, THEMES, WORDS, ROWS, PASSAGES, NOISY, REPORT, READ_ME)
+)
 """The files that a summary may hold beside its manifest."""
 
 _SHOWN: Final = 5

@@ -20,6 +20,8 @@ from publius.errors import how_many
 from publius.files import os_errors, read_bytes_limited, read_lines, write_file
 from publius.releases.digests import file_digests
 from publius.releases.read_me import READ_ME
+from publius.releases.summaries.read_me import SOURCE
+from publius.releases.summaries.read_me import columns as columns_of_summary
 
 CARD, CROISSANT, PACKAGE = "README.md", "croissant.json", "datapackage.json"
 METADATA: Final = (CARD, CROISSANT, PACKAGE)
@@ -32,6 +34,11 @@ _TYPES: Final = {
     "kept": "array",
 }  # fmt: skip
 """What the columns of bags hold, as Frictionless calls it; others were kept as they are, or are of a summary."""
+_TYPES_OF_SUMMARIES: Final = {
+    **dict.fromkeys(("contributed", "low", "high", "noisy", "number"), _WHOLE),
+    **dict.fromkeys(("stratum", "theme", "words", "passage", "source"), _TEXT), "bag": "object",
+}  # fmt: skip
+"""The same of a summary; a ratio may be "inf", or not there."""
 
 _CROISSANT_TYPES: Final = {_WHOLE: "sc:Integer", _NUMBER: "sc:Float"}
 _MEDIA: Final = {
@@ -46,7 +53,10 @@ _MEANING: Final = {
     "size": "Words of the bag: the same in every row.",
     "bag": "Public words drawn at random, with their counts: no words of the document.",
 }
-_NOT_A_COLUMN: Final = f"Each line has a further field, the object 'bag'. {_MEANING['bag']}"
+_NOT_A_COLUMN: Final = "Each line has a further field, the object 'bag'."
+_BAG_OF_SUMMARY: Final = (
+    "Public words of the theme, dealt out at random, with their counts: no words of anybody's document."
+)
 _SIZES: Final = (
     (1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"),
     (10_000_000, "1M<n<10M"), (100_000_000, "10M<n<100M"), (1_000_000_000, "100M<n<1B"),
@@ -80,8 +90,9 @@ def metadata_of(release: Path, manifest: Mapping[str, Any], beside: Sequence[str
     }
     with os_errors("read", release):
         columns = {name: found for name in digests if (found := _columns(release / name))}
-    package = _package(manifest, digests, columns)
-    croissant = _croissant(manifest, digests, columns)
+    kinds, meaning = _dictionary(manifest)
+    package = _package(manifest, digests, columns, kinds, meaning)
+    croissant = _croissant(manifest, digests, columns, kinds, meaning)
     return {
         CARD: _card(release, manifest, [*columns]).encode(),
         CROISSANT: _json(croissant),
@@ -94,6 +105,18 @@ def write_metadata(release: Path, manifest: Mapping[str, Any], beside: Sequence[
     for name, content in metadata_of(release, manifest, beside).items():
         with write_file(release / name) as file:
             file.write(content)
+
+
+def _dictionary(manifest: Mapping[str, Any]) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """What columns hold and what they mean, by name: as the READ-ME of a summary says, limits included."""
+    if "strata" not in manifest:  # no summary
+        return _TYPES, _MEANING
+    said = {name: text for names, text in columns_of_summary(manifest) for name in names.split(", ")}
+    fields = dict.fromkeys(manifest["strata"], said.get("stratum", ""))
+    meaning = {**fields, **said, "bag": _BAG_OF_SUMMARY, "passage": SOURCE, "source": SOURCE}
+    kinds = {**dict.fromkeys(fields, _TEXT), **_TYPES_OF_SUMMARIES}
+    limits = "in all rows of a table together, with a probability of at least 95 %"
+    return kinds, {**meaning, **{name: f"{said[name]}, {limits}." for name in ("low", "high")}}
 
 
 def _json(record: Mapping[str, Any]) -> bytes:
@@ -144,6 +167,8 @@ def _package(
     manifest: Mapping[str, Any],
     digests: Mapping[str, str],
     columns: Mapping[str, Sequence[str]],
+    kinds: Mapping[str, str],
+    meaning: Mapping[str, str],
 ) -> dict[str, Any]:
     resources = []
     for path, digest in sorted(digests.items()):
@@ -157,8 +182,8 @@ def _package(
             fields = [
                 {
                     "name": name,
-                    "type": _loose(_type(name, suffix), suffix),
-                    **({"description": _MEANING[name]} if name in _MEANING else {}),
+                    "type": _loose(_type(name, suffix, kinds), suffix),
+                    **({"description": meaning[name]} if name in meaning else {}),
                 }
                 for name in columns[path]
             ]
@@ -176,26 +201,28 @@ def _loose(kind: str, suffix: str) -> str:
     return "any" if (kind, suffix) == ("array", ".parquet") else kind
 
 
-def _type(name: str, suffix: str) -> str:
-    found = _TYPES.get(name, "any")
+def _type(name: str, suffix: str, kinds: Mapping[str, str]) -> str:
+    found = kinds.get(name, "any")
     return _WHOLE if (name, suffix) == ("kept", ".csv") else found
 
 
-def _objects(path: str, columns: Mapping[str, Sequence[str]]) -> list[str]:
+def _objects(path: str, columns: Mapping[str, Sequence[str]], kinds: Mapping[str, str]) -> list[str]:
     """Columns that hold objects, for which Croissant has no type: its readers would fail at the first row."""
-    return [name for name in columns.get(path, ()) if _type(name, Path(path).suffix) == "object"]
+    return [name for name in columns.get(path, ()) if _type(name, Path(path).suffix, kinds) == "object"]
 
 
 def _croissant(
     manifest: Mapping[str, Any],
     digests: Mapping[str, str],
     columns: Mapping[str, Sequence[str]],
+    kinds: Mapping[str, str],
+    meaning: Mapping[str, str],
 ) -> dict[str, Any]:
     files = [
         {
             "@type": "cr:FileObject", "@id": path, "name": path, "contentUrl": path,
             "encodingFormat": _media(path), "sha256": digest,
-            **({"description": _NOT_A_COLUMN} if _objects(path, columns) else {}),
+            **({"description": f"{_NOT_A_COLUMN} {meaning['bag']}"} if _objects(path, columns, kinds) else {}),
         }
         for path, digest in sorted(digests.items())
     ]  # fmt: skip
@@ -205,13 +232,13 @@ def _croissant(
             "field": [
                 {
                     "@type": "cr:Field", "@id": f"{_records(path)}/{name}", "name": name,
-                    "description": _MEANING.get(name, f"The column {name}."),
-                    "dataType": _CROISSANT_TYPES.get(_type(name, Path(path).suffix), "sc:Text"),
-                    **({"repeated": True} if _type(name, Path(path).suffix) == "array" else {}),
+                    "description": meaning.get(name, f"The column {name}."),
+                    "dataType": _CROISSANT_TYPES.get(_type(name, Path(path).suffix, kinds), "sc:Text"),
+                    **({"repeated": True} if _type(name, Path(path).suffix, kinds) == "array" else {}),
                     "source": {"fileObject": {"@id": path}, "extract": {"column": name}},
                 }
                 for name in names
-                if name not in _objects(path, columns)
+                if name not in _objects(path, columns, kinds)
             ],
         }
         for path, names in sorted(columns.items())

@@ -121,7 +121,13 @@ def test_the_answer_tells_nothing_beside_what_leaves(client, rows):
     more = [*rows, *({**row, "text": None} for row in rows[:7]), {**rows[0], "product": "unheard"}]
     found = client.post("/v1/summary", json={**ASKED, "documents": more}).json()
     assert set(found) == {"folder", "report", "manifest", "tables"}
-    assert set(found["tables"]) == {"counts.csv", "subjects.csv", "themes.csv", "words.csv"}
+    assert set(found["tables"]) == {
+        "counts.csv",
+        "strata.csv",
+        "subjects.csv",
+        "themes.csv",
+        "words.csv",
+    }
     said = json.dumps({**found, "folder": ""})
     assert "author 1" not in said
     assert "unheard" not in said

@@ -24,6 +24,7 @@ from publius.privacy.ledger import Charge, Ledger
 from publius.releases.contents import FILES, check_contents
 from publius.releases.digests import file_digests
 from publius.releases.manifests import read_manifest_of
+from publius.releases.metadata import metadata_of
 from publius.releases.of_manifest import not_checked
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
@@ -60,6 +61,67 @@ def released(reference, file, tmp_path):
     summary = Summary(reference, 4, by=BY, shares="totals=0.25,themes=0.5,subjects=0.25")
     folder = tmp_path / "summary"
     return folder, summarize(summary.corpus(file), summary, folder)
+
+
+def test_rows_of_one_thing_have_one_name_in_all_files(released):
+    """Who joins the tables needs no guess: strata, labels of themes and numbers are the same everywhere."""
+    folder, _ = released
+    counts, strata, themes, subjects = (
+        table(folder / f"{name}.csv") for name in ("counts", "strata", "themes", "subjects")
+    )
+    noisy = json.loads((folder / "noisy.json").read_text())
+    names = noisy["names"]
+    assert [row["stratum"] for row in strata] == names["strata"] == STRATA
+    labels = [row["theme"] for row in counts[: len(counts) // len(STRATA)]]
+    assert labels == names["themes"]
+    assert labels[-2:] == [NONE_OF_THESE, NO_WORDS]
+    for row in themes:
+        assert row["theme"] == labels[int(row["number"])]
+        assert int(row["noisy"]) == sum(each[labels.index(row["theme"])] for each in noisy["themes"])
+    for row in subjects:
+        assert names["subjects"][int(row["number"])] == row["words"]
+        assert noisy["subjects"][int(row["number"])] == int(row["noisy"])
+    for row in strata:
+        own = [each for each in counts if each["stratum"] == row["stratum"]]
+        assert int(row["contributed"]) == sum(int(each["contributed"]) for each in own)
+        assert int(row["low"]) <= int(row["contributed"]) <= int(row["high"])
+        assert int(row["high"]) < sum(int(each["high"]) for each in own)
+    assert {
+        row["theme"] for row in map(json.loads, (folder / "synthetic.jsonl").read_text().splitlines())
+    } <= {*labels}
+
+
+def test_data_tools_are_told_what_columns_mean(released):
+    folder, finished = released
+    found = metadata_of(folder, finished.manifest)
+    resources = {each["path"]: each for each in json.loads(found["datapackage.json"])["resources"]}
+    for name in ("counts.csv", "strata.csv", "themes.csv", "subjects.csv"):
+        fields = {each["name"]: each for each in resources[name]["schema"]["fields"]}
+        for limit in ("low", "high"):
+            assert fields[limit]["type"] == "integer"
+            assert "a probability of at least 95 %" in fields[limit]["description"]
+    rows = {each["name"]: each for each in resources["synthetic.jsonl"]["schema"]["fields"]}
+    assert "declared beforehand" in rows["product"]["description"]
+    for record in json.loads(found["croissant.json"])["recordSet"]:
+        for field in record["field"]:
+            assert not field["description"].startswith("The column"), field
+
+
+def test_a_ratio_is_on_the_page_only_where_a_difference_is_shown(released):
+    """A reader quotes "42 times as much" of thirty documents, whatever stands beside it."""
+    folder, _ = released
+    expected = Counter()
+    for path in ("themes.csv", "subjects.csv"):
+        rows = table(folder / path)
+        gone = [row for row in rows if float(row["ratio_high"]) < 1]
+        expected["less"] += len(gone[-report._SHOWN :])  # in a table of their own, too
+        for row in rows[: report._SHOWN]:
+            expected["new" if row["new"] == "true" else "less" if row in gone else "not shown"] += 1
+    page = (folder / "report.html").read_text()
+    found = re.findall(r"%</td><td>([^<]+)</td><td>([^<]+)</td><td>(?:<strong[^>]*>)?([a-z ]+)", page)
+    assert Counter(shown for *_, shown in found) == expected
+    assert expected["not shown"]
+    assert all((shown == "not shown") == (ratio == limits == "–") for ratio, limits, shown in found)
 
 
 def test_a_reference_stores_what_summaries_need(reference):
@@ -692,6 +754,14 @@ def _swapped(text):
     )
 
 
+def _labelled_alike(text):
+    """Each theme has the label of the first."""
+    rows = list(csv.reader(io.StringIO(text)))
+    for row in rows[2:]:
+        row[-2] = rows[1][-2]
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
 def _exact(text):
     head, first, *rest = text.splitlines(keepends=True)
     return head + first.rsplit(",", 3)[0] + ",7,7,7\n" + "".join(rest)
@@ -709,7 +779,10 @@ def _exact(text):
         ("subjects.csv", lambda text: text.replace("\n", "\nPRIVATE ", 1)),
         ("subjects.csv", lambda text: text.replace("false", "true", 1)),
         ("themes.csv", lambda text: "".join([*text.splitlines(True)[:1], *text.splitlines(True)[:0:-1]])),
-        ("themes.csv", _elsewhere), ("words.csv", _swapped),
+        ("themes.csv", _elsewhere), ("words.csv", _swapped), ("strata.csv", _exact),
+        ("themes.csv", lambda text: text.replace("noisy,theme,", "noisy,label,", 1)), ("themes.csv", _labelled_alike),
+        ("noisy.json", lambda text: text.replace('"card"', '"Ada Quill"')),
+        ("noisy.json", lambda text: text.replace('"names":{', '"names":{"note":["PRIVATE"],')),
         ("synthetic.jsonl", lambda text: text.replace('"bag": {', '"bag": {"PRIVATE": 1}, "bag": {', 1)),
         ("noisy.json", lambda text: text.replace("[[", '["PRIVATE",[')), ("noisy.json", lambda text: "{}"),
         ("noisy.json", lambda text: text.replace('{"themes"', '{"note":[],"themes"')),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from collections import Counter
@@ -16,8 +17,8 @@ from typing import Any, Final, final
 from publius.arrays import IndexArray
 from publius.collections.counting import PrototypeThemes, Themes, labels
 from publius.collections.strata import Field, Strata, stratum_name
-from publius.files import read_lines
-from publius.releases.summaries.drawn import Counts, Drawn
+from publius.files import json_of, read_lines
+from publius.releases.summaries.drawn import NAMES, Counts, Drawn
 from publius.releases.summaries.names import (
     ALONE,
     COUNTS,
@@ -25,6 +26,7 @@ from publius.releases.summaries.names import (
     NOISY,
     PASSAGES,
     ROWS,
+    STRATA,
     SUBJECTS,
     THEMES,
     TOO_FEW,
@@ -37,16 +39,20 @@ from publius.releases.summaries.spaces import Spaces, sha256_of, words_of_subjec
 from publius.releases.summaries.written import (
     COMPARED,
     EVERYWHERE,
+    NUMBER,
     OF_COUNTS,
+    OF_STRATA,
+    OF_SUBJECTS,
+    OF_THEMES,
     OF_WORDS,
     csv_rows_of,
-    of_ranked,
     short,
     table,
     tables_of,
 )
 from publius.releases.writers import record_of, spreadsheet_safe, unmarked
 from publius.vectors.learning.public_subjects import PublicSubjects
+from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import Reference
 
 _FLOAT: Final = re.compile(r"-?[0-9]{1,12}\.[0-9]{1,12}(e-[0-9]{2})?|-?[0-9]e-[0-9]{2}")
@@ -61,7 +67,7 @@ def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | N
     """
     tables, files = manifest["tables"], manifest["files"]
     wanted = {
-        COUNTS: bool({"totals", "themes"} & {*tables}), SUBJECTS: "subjects" in tables,
+        **dict.fromkeys((COUNTS, STRATA), bool({"totals", "themes"} & {*tables})), SUBJECTS: "subjects" in tables,
         **dict.fromkeys((THEMES, WORDS, ROWS), "themes" in tables), PASSAGES: "passages" in manifest, NOISY: True,
     }  # fmt: skip
     if lacking := [name for name, should in wanted.items() if should is not (name in files)]:
@@ -81,10 +87,10 @@ def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | N
             if name in files and name not in compared and not _same(content, (folder / name).read_bytes()):
                 yield name
     themes, subjects = themes_of(public), subjects_of(public, manifest)
-    if not _ranked_fit(folder / SUBJECTS, "subject", drawn, drawn.of_subjects, 1, subjects):
+    if not _ranked_fit(folder / SUBJECTS, OF_SUBJECTS, drawn, drawn.of_subjects, 1, subjects):
         yield SUBJECTS
     words_of = None if themes is None else words_of_themes(themes)
-    if not _ranked_fit(folder / THEMES, "theme", drawn, drawn.of_themes, 2, words_of):
+    if not _ranked_fit(folder / THEMES, OF_THEMES, drawn, drawn.of_themes, 2, words_of):
         yield THEMES
     known = None if public is None or themes is None else {*public.vocabulary, *themes.vocabulary}
     if WORDS in files:
@@ -96,6 +102,13 @@ def wrong_files(folder: Path, manifest: Mapping[str, Any], public: Reference | N
     counted = list(table(folder / COUNTS, OF_COUNTS)) if COUNTS in files else []
     if drawn.counts is not None and not _counts_fit(counted, strata, drawn, drawn.counts, themes):
         yield COUNTS
+    if drawn.of_strata is not None and not _strata_fit(folder / STRATA, strata, drawn.of_strata):
+        yield STRATA
+    labels_of = [unmarked(row["theme"]) for row in counted[: len(counted) // len(strata)]]
+    if THEMES in files and not _labelled(folder / THEMES, labels_of):
+        yield THEMES
+    if not _named(folder, manifest, strata, labels_of):
+        yield NOISY
     if ROWS in files and not _rows_fit(folder / ROWS, manifest, counted, known):
         yield ROWS
     if PASSAGES in files and not _passages_fit(folder / PASSAGES, manifest, counted, public):
@@ -200,9 +213,39 @@ def _counts_fit(
     return list(found) == list(wanted)
 
 
+def _strata_fit(path: Path, strata: Sequence[str], counts: Counts) -> bool:
+    """A row for each stratum, in order, with its numbers."""
+    columns = [each.tolist() for each in (counts.contributed, counts.low, counts.high)]
+    rows = table(path, OF_STRATA)
+    found = [(unmarked(row["stratum"]), *(int(row[name]) for name in OF_STRATA[1:])) for row in rows]
+    return found == list(zip(strata, *columns, strict=True))
+
+
+def _labelled(path: Path, labels_of: Sequence[str]) -> bool:
+    """Whether each theme has the label that it has among the counts."""
+    return all(unmarked(row["theme"]) == labels_of[int(row[NUMBER])] for row in table(path, OF_THEMES))
+
+
+def _named(
+    folder: Path, manifest: Mapping[str, Any], strata: Sequence[str], labels_of: Sequence[str]
+) -> bool:
+    """Whether the counts as they were drawn have the names that the tables have."""
+    tables, wanted = manifest["tables"], dict[str, Any]()
+    if {"totals", "themes"} & {*tables}:
+        wanted["strata"] = list(strata)
+    if "themes" in tables:
+        wanted["themes"] = list(labels_of)
+    if "subjects" in tables:
+        rows = table(folder / SUBJECTS, OF_SUBJECTS)
+        words = {int(row[NUMBER]): unmarked(row["words"]) for row in rows}
+        wanted["subjects"] = [*(words[each] for each in sorted(words)), NO_WORDS]
+    found = json_of((folder / NOISY).read_bytes())[NAMES]
+    return json.dumps(found) == json.dumps(wanted)  # in this order, too
+
+
 def _ranked_fit(
     path: Path,
-    number: str,
+    names: tuple[str, ...],
     drawn: Drawn,
     counts: tuple[IndexArray, Counts] | None,
     beside: int,
@@ -215,8 +258,8 @@ def _ranked_fit(
     shares = drawn.shares(noisy)
     columns = (of_cells.contributed, of_cells.low, of_cells.high, noisy)
     cells, compared = list[int](), set[bool]()
-    for row in table(path, of_ranked(number)):
-        cell = int(row[number])
+    for row in table(path, names):
+        cell = int(row[NUMBER])
         cells.append(cell)
         if not 0 <= cell < len(noisy) or row["new"] not in ("true", "false"):
             return False

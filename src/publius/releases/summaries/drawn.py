@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -18,6 +18,7 @@ from publius.files import json_of, read_bytes_limited
 from publius.noise.discrete_laplace import DiscreteLaplace
 from publius.releases.summaries.names import LEVEL, NOISY
 
+NAMES: Final = "names"
 _OF_SIZE: Final = 0.99
 """How sure the size of a collection is, of the 95 % that all of a comparison has together."""
 NEW_AT: Final = LEVEL + (1 - _OF_SIZE)
@@ -57,18 +58,21 @@ class Drawn:
     themes: NoisyTable | None
     subjects: NoisyTable | None
 
-    def written(self) -> bytes:
-        """The raw counts as JSON, table by table."""
+    def written(self, names: Mapping[str, Sequence[str]]) -> bytes:
+        """The raw counts as JSON, table by table, and the ``names`` of what is counted, in the order of the counts."""
         tables = {"totals": self.totals, "themes": self.themes, "subjects": self.subjects}
         found = {name: table.values.tolist() for name, table in tables.items() if table is not None}
-        return json.dumps(found, separators=(",", ":")).encode() + b"\n"
+        whole = {**found, NAMES: {name: list(each) for name, each in names.items()}}
+        return json.dumps(whole, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
     @classmethod
     def read(cls, folder: Path, manifest: Mapping[str, Any], strata: int) -> Drawn:
         """Those of a summary's folder; `ValueError` where they are not of the tables that its manifest states."""
         found, stated = json_of(read_bytes_limited(folder / NOISY, _LIMIT)), manifest["tables"]
-        if not isinstance(found, dict) or list(found) != [each for each in _ORDER if each in stated]:
+        wanted = [*(each for each in _ORDER if each in stated), NAMES]
+        if not isinstance(found, dict) or list(found) != wanted:
             raise ValueError
+        del found[NAMES]
         tables = dict[str, NoisyTable]()
         for name, values in found.items():
             cells = stated[name]["cells"]

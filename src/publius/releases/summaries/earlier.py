@@ -22,6 +22,7 @@ from publius.releases.of_manifest import check_statements
 from publius.releases.summaries.names import SUBJECTS, THEMES
 from publius.releases.summaries.said import Earlier
 from publius.releases.summaries.summary import Summary
+from publius.releases.summaries.written import NUMBER
 
 _LIMIT: Final = 2**28
 _LEVEL: Final = 0.99
@@ -46,10 +47,10 @@ def open_earlier(folder: Path, summary: Summary) -> Earlier:
             strata = _product(manifest["strata"])
             noise = LaplaceSum(_noise(manifest, "themes"), strata)
             cells = summary.spaces.themes.size
-            themes = _sample(folder / THEMES, "theme", noise, cells, manifest)
+            themes = _sample(folder / THEMES, noise, cells, manifest)
         if _same(manifest, summary, "subjects", "subjects_sha256", summary.spaces.subjects_sha256):
             cells = summary.spaces.subjects.size
-            subjects = _sample(folder / SUBJECTS, "subject", _noise(manifest, "subjects"), cells, manifest)
+            subjects = _sample(folder / SUBJECTS, _noise(manifest, "subjects"), cells, manifest)
     except (LookupError, ValueError, TypeError, ArithmeticError):
         raise DataError(f"{shown(folder)} is damaged, or of another version") from None
     if themes is None and subjects is None:
@@ -76,14 +77,14 @@ def _noise(manifest: Mapping[str, Any], what: str) -> DiscreteLaplace:
 
 
 def _sample(
-    path: Path, number: str, noise: DiscreteLaplace | LaplaceSum, cells: int, manifest: Mapping[str, Any]
+    path: Path, noise: DiscreteLaplace | LaplaceSum, cells: int, manifest: Mapping[str, Any]
 ) -> Sample:
     """Raw counts by number; how many documents there were lies in limits of their sum."""
     rows = csv.DictReader(io.StringIO(read_bytes_limited(path, _LIMIT).decode()))
     counts: IndexArray = np.zeros(cells, np.int64)
     found = 0
     for found, row in enumerate(rows, start=1):  # noqa: B007
-        counts[int(row[number])] = int(row["noisy"])
+        counts[int(row[NUMBER])] = int(row["noisy"])
     if found != cells:
         raise ValueError
     summed = (

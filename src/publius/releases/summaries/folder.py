@@ -88,7 +88,7 @@ def _number(value: Any) -> float | int:
 def fill_folder(folder: Path, said: Said, manifest: Mapping[str, Any]) -> None:
     """Write every file of a summary but the manifest; see `finish`. The page is made of the tables beside it."""
     reference = said.told.by.spaces.reference
-    _write(folder / NOISY, [said.drawn.written()])
+    _write(folder / NOISY, [said.drawn.written(said.names)])
     for name, content in tables_of(said):
         _write(folder / name, [content])
     if said.told.themes is not None:

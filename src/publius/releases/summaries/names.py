@@ -3,6 +3,7 @@
 from typing import Final
 
 COUNTS, SUBJECTS, THEMES, WORDS = "counts.csv", "subjects.csv", "themes.csv", "words.csv"
+STRATA: Final = "strata.csv"
 ROWS, PASSAGES, REPORT = "synthetic.jsonl", "passages.jsonl", "report.html"
 NOISY = "noisy.json"
 """The counts as they were drawn: what all tables follow from."""

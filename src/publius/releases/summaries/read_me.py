@@ -72,11 +72,9 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         "other documents, and guesses which of two authors wrote the rest, is right with a probability of at most "
         f"{chance(manifest)}, where a coin has 50 %; who guesses whether one author is in it at all, of at most "
         f"{chance(manifest, 'epsilon_added_or_left_out')}.\n"
-        "Is this subject new, that is, has its share grown? Only where the column 'new' says true. It compares "
-        "shares with public texts or an "
-        f"earlier summary{'' if manifest['compared_with'] else note}, and allows for the noise and for chance on both "
-        "sides, for all rows together. Rows are ordered by how much they stand out; one at the top without "
-        "'true' may be chance. Without something to compare "
+        f"Is this subject new? Only where the column 'new' says true, and that says: {_larger(manifest, note)}. It "
+        "allows for the noise and for chance on both sides, for all rows together. Rows are ordered by how much they "
+        "stand out; one at the top without 'true' may be chance: do not quote its ratio. Without something to compare "
         "with, nothing is called new.",
         "WHAT LIMITS IT",
         "Themes are those of public texts. They can be only as fine as the public texts are like the private ones: "
@@ -85,6 +83,13 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
     ]
     lines = ["\n".join(textwrap.fill(line, _WIDTH) for line in part.split("\n")) for part in parts]
     return "\n\n".join(lines) + "\n"
+
+
+def _larger(manifest: Mapping[str, Any], note: str) -> str:
+    """What a row that is called new is."""
+    if manifest["compared_with"]:
+        return "its share has grown since an earlier summary"
+    return f"its share is larger than in the public texts{note}; of when somebody began to write of it, it says nothing"
 
 
 def chance(manifest: Mapping[str, Any], neighbors: str = "epsilon") -> str:
@@ -125,7 +130,8 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             ("words", f"at most ten public words of the {kinds} of a row"),
             (
                 "new",
-                "'true' where the share has grown beyond noise and chance; 'false' where that is not shown",
+                "'true' where the share is larger than in what it is compared with, beyond noise and chance; 'false' "
+                "where that is not shown",
             ),
             (
                 "share",
@@ -137,8 +143,8 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             ),
             (
                 "ratio",
-                "how many times as large the share is now, one document being added to each count before, so that none "
-                "is 0",
+                "how many times as large the share is here, one document being added to each count before, so that "
+                "none is 0. Where 1 lies between its limits no difference is shown, however large it is",
             ),
             (
                 "ratio_low, ratio_high",
@@ -152,8 +158,8 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             ),
             ("noisy", "the count as it was drawn, with its noise, before anything else; it may be below 0"),
             (
-                ", ".join(each.removesuffix("s") for each in ranked),
-                "its number, the same in every summary with the same public inputs"
+                "number",
+                f"of the {kinds}, the same in every summary with the same public inputs"
                 + (
                     ". A subject is a group of words that are alike: a document counts in one alone, the one that "
                     "holds most of its weight, so fewer count in a subject than wrote about it"
@@ -169,7 +175,7 @@ def _how_many(manifest: Mapping[str, Any]) -> str:
     """Which row answers, what a sum of rows is worth, and why it is no number of all who ever wrote about it."""
     tables, c = manifest["tables"], manifest["documents_per_author"]
     places = [
-        *(["of a stratum, read the table of the report"] if {"totals", "themes"} & {*tables} else []),
+        *(["of a stratum, its row in strata.csv"] if {"totals", "themes"} & {*tables} else []),
         *(["of a theme, its row in themes.csv"] if "themes" in tables else []),
         *(["of a subject, its row in subjects.csv"] if "subjects" in tables else []),
     ]
@@ -202,7 +208,14 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "THE FILES"
     found = ["report.html: what matters most of all below, with pictures; open it in a browser."]
     if {"totals", "themes"} & {*tables}:
-        found.append("counts.csv: contributed documents of each stratum and theme, with limits.")
+        found.append("strata.csv: contributed documents of each stratum, with limits of their own.")
+        other = (
+            f"of each stratum and theme, with limits; those that no theme has are in its rows '{NONE_OF_THESE}' and "
+            f"'{NO_WORDS}'"
+            if "themes" in tables
+            else "the same"
+        )
+        found.append(f"counts.csv: {other}.")
     if "subjects" in tables:
         found.append(
             "subjects.csv: what the documents are about, in groups of words that are alike; share here, share in what "
@@ -211,8 +224,8 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
         )
     if "themes" in tables:
         found += [
-            "themes.csv: the same of the themes of public texts, without 'none of these' and 'no words', which stand "
-            "in counts.csv.",
+            f"themes.csv: the same of the themes of public texts, without '{NONE_OF_THESE}' and '{NO_WORDS}', which "
+            "stand in counts.csv.",
             "words.csv: ten public words that are typical of each stratum, as far as its themes tell. "
             f"'{LIKE_ALL}' where most of them would not be twice as frequent there as in the others: its documents are "
             f"like all, or of a kind that the public texts lack. '{TOO_FEW}' where noise may hide what stands out.",
@@ -230,7 +243,7 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
         )
     found.append(
         "noisy.json: the counts as they were drawn, with their noise, some below 0: for sums and tests of your own. "
-        "The other counts follow from them."
+        "'names' says in their order what they are of. The other counts follow from them."
     )
     found.append("manifest.json: what was promised and drawn, exactly, and the digest of every file.")
     yield "\n".join(found)

@@ -30,7 +30,15 @@ from publius.releases.summaries.names import (
     WORDS,
 )
 from publius.releases.summaries.read_me import SOURCE, chance, columns
-from publius.releases.summaries.written import COMPARED, OF_COUNTS, OF_WORDS, of_ranked, table
+from publius.releases.summaries.written import (
+    COMPARED,
+    NUMBER,
+    OF_COUNTS,
+    OF_SUBJECTS,
+    OF_THEMES,
+    OF_WORDS,
+    table,
+)
 from publius.releases.writers import unmarked
 
 _SHOWN: Final = 15
@@ -137,8 +145,8 @@ def _table(
         return None
     compared = False
     rows = []
-    for each in table(path, of_ranked(number)):
-        cell = int(each[number])
+    for each in table(path, OF_THEMES if number == "theme" else OF_SUBJECTS):
+        cell = int(each[NUMBER])
         row: dict[str, Any] = {
             "words": unmarked(each["words"]), "new": each["new"] == "true", "share": float(each["share"]),
             **{name: int(each[name]) for name in ("contributed", "low", "high")},
@@ -164,7 +172,7 @@ def _figures(manifest: Mapping[str, Any], drawn: Drawn, labels: Sequence[tuple[s
     limits = counts.contributed, counts.low, counts.high
     names = [stratum_name(each) for each in labels]
     if len(names) > 1:
-        largest = np.argsort(-counts.contributed, kind="stable")[: pictures.MOST_BARS]
+        largest = np.sort(np.argsort(-counts.contributed, kind="stable")[: pictures.MOST_BARS])
         by = stratum_name([*manifest["strata"]])
         yield pictures.bars(
             by, [names[each] for each in largest.tolist()], *(each[largest] for each in limits)

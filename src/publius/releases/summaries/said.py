@@ -31,7 +31,7 @@ from publius.releases.summaries.spaces import (
     words_of_themes,
 )
 from publius.text.tokenizer import tokenize
-from publius.vectors.learning.public_themes import counted
+from publius.vectors.learning.public_themes import NO_WORDS, counted
 
 PASSAGES: Final = 3
 """Of each theme and each stratum."""
@@ -148,6 +148,16 @@ class Said:
     def theme_labels(self) -> tuple[str, ...]:
         """The label of each cell of the themes, each different."""
         return labels(self.told.by.spaces.themes)
+
+    @property
+    def names(self) -> dict[str, Sequence[str]]:
+        """What the drawn counts are of, in their order: strata, themes, subjects."""
+        found: dict[str, Sequence[str]] = {} if self.drawn.of_strata is None else {"strata": self.strata}
+        if self.told.themes is not None:
+            found["themes"] = self.theme_labels
+        if self.told.subjects is not None:
+            found["subjects"] = (*words_of_subjects(self.told.by.spaces.subjects), NO_WORDS)
+        return found
 
     @property
     def counts(self) -> Counts | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from publius.collections.strata import Strata
-from publius.releases.summaries.names import COUNTS, PASSAGES, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.names import COUNTS, PASSAGES, STRATA, SUBJECTS, THEMES, WORDS
 from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.said import Passages, Ranked, Said
 from publius.releases.writers import spreadsheet_safe
@@ -18,6 +18,7 @@ from publius.releases.writers import spreadsheet_safe
 JSON: Final = json.JSONEncoder(ensure_ascii=False)
 
 OF_COUNTS: Final = ("stratum", "theme", "contributed", "low", "high")
+OF_STRATA: Final = ("stratum", "contributed", "low", "high")
 OF_WORDS: Final = ("stratum", "words")
 COMPARED: Final = ("share_before", "ratio", "ratio_low", "ratio_high", "excess")
 """Columns that are empty where there is nothing to compare with."""
@@ -25,9 +26,10 @@ EVERYWHERE: Final = "all documents"
 """What stands for a theme where themes are not counted."""
 
 
-def of_ranked(number: str) -> tuple[str, ...]:
-    """Columns of a table of themes or subjects."""
-    return ("words", "new", "contributed", "low", "high", "share", *COMPARED, "noisy", number)
+NUMBER: Final = "number"
+OF_SUBJECTS: Final = ("words", "new", "contributed", "low", "high", "share", *COMPARED, "noisy", NUMBER)
+OF_THEMES: Final = (*OF_SUBJECTS[:-1], "theme", NUMBER)
+"""With the label that a theme has in the other tables."""
 
 
 def short(value: float) -> float:
@@ -51,12 +53,17 @@ def tables_of(said: Said) -> Iterator[tuple[str, bytes]]:
     """All that a folder says of a summary in tables and sentences, by name: no noise is drawn for it."""
     if said.counts is not None:
         yield COUNTS, _csv(OF_COUNTS, _counts(said))
+    if said.totals is not None:
+        found = said.totals
+        columns = (each.tolist() for each in (found.contributed, found.low, found.high))
+        yield STRATA, _csv(OF_STRATA, zip(said.strata, *columns, strict=True))
     if said.told.themes is not None:
         words = ((name, said.words_of(place)) for place, name in enumerate(said.strata))
         yield WORDS, _csv(OF_WORDS, words)
-    for name, number, ranked in ((SUBJECTS, "subject", said.subjects), (THEMES, "theme", said.themes)):
-        if ranked is not None:
-            yield name, _csv(of_ranked(number), _ranked(ranked))
+    if said.subjects is not None:
+        yield SUBJECTS, _csv(OF_SUBJECTS, _ranked(said.subjects))
+    if said.themes is not None:
+        yield THEMES, _csv(OF_THEMES, _ranked(said.themes, said.theme_labels))
     if said.passages is not None:
         yield PASSAGES, b"".join(_passages(said, said.passages))
 
@@ -83,7 +90,7 @@ def _counts(said: Said) -> Iterator[tuple[object, ...]]:
             yield (stratum, name, *(column[place][theme] for column in columns))
 
 
-def _ranked(ranked: Ranked) -> Iterator[tuple[object, ...]]:
+def _ranked(ranked: Ranked, labels: Sequence[str] = ()) -> Iterator[tuple[object, ...]]:
     compared, counts = ranked.compared, ranked.counts
     for cell in ranked.cells.tolist():
         more: tuple[object, ...] = ("",) * 5
@@ -91,9 +98,10 @@ def _ranked(ranked: Ranked) -> Iterator[tuple[object, ...]]:
             parts = (ranked.before, compared.ratio, compared.low, compared.high, compared.excess)
             more = tuple(short(float(part[cell])) for part in parts)
         new = compared is not None and bool(compared.new[cell])
+        label = (labels[cell],) if labels else ()
         yield (
             ranked.words[cell], str(new).lower(), int(counts.contributed[cell]), int(counts.low[cell]),
-            int(counts.high[cell]), short(float(ranked.shares[cell])), *more, int(ranked.noisy[cell]), cell,
+            int(counts.high[cell]), short(float(ranked.shares[cell])), *more, int(ranked.noisy[cell]), *label, cell,
         )  # fmt: skip
 
 

@@ -18,14 +18,14 @@ from publius.collections.accuracy import accuracy as expected
 from publius.errors import DataError, UsageError
 from publius.files import private, private_folder
 from publius.noise.randomness import entropy
-from publius.releases.summaries.names import COUNTS, SUBJECTS, THEMES, WORDS
+from publius.releases.summaries.names import COUNTS, STRATA, SUBJECTS, THEMES, WORDS
 from publius.web import answers, requests
 from publius.web.state import State
 from publius.web.workplace import NO_ENCODING
 
 EPSILONS: Final = ("1/20", "1/10", "1/5", "3/10", "1/2", "7/10", "1", "3/2", "2", "3", "5", "7", "10")
-_NAMED: Final = ("stratum", "words")
-"""Columns of names: everything else is a number, but for the themes of counts."""
+_NAMED: Final = ("stratum", "theme", "words")
+"""Columns of names: everything else is a number, or whether it is so."""
 
 
 def accuracy(state: State, asked: requests.Accuracy) -> answers.Accuracy:
@@ -69,10 +69,8 @@ def summary(state: State, asked: requests.Summarize) -> answers.Summarized:
             lambda: summarize(corpus, counted, folder, ledger=state.ledger, authors=asked.authors, workers=1)
         )
     tables = {
-        name: _rows(
-            (folder / name).read_text(encoding="utf-8"), (*_NAMED, *(("theme",) if name == COUNTS else ()))
-        )
-        for name in (COUNTS, SUBJECTS, THEMES, WORDS)
+        name: _rows((folder / name).read_text(encoding="utf-8"))
+        for name in (COUNTS, STRATA, SUBJECTS, THEMES, WORDS)
         if (folder / name).is_file()
     }
     return answers.Summarized(
@@ -107,10 +105,10 @@ def _collection(state: State, asked: requests.Summarize) -> Iterator[tuple[Path,
         yield path, {}
 
 
-def _rows(table: str, named: tuple[str, ...]) -> list[dict[str, bool | int | float | str | None]]:
+def _rows(table: str) -> list[dict[str, bool | int | float | str | None]]:
     """A table that was written, with numbers where it has numbers."""
     return [
-        {name: value if name in named else _value(value) for name, value in row.items()}
+        {name: value if name in _NAMED else _value(value) for name, value in row.items()}
         for row in csv.DictReader(io.StringIO(table))
     ]
 
