@@ -64,13 +64,15 @@ def walked(files):
     }  # fmt: skip
     answers, seen = 0, ""
     patterns = [rf"{question}[^\r\n]*: " for question in questions]
-    while (which := terminal.expect([*patterns, pexpect.EOF])) < len(patterns):
+    unknown = r"\[[^\r\n\[\]]*\]: $"  # a question that nobody here answers would be waited for
+    while (which := terminal.expect([*patterns, pexpect.EOF, unknown])) < len(patterns):
         seen += terminal.before + terminal.after
         answers += 1
         assert answers <= MOST_ANSWERS
         terminal.sendline([*questions.values()][which])
     seen += terminal.before
-    terminal.close()
+    terminal.close(force=True)
+    assert which == len(patterns), seen
     return {"output": output, "answers": answers, "seen": seen, "code": terminal.exitstatus}  # fmt: skip
 
 
