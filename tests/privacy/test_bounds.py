@@ -97,7 +97,7 @@ def test_the_geometric_bound_says_nothing_in_the_range_of_the_paper_and_somethin
     for part in (0.01, 0.3, 1.0):
         y = part * dimension / math.e
         assert paper_bound_applies(1, size, dimension, (1 - 1e-12) * y / size)
-        assert paper_bound_geometric(1, size, dimension, y / size) < 1e-15  # older scipy: the last bit of 1 is left
+        assert paper_bound_geometric(1, size, dimension, y / size) < 1e-15  # older scipy: not quite 0
     far = 40.0 * dimension
     enough = far if size < 4 else far * size
     assert paper_bound_geometric(1, size, dimension, enough / size) > 0.9
