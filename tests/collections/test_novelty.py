@@ -81,6 +81,17 @@ def test_coarse_bins_of_noise_only_widen(monkeypatch):
     assert wider_low[3] > 0.5 * low[3] > 0
 
 
+def test_a_count_that_no_share_explains_has_limits_all_the_same():
+    """Once in some hundred comparisons with an earlier summary one of its counts has noise so far below 0."""
+    noise = DiscreteLaplace(Fraction(2))
+    before = sample([-90, 40, -90], 200, noise)
+    assert (share_limits(before, 0.004)[1] == 0).any()
+    found = novelty(sample([0, 40, 60], 200, noise), before)
+    assert np.isfinite(found.low).all()
+    assert not np.isnan(found.high).any()
+    assert not found.new.any()
+
+
 def test_more_documents_than_certain_only_widen():
     low, high = share_limits(sample([50], (900, 1100)), 0.01)
     for documents in (900, 1000, 1100):

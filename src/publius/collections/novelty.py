@@ -126,8 +126,10 @@ def novelty(now: Sample, before: Sample, *, level: float = 0.95) -> Novelty:
     (now_low, now_high), (before_low, before_high) = (share_limits(sample, tail) for sample in (now, before))
     with np.errstate(divide="ignore", invalid="ignore"):
         high = np.where(before_low > 0, now_high / before_low, math.inf)
+        # Noise that is rarely so far below 0 leaves no share that explains a count: then nothing is known of the ratio.
+        low = np.where(before_high > 0, now_low / before_high, 0.0)
     ratio = np.maximum(now.counts, 0) / size / ((b + 1) / (known + cells))
-    return Novelty(np.asarray(excess), np.asarray(ratio), now_low / before_high, np.asarray(high))
+    return Novelty(np.asarray(excess), np.asarray(ratio), np.asarray(low), np.asarray(high))
 
 
 def share_limits(sample: Sample, tail: float) -> tuple[Float64Array, Float64Array]:
