@@ -1,6 +1,7 @@
 """Rows that are longer than a document may be: who wrote them is told, and as little is held of them as of others."""
 
 import csv
+import gzip
 import io
 import json
 import tracemalloc
@@ -113,12 +114,22 @@ def test_a_run_goes_on_after_a_row_that_is_too_long(tmp_path, monkeypatch, name,
     assert [row.place for _, row in corpus.rows()][1] == place
 
 
-def test_a_quote_that_never_ends_is_no_row(tmp_path, monkeypatch):
+@pytest.mark.parametrize("closed", [b"", b'eve,it ends"here\n'], ids=["never ends", "ends too soon"])
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+def test_long_quoting_that_is_broken_costs_the_row_that_begins_it_alone(
+    tmp_path, monkeypatch, closed, packed
+):
     monkeypatch.setattr(records, "RECORD_LIMIT", 2**17)
-    path = tmp_path / "a.csv"
-    path.write_bytes(b'author,text\nada,"' + b"x,canary\n" * 2**16)
-    with pytest.raises(DocumentError, match="row from line 2 has more than 0 MiB: close its quotes"):
-        list(open_corpus(path, number=True))
+    path = tmp_path / ("a.csv.gz" if packed else "a.csv")
+    data = b'author,text\nada,"one\n' + b"".join(b"x%d,some words\n" % n for n in range(2**14)) + closed
+    path.write_bytes(gzip.compress(data) if packed else data)
+    corpus = open_corpus(path, number=True, keep=("author",))
+    bad, *others = corpus
+    assert bad.reason.startswith("line 2: quoting is broken")
+    assert [each.labels["author"] for each in others[: 2**14]] == [f"x{n}" for n in range(2**14)]
+    assert [each.text for each in others[2**14 :]] == (['it ends"here'] if closed else [])
+    assert [row.place for _, row in corpus.rows()] == [f"line {2 + n}" for n in range(len(others) + 1)]
+    assert next(row.fields for _, row in corpus.rows()) == {"author": "ada"}
 
 
 def test_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch):

@@ -1,8 +1,8 @@
 """Files of documents become rows of named fields, one at a time, in bounded memory.
 
 A row that cannot be read is a `Row` with a problem, so that a run may skip it and go on. What leaves no way
-to find the next row (a damaged file, a header without the fields, a quote that never ends) is raised. Neither
-holds any content: fields are named as the user named them, and places are line and row numbers.
+to find the next row (a damaged file, a header without the fields) is raised. Neither holds any content: fields are
+named as the user named them, and places are line and row numbers.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
-from publius.documents.long_rows import LongRow, long_object
+from publius.documents.long_rows import NOT_TOLD, SHORT, LongRow, long_object
 from publius.documents.parquet_limits import Allowance
 from publius.documents.table_form import NOT_FOUND, TableForm, text_encoding
 from publius.errors import DataError, DocumentError, MissingExtraError, extra
@@ -244,6 +244,7 @@ def _whole_number(digits: str) -> int | None:
 _ORDINARY: Final = bytes({*range(256)} - {*b'"[{'})
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique)
 _WITHOUT_LARGE: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_whole_number)
+_BROKEN: Final = 'quoting is broken: put " around the field and write "" for each " in it'
 _REPLACED: Final = "\ufffd"  # what decoders put in the place of bytes that they cannot read
 
 
@@ -328,18 +329,23 @@ class _LongRowError(Exception):
 class _Meter:
     """The decoded lines of a CSV file for `csv.reader`, and how much its current row has taken."""
 
-    def __init__(self, path: Path, stream: BinaryIO, encoding: str) -> None:
-        self._path = path
-        # Bytes that are not UTF-8 become lone surrogates, which no text holds: only their own row is bad.
-        errors = "strict" if encoding.startswith(("utf-16", "utf-32")) else "surrogateescape"
-        self._lines = io.TextIOWrapper(stream, encoding, errors, newline="\n")
+    def __init__(self, path: Path, opened: Callable[[], BinaryIO], encoding: str) -> None:
+        """``opened`` opens the file from its beginning, and again where it has to be gone back in."""
+        self._path, self._opened, self._encoding = path, opened, encoding
+        self._lines = self._decoded()
         self._first = True
-        self._ahead: io.StringIO | None = None  # what was read of what comes after a long row
+        self._ahead: list[io.StringIO] = []  # what was read of what comes after the row, the last first
         self._row: list[str] = []
         self._passed = 0  # lines of a long row
         self.row_start = 1
         self.row_size = 0
         self.is_long = False
+
+    def _decoded(self) -> io.TextIOWrapper:
+        # Bytes that are not UTF-8 become lone surrogates, which no text holds: only their own row is bad.
+        strict = self._encoding.startswith(("utf-16", "utf-32"))
+        errors = "strict" if strict else "surrogateescape"
+        return io.TextIOWrapper(self._opened(), self._encoding, errors, newline="\n")
 
     def __iter__(self) -> Iterator[str]:
         while line := self._line():
@@ -358,17 +364,39 @@ class _Meter:
         self._row.clear()
         self.row_size, self._passed, self.is_long = 0, 0, False
 
-    def long_row(self, delimiter: str) -> list[str]:
-        """The cells of a row that is too long, no text for those that are long; `DocumentError` where it never ends."""
+    def first_line(self) -> str:
+        """The first line of a row whose quoting is broken; what comes next is read from the line after it.
+
+        Otherwise what one author wrote would take the rows of others with it.
+        """
+        first, *others = self._row
+        self.row_size = len(first)
+        self._row[1:] = []
+        if others:
+            self._ahead.append(io.StringIO("".join(others), newline="\n"))
+        return first
+
+    def _go_back(self) -> None:
+        """Read on from the line after the first one of a row that is too long."""
+        self._lines, self._ahead, self._passed = self._decoded(), [], 0
+        for _ in range(self.row_start):
+            while (piece := self._line()) and not piece.endswith("\n"):
+                pass
+
+    def long_row(self, delimiter: str) -> list[str] | None:
+        """The cells of a row that is too long, no text for those that are long; None where its quoting is broken."""
+        first = self._row[0]
         row, part, end = LongRow(delimiter), "".join(self._row), None
         self._row.clear()
         while part and (end := row.take(part)) is None:
             self._passed += part.count("\n")
             part = self._more()
         if (cells := row.told()) is None:
-            raise self.refused()
+            self._go_back()
+            self._row.append(first)
+            return None
         self._passed += part.count("\n", 0, end)
-        self._ahead = io.StringIO(part[end:] if end is not None else "", newline="\n")
+        self._ahead.append(io.StringIO(part[end:] if end is not None else "", newline="\n"))
         return cells
 
     def refused(self) -> DocumentError:
@@ -379,22 +407,23 @@ class _Meter:
         )
 
     def _line(self) -> str:
+        line = ""
         try:
-            return (
-                self._lines.readline(RECORD_LIMIT + 1) if self._ahead is None else self._line_of(self._ahead)
-            )
+            while self._ahead:
+                line += self._ahead[-1].readline(RECORD_LIMIT + 1 - len(line))
+                if line.endswith("\n") or len(line) > RECORD_LIMIT:
+                    return line
+                self._ahead.pop()
+            return line + self._lines.readline(RECORD_LIMIT + 1 - len(line))
         except UnicodeError:
             raise self._not_decoded() from None
 
-    def _line_of(self, ahead: io.StringIO) -> str:
-        line = ahead.readline(RECORD_LIMIT + 1)
-        if line.endswith("\n") or len(line) > RECORD_LIMIT:
-            return line
-        self._ahead = None
-        return line + self._lines.readline(RECORD_LIMIT + 1 - len(line))
-
     def _more(self) -> str:
         try:
+            while self._ahead:
+                if part := self._ahead[-1].read(_PART):
+                    return part
+                self._ahead.pop()
             return self._lines.read(_PART)
         except UnicodeError:
             raise self._not_decoded() from None
@@ -411,8 +440,8 @@ def read_csv(
 ) -> Iterator[Row]:
     """One row a record of separated values (RFC 4180); the header has each of ``columns`` once."""
     csv.field_size_limit(max(csv.field_size_limit(), RECORD_LIMIT))  # the default is less than a document
-    with open_binary(path, links=links) as stream:
-        meter = _Meter(path, stream, form.encoding)
+    with contextlib.ExitStack() as held:
+        meter = _Meter(path, lambda: held.enter_context(open_binary(path, links=links)), form.encoding)
         indices: dict[str, int] | None = None
         width = size = 0
         for number, cells in enumerate(_csv_rows(meter, form.delimiter), start=1):
@@ -422,7 +451,10 @@ def read_csv(
                 raise _nearly_empty(path)
             if indices is None:
                 indices, width = _header(path, _short_header(meter, cells), columns, form), len(cells or ())
-            elif cells != []:
+            elif cells is None:
+                told = _told_of(meter.first_line(), indices, width, form.delimiter)
+                yield Row(place, told, _BROKEN)
+            elif cells:
                 yield _csv_row(place, cells, indices, width, form, is_long=is_long)
             meter.next_row()
 
@@ -437,6 +469,7 @@ def _csv_rows(meter: _Meter, delimiter: str) -> Iterator[list[str] | None]:
             return
         except csv.Error:
             yield None
+            reader = csv.reader(meter, strict=True, delimiter=delimiter)
         except _LongRowError:
             reader = csv.reader(meter, strict=True, delimiter=delimiter)
             yield meter.long_row(delimiter)
@@ -445,7 +478,7 @@ def _csv_rows(meter: _Meter, delimiter: str) -> Iterator[list[str] | None]:
 def csv_header(path: Path, form: TableForm) -> list[str]:
     """The cells of the first row; none where it breaks the rules of quoting or the file is empty."""
     with open_binary(path) as stream:
-        meter = _Meter(path, stream, form.encoding)
+        meter = _Meter(path, lambda: stream, form.encoding)
         header = _short_header(meter, next(_csv_rows(meter, form.delimiter), None)) or []
     check_width(path, len(header))
     return header
@@ -483,20 +516,16 @@ def check_width(path: Path, columns: int) -> None:
 
 def _csv_row(
     place: str,
-    cells: list[str] | None,
+    cells: list[str],
     indices: dict[str, int],
     width: int,
     form: TableForm,
     *,
     is_long: bool,
 ) -> Row:
-    if cells is None:
-        return bad_row(place, 'quoting is broken: put " around the field and write "" for each " in it')
     if len(cells) != width:
-        return bad_row(
-            place,
-            f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}",
-        )
+        problem = f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}"
+        return Row(place, _around(cells, indices, width), problem)
     fields = {column: cells[index] for column, index in indices.items()}
     if not is_long and _is_text("".join(cells)):
         return Row(place, fields)
@@ -506,6 +535,42 @@ def _csv_row(
     name = form.encoding.upper()
     not_read = f"not {name}: name the --encoding of the file; publius inspect tells it by its letters"
     return Row(place, whole, TOO_LONG if is_long else not_read)
+
+
+def _told_of(line: str, indices: dict[str, int], width: int, delimiter: str) -> dict[str, object]:
+    """What can be told of a row whose quoting is broken, by its first line: who wrote it, say.
+
+    The text, which is the first of the columns, is not. Where the quoting begins in it, quotation marks may be letters.
+    """
+    line = line.rstrip("\r\n")
+    mark = line.find('"')
+    before = line.split(delimiter, width) if mark < 0 else line[:mark].split(delimiter, width)[:-1]
+    text = next(iter(indices.values()), 0)
+    found = {column: before[place] for column, place in indices.items() if text != place < len(before)}
+    if text <= len(before) and text < width - 1 <= line.count(delimiter):
+        behind = line.rsplit(delimiter, width - 1 - text)
+        found |= {column: behind[place - text] for column, place in indices.items() if place > text}
+    return _short_ones(found)
+
+
+def _around(cells: list[str], indices: dict[str, int], width: int) -> dict[str, object]:
+    """What stands before and behind the text, the first of the columns, in a row with more cells than columns.
+
+    It is the text that holds what separates cells: its author wrote it, and no name or value.
+    """
+    if len(cells) < width:
+        return {}
+    text = next(iter(indices.values()), 0)
+    places = {column: place if place < text else place - width for column, place in indices.items()}
+    return _short_ones({column: cells[place] for column, place in places.items() if indices[column] != text})
+
+
+def _short_ones(fields: dict[str, str]) -> dict[str, object]:
+    return {
+        name: cell
+        for name, cell in fields.items()
+        if len(cell) <= SHORT and '"' not in cell and cell != NOT_TOLD and _is_text(cell)
+    }
 
 
 def _is_text(cell: str) -> bool:
