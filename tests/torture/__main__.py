@@ -59,10 +59,11 @@ def main():
     given = parser.parse_args()
     folder = given.output / f"torture-{given.seed}-{given.scale:g}"
     folder.mkdir(parents=True, exist_ok=True)
-    results = []
+    results, search = [], sys.path.copy()
     for name, run in parts(given.scale, given.seed).items():
         if given.only and name not in given.only:
             continue
+        sys.path[:] = search  # a command called in this process forgets the folders that PYTHONPATH names, ours too
         results.append(_recorded(folder / f"{name.replace(' ', '-')}.json", name, run))
     whole = {
         "seed": given.seed,
