@@ -315,7 +315,6 @@ def _results(
     _check(walk)
     chosen = choices_from(walk.plan().manifest(0))
     chosen[f"{walk.kept.option}s"] = tuple(strengths)
-    chosen["parameters"] = {}  # left as the mechanism has them: the command that a walk prints names none
     settings = EvaluationSettings(preset=_PRESET, parts=PARTS, adversaries=adversaries, **chosen)
     request = EvaluationRequest.of(settings)
     evaluation = prepared(str(public / "attacked.jsonl"), request, ExperimenterSettings(), output)
