@@ -63,7 +63,7 @@ def main():
     for name, run in parts(given.scale, given.seed).items():
         if given.only and name not in given.only:
             continue
-        sys.path[:] = search  # a command called in this process forgets the folders that PYTHONPATH names, ours too
+        sys.path[:] = search  # a command that is called here forgets what PYTHONPATH names
         results.append(_recorded(folder / f"{name.replace(' ', '-')}.json", name, run))
     whole = {
         "seed": given.seed,
