@@ -10,7 +10,14 @@ import pytest
 from fences import Fence
 from made_scores import clean, facts, line
 from publius.evaluation import verdict
-from publius.evaluation.verdict import Limits, judge
+from publius.evaluation.encoding import EncodedText
+from publius.evaluation.hindsight import originals_row
+from publius.evaluation.originals import exact_success
+from publius.evaluation.protectors import Originals
+from publius.evaluation.rows import Protection
+from publius.evaluation.summary import AdversaryResult, SummaryLine
+from publius.evaluation.verdict import Limits, authors_of, judge
+from publius.noise.randomness import seeded_rng
 
 
 def _nothing_added(folder: Path) -> None:
@@ -51,7 +58,60 @@ def _however_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdict.Authors, "enough", True)
 
 
+def _what_the_originals_tell_alone_is_not_added(folder: Path) -> None:
+    """Of 320 authors of one to four texts on 20 topics: at 0.01 nats nobody learns a thing, whoever he is.
+
+    Who holds the originals knows how often they write, with a release and without one.
+    """
+    rng = seeded_rng(3)
+    topics = rng.integers(20, size=400)
+    authors = np.array([f"a{topic:02}-{min(rng.geometric(0.12), 40):02}" for topic in topics])
+    outcomes = np.log(rng.random((400, 20)) + 0.5)
+    for bound, answer in ((0.01, "NO EVIDENCE or PASS"), (12.0, "FAIL")):
+        law = np.exp(bound * (outcomes - outcomes.min()) / np.ptp(outcomes))
+        law /= law.sum(axis=1, keepdims=True)
+        texts = [
+            EncodedText(str(at), author, f"t{topic}", (), np.zeros(0, np.int64))
+            for at, (author, topic) in enumerate(zip(authors, topics, strict=True))
+        ]
+        found = Originals(exact_success(law, authors.tolist()), np.zeros((400, 400)), law)
+        protection = Protection("prototype", None, bound, 0, None, None)
+        row = originals_row(protection, texts, found, 1 / len(set(authors)), rng)
+        numbers = np.unique(authors, return_inverse=True)[1].tolist()
+        given = {
+            "anyway": [0.03] * 400,
+            "author_numbers": numbers,
+            "topic_numbers": topics.tolist(),
+            "topics": ["a", "b"],
+        }
+        shown = AdversaryResult(
+            "originals", "author", row.accuracy, 400 * row.accuracy, 400, {}, tuple(row.extra["shares"]),
+            tuple(row.extra["blind"]), tuple(row.extra["told"]), tuple(row.extra["told_blind"]),
+        )  # fmt: skip
+        protected = SummaryLine(
+            "prototype", None, bound, 1, None, None, 0.0, {("originals", "author"): shown}, None, None, None
+        )
+        bare = line({"svm": (np.arange(400) % 10 < 8, 0.0)}, mechanism="clean", bound=None)
+        judged = authors_of(protected, bare, given, 0.05)
+        assert judged.answer in answer, judged.text
+        (gain,) = judged.gains
+        assert "that he names without the release" in judged.text
+        if bound < 1:
+            assert abs(gain.judged.value) < 0.005, "0.01 nats add next to nothing"
+            assert gain.named > 0.1 > 0.03 + 0.05, "compared with the topic alone this is beyond the limit"
+
+
+def _beside_the_topic_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdict, "_without", lambda finding, facts: float(np.mean(facts["anyway"])))
+
+
 FENCES = (
     Fence(16, "chance at the floor is no failure", _nothing_added, _upper_end_decides),
+    Fence(
+        16,
+        "what the originals tell without a release is not what it adds",
+        _what_the_originals_tell_alone_is_not_added,
+        _beside_the_topic_alone,
+    ),
     Fence(16, "few authors give no pass", _few_authors_are_no_pass, _however_few),
 )

@@ -131,6 +131,11 @@ class Dataset:
         }
         return [numbers[text.author] for text in self.unknown]
 
+    def topic_numbers(self) -> list[int]:
+        """For each unknown text which topic it has, as a number; one for those without."""
+        numbers = {topic: number for number, topic in enumerate(dict.fromkeys(t.topic for t in self.unknown))}
+        return [numbers[text.topic] for text in self.unknown]
+
 
 def _most_frequent(
     counted: dict[tuple[str | None, int | None], Counter[str]], topic: str | None, without: int | None

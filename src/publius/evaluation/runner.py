@@ -205,6 +205,7 @@ def facts_of(
         "floor": dataset.topic_only_floor(),
         "anyway": [round(each, 6) for each in dataset.anyway()],
         "author_numbers": dataset.author_numbers(),
+        "topic_numbers": dataset.topic_numbers(),
         "private": False,
         "split": dataset.split,
         **what_is_the_same(request.names, request.stop_words, dataset, key),

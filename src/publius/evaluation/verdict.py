@@ -1,7 +1,8 @@
 """Whether what was measured is within the limits that a curator set: PASS, FAIL or NO EVIDENCE, with the reason.
 
 Authors. What is judged is what a release adds: how often an adversary with the release names the author of a text, less
-how often whoever knows only what is kept anyway (its topic) does, on the same texts. PASS where the upper end of the
+how often whoever knows only what is kept anyway (its topic) does, on the same texts; less what he names without the
+release where he holds the originals, which tell him how often authors write. PASS where the upper end of the
 interval is within the limit for every adversary, FAIL where the lower end of one is above it, NO EVIDENCE otherwise. A
 test that could not fail shows nothing, so it is NO EVIDENCE too, before anything else, where fewer than
 `FEWEST_JUDGED` texts were attacked, or texts of fewer than `FEWEST_AUTHORS` authors, where the limit together with what
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -146,6 +148,8 @@ class Gain:
     named: float
     judged: Interval
     sure: Interval
+    without: float = 0.0
+    """The share that he names without the release, where that is more than whoever knows only the topic."""
 
 
 @final
@@ -284,6 +288,16 @@ class Authors:
         low = floor(low, 3)
         return f"{low:.3f}" if self.absolute else f"{low:+.3f} beyond the topic"
 
+    def beyond(self, gain: Gain) -> str:
+        """What the share that is judged of an adversary is beyond of, in words; nothing where the limit is absolute."""
+        if self.absolute:
+            return ""
+        return (
+            f" beyond the {gain.without:.3f} that he names without the release"
+            if gain.without
+            else " beyond those whom the topic names"
+        )
+
     @property
     def text(self) -> str:
         """The comparison in words."""
@@ -295,7 +309,7 @@ class Authors:
         else:
             gain = self.worst
             shown_interval = gain.judged
-        what = "authors named" if self.absolute else "authors named beyond those whom the topic names"
+        what = f"authors named{self.beyond(gain)}"
         clear = max(self.unprotected, key=lambda each: each.judged.value)
         beside = [
             f"named {gain.named:.3f}",
@@ -428,7 +442,9 @@ def _gains(
         sure = judged if tests == 1 else _interval(finding, facts, divided, absolute=absolute)
         shares, _ = _judged_shares(finding, absolute=absolute)
         told = not absolute and _topics_known(facts)
-        found.append(Gain(who(finding.adversary, topic=told), float(shares.mean()), judged, sure))
+        without = 0.0 if absolute else _without(finding, facts)
+        known = without if without > float(np.mean(facts["anyway"])) + _ROUNDING else 0.0
+        found.append(Gain(who(finding.adversary, topic=told), float(shares.mean()), judged, sure, known))
     return sorted(found, key=lambda gain: -gain.named)
 
 
@@ -444,8 +460,27 @@ def _interval(
     """
     named, habit = _judged_shares(finding, absolute=absolute)
     found = grouped_mean(named - habit, np.array(facts["author_numbers"]), level, (0.0, 1.0))
-    rest = float(habit.mean()) - (0.0 if absolute else float(np.mean(facts["anyway"])))
+    rest = float(habit.mean()) - (0.0 if absolute else _without(finding, facts))
     return Interval(found.value + rest, found.low + rest, found.high + rest)
+
+
+def _without(finding: AdversaryResult, facts: Mapping[str, Any]) -> float:
+    """The share of authors that an adversary names without the release.
+
+    Everybody knows what the topic tells. Who holds the originals has their authors to name from, too: of each topic he
+    names the one who wrote most of them, whatever a release shows.
+    """
+    anyway = float(np.mean(facts["anyway"]))
+    if finding.adversary != ORIGINALS:
+        return anyway
+    _, habit = _judged_shares(finding, absolute=False)
+    found = max(anyway, float(habit.mean()))
+    if "topic_numbers" not in facts:
+        return found
+    written: dict[int, Counter[int]] = defaultdict(Counter)
+    for topic, author in zip(facts["topic_numbers"], facts["author_numbers"], strict=True):
+        written[topic][author] += 1
+    return max(found, sum(max(each.values()) for each in written.values()) / len(facts["author_numbers"]))
 
 
 def _topics_known(facts: Mapping[str, Any]) -> bool:
@@ -460,8 +495,8 @@ def knowing_topic(finding: AdversaryResult, facts: Mapping[str, Any]) -> Interva
     """
     if finding.task != "author" or "anyway" not in facts or not _topics_known(facts):
         return None
-    beyond, anyway = _interval(finding, facts, CONFIDENCE, absolute=False), float(np.mean(facts["anyway"]))
-    return Interval(beyond.value + anyway, max(0.0, beyond.low + anyway), min(1.0, beyond.high + anyway))
+    beyond, without = _interval(finding, facts, CONFIDENCE, absolute=False), _without(finding, facts)
+    return Interval(beyond.value + without, max(0.0, beyond.low + without), min(1.0, beyond.high + without))
 
 
 def _judged_shares(finding: AdversaryResult, *, absolute: bool) -> tuple[Float64Array, Float64Array]:

@@ -458,7 +458,7 @@ def how_to_read(found: Mapping[str, Any]) -> list[str]:
             ""
             if holder is None
             else f" Whoever knows the topics, sees the rows and holds the originals names {_percent(holder['value'])}; "
-            "what is beyond the topics alone is what a verdict judges."
+            "what is beyond that which he names without the rows is what a verdict judges."
         )
         said.append(
             "A row tells the topic of its text on purpose, and a topic tells something of who wrote it: from the "

@@ -209,7 +209,11 @@ class Judged:
         chance = f"between {_down(low)} and {_up(high)} allowing for chance; allowed are {_up(authors.limit)}"
         if authors.absolute:
             return chance
-        return f"{_percent(max(0.0, judged.value))} beyond those whom the topic names, {chance}"
+        if gain.without:
+            known = f"the {_percent(gain.without)} whom he names without the release"
+        else:
+            known = "those whom the topic names"
+        return f"{_percent(max(0.0, judged.value))} beyond {known}, {chance}"
 
     @property
     def _authors(self) -> Authors:
@@ -223,7 +227,8 @@ class Judged:
         gain = self._authors.worst
         topic = self.found.topic
         kept = "" if topic is None else f", topic found for {_percent(topic.released)}"
-        beyond = "" if self._authors.absolute else " beyond the topic"
+        known = "what the originals tell without it" if gain.without else "the topic"
+        beyond = "" if self._authors.absolute else f" beyond {known}"
         high = _up(max(0.0, gain.judged.high))
         return f"{self.verdict}, authors named {_percent(gain.named)}, at most {high}{beyond}{kept}"
 
