@@ -41,9 +41,6 @@ _HEADED: Final = SEPARATED | {".xlsx", ".parquet"}
 FIRST_ROWS: Final = 1_000
 _PLACES: Final = 5
 _HEADER_CELL: Final = 80
-_MERGED: Final = (
-    2**16
-)  # characters of the names of columns that stand together because another character parts them
 
 
 @final
@@ -138,7 +135,6 @@ def inspect(
         path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding,
         by_letters=True, **reading,
     )  # fmt: skip
-    corpus = _with_form(corpus, path, text_field, delimiter)
     names, problems = _columns(corpus)
     usual = _usual(names)
     chosen = text_field or next(iter(usual), None) or _longest(corpus, names)
@@ -195,22 +191,6 @@ def _left(corpus: Corpus) -> Iterator[str]:
         reasons.setdefault(reason, []).append(repr(corpus.name_of(path)))
     for reason, names in reasons.items():
         yield f"{how_many(len(names), 'file')} left out ({reason}): {_places(names)}"
-
-
-def _with_form(corpus: Corpus, path: Path, text_field: str | None, delimiter: str | None) -> Corpus:
-    """Where no column was named, the delimiter is found by the usual names of a column of texts."""
-    if corpus.kind not in SEPARATED or text_field or delimiter:
-        return corpus
-    header = {name.strip().lower(): name for name in csv_header(corpus.paths[0], _form(corpus))}
-    if len(header) != 1 or len(next(iter(header))) > _MERGED:  # it is none
-        return corpus
-    for name in TEXT_NAMES:
-        again = open_corpus(
-            path, number=True, text_field=name, encoding=corpus.encoding, follow_links=corpus.links
-        )
-        if len(csv_header(again.paths[0], _form(again))) > 1:
-            return again
-    return corpus
 
 
 def _form(corpus: Corpus) -> TableForm:

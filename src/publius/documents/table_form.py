@@ -6,7 +6,6 @@ import codecs
 import contextlib
 import csv
 import io
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,10 +105,11 @@ def find_form(
 ) -> TableForm:
     """The form of the table at ``path``: what is given, and what its first `SAMPLE` bytes show for the rest.
 
-    A header that names all ``columns`` decides the delimiter; otherwise the one that gives most rows the width of
-    the header. The encoding is that of the mark at the start of the file, else UTF-8; ``by_letters`` it is what the
-    letters of all rows tell. What is released is never read so: the letters of one author would decide how everybody's
-    are read. Raises `UsageError` for names that do not exist, `DocumentError` where the letters tell nothing.
+    The header alone decides the delimiter: the one by which it names all ``columns``, otherwise that by which it has
+    most of them; the rows of one author would decide it for all. The encoding is that of the mark at the start of the
+    file, else UTF-8; ``by_letters`` it is what the letters of all rows tell. What is released is never read so: the
+    letters of one author would decide how everybody's are read. Raises `UsageError` for names that do not exist,
+    `DocumentError` where the letters tell nothing.
     """
     delimiter, encoding = checked_delimiter(delimiter), checked_encoding(encoding)
     if delimiter is not None and encoding is not None:
@@ -117,8 +117,7 @@ def find_form(
     with open_binary(path) as stream:
         data = stream.read(SAMPLE)
     chosen = encoding or (find_encoding(path, data) if by_letters else _marked(data) or "utf-8")
-    text = _decoded(data, chosen)
-    return TableForm(delimiter or _delimiter(text, columns, whole=len(data) < SAMPLE), chosen)
+    return TableForm(delimiter or _delimiter(_decoded(data, chosen), columns), chosen)
 
 
 def _decoded(data: bytes, encoding: str) -> str:
@@ -222,23 +221,19 @@ def _central_european(data: bytes) -> bool:
     return False
 
 
-def _delimiter(text: str, columns: Sequence[str], *, whole: bool) -> str:
-    scores = {each: _score(text, each, columns, whole=whole) for each in DELIMITERS}
-    return max(DELIMITERS, key=lambda each: scores[each])
+def _delimiter(text: str, columns: Sequence[str]) -> str:
+    headers = {each: _header_of(text, each) for each in DELIMITERS}
+    return max(DELIMITERS, key=lambda each: _score(headers[each], columns))
 
 
-def _score(text: str, delimiter: str, columns: Sequence[str], *, whole: bool) -> tuple[int, float, int]:
-    """How well a delimiter fits: whether the header has the columns, the rows of its width, that width."""
+def _header_of(text: str, delimiter: str) -> list[str]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-    rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):
-        rows.extend(row for row in reader if row)
-    if not whole and len(rows) > 1:
-        rows.pop()  # it may have been cut
-    if not rows:
-        return 0, 0.0, 0
-    header = rows[0]
+        return next((row for row in reader if row), [])
+    return []
+
+
+def _score(header: Sequence[str], columns: Sequence[str]) -> tuple[bool, bool, bool, int]:
+    """How well a delimiter fits: whether the header has the columns, or several; whether none begins with a space."""
     named = bool(columns) and all(header.count(column) == 1 for column in columns)
-    widths = Counter(len(row) for row in rows)
-    width = len(header)
-    return int(named), widths[width] / len(rows) if width > 1 else 0.0, width
+    return named, len(header) > 1, not any(cell.startswith(" ") for cell in header), len(header)
