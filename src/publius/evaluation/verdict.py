@@ -289,7 +289,7 @@ class Authors:
         return f"{low:.3f}" if self.absolute else f"{low:+.3f} beyond the topic"
 
     def beyond(self, gain: Gain) -> str:
-        """What the share that is judged of an adversary is beyond of, in words; nothing where the limit is absolute."""
+        """The words for those beyond whom an adversary is judged; none where the limit is absolute."""
         if self.absolute:
             return ""
         return (
