@@ -130,13 +130,14 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
     )
     assert checked.returncode == 0, checked.stderr
     kept = [output / "public", *(output / "public").iterdir()]
-    assert [path.stat().st_mode & 0o077 for path in kept] == [0, 0, 0]  # other texts than the release
+    kept += [output / "evaluation"]  # and what was measured on them
+    assert {path.stat().st_mode & 0o077 for path in kept} == {0}
     assert read_config(output / "publius.toml").bound == 7
     assert str(tmp_path / ".publius") not in done.stdout  # the commands name the folder that there is
 
 
 @pytest.mark.parametrize("way", ["terminal", "page"])
-def test_what_a_walk_learned_from_is_found_by_a_writer_afterwards(
+def test_where_the_texts_lie_that_a_walk_learned_from_is_remembered(
     walked, private, older, tmp_path, monkeypatch, way
 ):
     """The texts lie in a temporary folder while they are learned from; the page even learns before it releases."""
@@ -259,7 +260,8 @@ def test_a_wrong_answer_is_asked_again_and_nothing_is_lost(private, tmp_path):
     said = "\n".join(map(str, answers)) + "\n"
     done = publius("start", private, "--text-field", "canary", "--output", tmp_path / "out", said=said)
     for each in ("no column 'canary'", "no such file or folder", "none of the answers: who, what, none",
-                 "on 2 topics", "none of the answers: topic, meaning, words", "5. Attacks"):  # fmt: skip
+                 "on 2 topics", "The names of their topics become public: ",
+                 "none of the answers: topic, meaning, words", "5. Attacks"):  # fmt: skip
         assert each in done.stdout
     assert done.returncode == 1  # nobody was there to say whether to go on
     assert not (tmp_path / "out").exists()

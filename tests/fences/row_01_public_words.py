@@ -12,6 +12,7 @@ import pytest
 from fences import Fence
 from homes import home_at
 from publius.documents.corpus import open_corpus
+from publius.errors import DataError
 from publius.evaluation.steps import learning
 from publius.files import folders
 from publius.releases.writing import run
@@ -185,12 +186,36 @@ def _remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "_public_things", opened)
 
 
+def _topics(folder: Path) -> None:
+    """A name of a topic that few authors have may not hold a number; the error does not repeat it."""
+    path = folder / "older.jsonl"
+    for few, refused in ((4, True), (5, False)):
+        rows = [
+            {"text": " ".join([*_TOPICS[number % 2], *_COMMON]), "author": f"a{number % 20}",
+             "topic": "about 0171234567" if number % 20 < few else f"topic {number % 2}"}
+            for number in range(80)
+        ]  # fmt: skip
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        words, said = PublicWordSettings(author_field="author"), ""
+        try:
+            learning.learn(path, f"older-{few}", label="topic", words=words)
+        except DataError as error:
+            said = str(error)
+        assert ("the names of topics become public, and 1 of 3 hold a long number" in said) is refused
+        assert "0171234567" not in said
+
+
+def _any_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(learning, "check_topics", lambda texts, at_least: None)
+
+
 FENCES = (
     Fence(1, "a name in eight letters of one author does not become public", _authors, _by_texts),
     Fence(1, "one person counts once however the name is written", _one_person, _as_written),
     Fence(1, "nor does it with vectors that are learned from labelled text", _vectors, _by_texts),
     Fence(1, "long numbers, mail and links never become public", _identifiers, _as_words),
     Fence(1, "texts that a reference was learned from are not quoted", _quoted, _remembered),
+    Fence(1, "a number that few authors have is no name of a topic", _topics, _any_topic),
     Fence(1, "what was learned is its owner's until he publishes it", _owner_only, _open),
     Fence(1, "a removed reference leaves nothing in the store", _removed, _kept),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -27,6 +27,8 @@ CorpusArgument = Annotated[
         "stories; or demo:PROBLEM."
     ),
 ]
+
+MEMBERSHIP: Final = "membership.json"
 
 
 def register(app: typer.Typer) -> None:
@@ -121,7 +123,7 @@ def _membership(corpus: str, release: Path, work: ExperimenterSettings, output: 
         "holds": found.holds,
         "sentence": found.sentence,
     }
-    with new_folder(output) as folder, write_file(folder / "membership.json", 0o600) as file:
+    with new_folder(output, private=(MEMBERSHIP,)) as folder, write_file(folder / MEMBERSHIP, 0o600) as file:
         file.write((as_json(facts) + "\n").encode())
     if json:
         print_json(facts)

@@ -157,6 +157,7 @@ class Older(Answer):
     topic_field: str | None
     authors: int
     topics: int
+    topic_names: Annotated[list[str], Field(description="They become public.")]
     floor: float | None
     packaged: bool
 

@@ -169,6 +169,8 @@ def public_texts(choices: Choices, ask: Asking, own: Sequence[str]) -> tuple[Cho
     elif older.unnamed is not None:
         typer.echo(f"   There will be no evidence that authors are hidden: {older.unnamed}.")
     typer.echo(f"   {older.count:,} public texts can be used" + _of_kind(older))
+    if older.topic_names and not older.packaged:
+        typer.echo(f"   The names of their topics become public: {printable(', '.join(older.topic_names))}.")
     return choices, older
 
 

@@ -24,6 +24,7 @@ from publius.vectors.learning.public_words import (
     PublicText,
     RareWord,
     WordCount,
+    check_topics,
     general_words,
     left_out,
     rare_words,
@@ -99,6 +100,7 @@ def learn(
     documents, facts = _documents(public, label, text_field, words, settings)
     folder, before = _place(name, facts)
     texts = list(documents)
+    check_topics(((text.label, text.author) for text in texts), words.authors_at_least)
     vocabulary = PublicVocabulary.of(texts, words.authors_at_least)
     without = left_out(vocabulary.rare, words.leave_out)
     facts["made"] = time.strftime("%Y-%m-%d", time.gmtime())

@@ -15,13 +15,15 @@ import regex
 from publius.errors import DataError, PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
 from publius.releases.lengths import count_words
+from publius.settings import PublicWordSettings
 from publius.text.author_names import Spellings, without_invisible
+from publius.vectors.learning.public_words import check_topics
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
 
 AUTHORS: Final = ("author", "user", "writer", "speaker", "customer", "name", "username", "from")
-TOPICS: Final = ("topic", "label", "category", "product", "subject", "class", "theme", "department")
+TOPICS: Final = ("topic", "label", "category", "product", "class", "theme", "department")
 FEWEST: Final = 20
 """Public texts below which nothing can be learned or judged."""
 
@@ -81,6 +83,8 @@ class PublicCorpus:
                 f"{len(rows)} public texts that differ can be used, too few to learn from: at least {FEWEST} are "
                 "needed, or --public samples to try with the packaged ones"
             )
+        at_least = choices.authors_at_least or PublicWordSettings.authors_at_least
+        check_topics(((row.get("topic"), row.get("author")) for row in rows), at_least)
         older = cls(*_halves(rows), authors, topics, choices.public == SAMPLES, sha256)
         older.check_topics(choices)
         return older

@@ -228,9 +228,9 @@ class ReleaseWorkflow:
 def folder_for(output: Path, walk: Walk) -> Iterator[Path]:
     """A private folder with the public texts, which becomes ``output`` at the end, whole, or nothing is left of it.
 
-    What was learned from them remembers where they lie then: a writer looks for them there.
+    What was learned from them remembers where they lie then: a summary looks there for authors who are in both.
     """
-    with new_folder(output, private=(PUBLIC, CONFIG, OWN, SIGNOFF)) as folder:
+    with new_folder(output, private=(PUBLIC, CONFIG, EVALUATION, OWN, SIGNOFF)) as folder:
         if walk.older is not None:
             walk.older.write(folder / PUBLIC)
         yield folder

@@ -135,6 +135,24 @@ def may_be_public(word: str) -> bool:
     return word != UNKNOWN and word_fault(word) is None and not is_identifier(word)
 
 
+def check_topics(texts: Iterable[tuple[str | None, str | None]], at_least: int) -> None:
+    """`DataError` where the name of a topic, which becomes public, points at somebody; pairs (topic, author).
+
+    A name with a long number, an address, mail or a link in it is one that as many authors use as a word takes; where
+    nobody knows the authors, as many texts.
+    """
+    users: dict[str, set[str]] = {}
+    for place, (topic, author) in enumerate(texts):
+        if topic is not None:
+            users.setdefault(topic, set()).add(f"text {place}" if author is None else counted_name(author))
+    few = [topic for topic, found in users.items() if len(found) < at_least]
+    if telling := sum(without_identifiers(topic) != topic for topic in few):
+        raise DataError(
+            f"the names of topics become public, and {telling:,} of {len(users):,} hold a long number, an address, "
+            f"mail or a link and are those of fewer than {at_least} authors: rename these, or name another column"
+        )
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class RareWord:

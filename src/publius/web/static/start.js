@@ -179,6 +179,7 @@ export class StartView {
     const who = [older.topic_field && `Topics stand in the column ${older.topic_field}`, older.author_field && `authors in ${older.author_field}`].filter(Boolean).join(", ");
     put(node,
       el("p", {}, `${plural(older.texts, "text", "texts")} can be used${older.topics ? `, on ${plural(older.topics, "topic", "topics")}` : ""}${older.authors ? `, by ${plural(older.authors, "author", "authors")}` : ""}: ${this.reference ? "" : "half to learn from, "}${integer(older.attacked)} to attack.${who && !older.packaged ? ` ${who}.` : ""}`),
+      older.topics && !older.packaged ? el("p", { class: "note" }, `The names of their topics become public: ${older.topic_names.join(", ")}.`) : null,
       older.packaged ? el("p", { class: "caution" }, "Packaged passages of old books and papers, to try with. They say nothing about your texts.") : null,
       silent ? el("p", { class: "caution" }, `${silent[0].toUpperCase()}${silent.slice(1)}: there will be no evidence that authors are hidden.`) : null,
       this.#vocabulary(),

@@ -244,6 +244,7 @@ def _older(older: PublicCorpus) -> answers.Older:
         topic_field=older.topics,
         authors=len({row["author"] for row in (*older.learned, *older.attacked) if "author" in row}),
         topics=len(older.topic_names),
+        topic_names=list(older.topic_names),
         floor=None if older.unnamed else older.floor,
         packaged=older.packaged,
     )
