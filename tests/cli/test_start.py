@@ -130,7 +130,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
     )
     assert checked.returncode == 0, checked.stderr
     kept = [output / "public", *(output / "public").iterdir()]
-    kept += [output / "evaluation"]  # and what was measured on them
+    kept += [output / "evaluation", *(output / "evaluation").iterdir()]  # and what was measured on them
     assert {path.stat().st_mode & 0o077 for path in kept} == {0}
     assert read_config(output / "publius.toml").bound == 7
     assert str(tmp_path / ".publius") not in done.stdout  # the commands name the folder that there is

@@ -204,6 +204,10 @@ def _set_modes(folder: Path, private: Collection[str]) -> None:
     umask = _umask(folder)
     for parent, folders, names in os.walk(folder):
         if Path(parent) == folder:
+            for name in {*folders} & {
+                *private
+            }:  # what was made in it by somebody else has the usual ones by now
+                _close_to_others(folder / name)
             folders[:] = [name for name in folders if name not in private]
             names = [name for name in names if name not in private]
         for name in names:
