@@ -99,8 +99,8 @@ def test_from_files_to_a_verified_sign_off(client, ready, tmp_path):
     assert (words["counted_by"], words["at_least"], words["leave_out"]) == ("authors", 5, "names")
     assert {"word": "mortgage", "holders": 5, "telling": False} in words["rare"]
     assert planned["older"] == {
-        "texts": 60, "attacked": 30, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2, "topic_names": ["card", "loan"],
-        "floor": 0.2, "packaged": False,
+        "texts": 60, "attacked": 30, "author_field": "author", "topic_field": "topic", "authors": 5, "topics": 2,
+        "topic_names": ["card", "loan"], "floor": 0.2, "packaged": False,
     }  # fmt: skip
     assert not planned["learned"]
     assert ask(client, "learn", **choice).json()["run"]["kind"] == "learn"
