@@ -330,15 +330,17 @@ def test_a_wrong_delimiter_or_encoding(older, tmp_path):
         code=65,
         message="it seems to be ';' that separates them",
     )
+    assert (
+        looked_at(private, Choices(encoding="utf-8")).unread == 1
+    )  # of forty: it stops nobody else's release
+    french = [{"complaint": "le colis est arrivé abîmé hier"}] * 3
+    plain = [{"complaint": "the parcel came in late and nobody answered"}] * 37
+    many = store(tmp_path / "many.csv", [*plain, *french], encoding="iso-8859-1")
     refused(
-        private,
-        older,
-        tmp_path,
-        "--encoding",
-        "utf-8",
-        code=65,
-        message="1 of 40 rows cannot be read as utf-8",
+        many, older, tmp_path, "--encoding", "utf-8", code=65, message="3 of 40 rows cannot be read as utf-8"
     )
+    one = store(tmp_path / "one.csv", [*plain, *french[:1]], encoding="utf-8")
+    assert looked_at(one, Choices(encoding="cp1252")).unread == 0
     other = store(
         tmp_path / "other.csv", [{"complaint": "le colis est arrivé abîmé hier"}] * 2, encoding="utf-8"
     )

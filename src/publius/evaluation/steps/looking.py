@@ -66,7 +66,9 @@ def _check_form(file: Path, choices: Choices, found: Inspection) -> None:
         )
     if choices.encoding is None:
         return
-    if found.unread:
+    from publius.releases.preflight import too_many
+
+    if too_many(found.unread, found.rows):  # one that cannot be read stops nobody's release
         raise DataError(
             f"{found.unread:,} of {found.rows:,} rows cannot be read as {found.encoding}: check --encoding, or leave "
             "it out to have it found. Nothing was released"
@@ -78,8 +80,12 @@ def _check_form(file: Path, choices: Choices, found: Inspection) -> None:
 
 
 def _is_unicode(file: Path) -> bool:
-    """Whether the beginning of a file holds letters beyond ASCII that are UTF-8, which hardly happens by chance."""
+    """Whether the beginning of a file holds letters beyond ASCII that are UTF-8, which hardly happens by chance.
+
+    In a few of its lines is not enough: one author may write so, and who said the encoding of the others is right.
+    """
     from publius.files import open_binary
+    from publius.releases.preflight import too_many
 
     with open_binary(file) as stream:
         start = stream.read(_START)
@@ -87,13 +93,14 @@ def _is_unicode(file: Path) -> bool:
         text = codecs.getincrementaldecoder("utf-8")().decode(start)
     except UnicodeDecodeError:
         return False
-    return not text.isascii()
+    lines = text.split("\n")
+    return too_many(sum(not line.isascii() for line in lines), len(lines))
 
 
 def unsaid(found: Inspection) -> dict[str, str]:
     """What the texts alone propose of how they are to be read, and nobody has said: why it has to be, by answer."""
     why = {
-        TEXT_FIELD: "which column holds the texts the texts alone tell, and one of them must not decide it for all, "
+        TEXT_FIELD: "the texts alone tell which column holds them, and one of them must not decide it for all, "
         f"so name it with --text-field ({found.text_field!r} is the longest, or called so). Nothing was released",
         ENCODING: f"the table is not in UTF-8: its letters look like {found.encoding}, but one text must not decide "
         f"how all are read, so say it: --encoding {found.encoding}. Nothing was released",
