@@ -216,3 +216,5 @@ def _show(found: Audit, folder: Path, json: bool) -> None:
         f"seed {report['seed']}, {report['seconds']:g} s, recorded in {folder}\n"
         + ("passed" if found.passed else "FAILED: do not release with this installation; please report it")
     )
+    if not found.passed:  # once more: whoever reads the end of a log sees what it was
+        print_table(columns, ([*map(cell, each.values())] for each in report["checks"] if not each["passed"]))
