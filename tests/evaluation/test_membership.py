@@ -87,3 +87,10 @@ def test_a_released_summary_is_attacked_as_it_was_made(summary, publius, tmp_pat
     assert (code, facts["holds"]) == (0, True)
     assert facts["bound"] == pytest.approx(1 / (1 + math.exp(-1 / 3)))
     assert json.loads((tmp_path / "found" / "membership.json").read_text()) == facts
+    page = tmp_path / "page.html"
+    code, _, told = publius("signoff", tmp_path / "out", "--evaluation", tmp_path / "found", "--output", page)
+    assert (code, page.exists()) == (65, False)
+    assert "is the evaluation of a summary" in told
+    code, _, told = publius("evaluate", corpus, "--release", tmp_path / "out", "--output", tmp_path / "again")
+    lines = [line for line in told.splitlines() if "attacks" in line and "left" in line]
+    assert (code, len(lines)) == (0, 9)  # a line for each tenth, and none for each attack

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,8 +27,6 @@ CorpusArgument = Annotated[
         "stories; or demo:PROBLEM."
     ),
 ]
-
-MEMBERSHIP: Final = "membership.json"
 
 
 def register(app: typer.Typer) -> None:
@@ -101,6 +99,7 @@ def _is_summary(release: Path) -> bool:
 
 def _membership(corpus: str, release: Path, work: ExperimenterSettings, output: Path, *, json: bool) -> None:
     from publius.evaluation.membership import ATTACKS, membership, of_release
+    from publius.evaluation.runner import MEMBERSHIP
     from publius.files import new_folder, write_file
 
     summary = of_release(release)
@@ -113,7 +112,8 @@ def _membership(corpus: str, release: Path, work: ExperimenterSettings, output: 
         def more(count: int) -> None:
             nonlocal done
             done += count
-            progress("attacks", done, ATTACKS)
+            tenth = done % (ATTACKS // 10) == 0  # a log needs no line for each
+            progress("attacks" if tenth else "", done, ATTACKS)
 
         rng = None if work.seed is None else seeded_rng(work.seed)
         found = membership(summary, rows, rng=rng, progress=more)

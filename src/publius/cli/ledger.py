@@ -32,8 +32,9 @@ def init(
     unit: Annotated[
         str,
         typer.Option(
-            help="epsilon-n (nats per unit of Earth Mover's distance), epsilon, or epsilon-n-ordered (per unit of "
-            "the mean distance word by word: for ordered text, and bags too)."
+            help="epsilon-n (nats per unit of Earth Mover's distance), epsilon, epsilon-n-ordered (per unit of the "
+            "mean distance word by word: for ordered text, and bags too), or bound (nats between any two: for topic, "
+            "meaning and summaries)."
         ),
     ] = "epsilon-n",
     subject_budget: Annotated[

@@ -44,6 +44,8 @@ from publius.vectors.embeddings import Embeddings
 """Called with the part that was just done, or "" within one, how many steps are done, and how many there are."""
 
 _FACTS = "run.json"
+MEMBERSHIP = "membership.json"
+"""What stands in the evaluation of a summary instead."""
 _CELLS = "cells"
 _NEIGHBORHOOD = "neighborhood"
 _ADDED = ("mechanisms", "epsilons", "bounds")
@@ -441,6 +443,11 @@ def _write_json(path: Path, record: dict[str, Any]) -> None:
 
 def _read_json(path: Path) -> dict[str, Any]:
     if not path.exists():
+        if (path.parent / MEMBERSHIP).is_file():
+            raise DataError(
+                f"{shown(path.parent)} is the evaluation of a summary: {MEMBERSHIP} says what was found, and neither a "
+                "page to sign nor a report takes it; leave it out there"
+            )
         raise DataError(
             f"{shown(path)} is missing: this is no evaluation, or an unfinished one; run it (again)"
         )
