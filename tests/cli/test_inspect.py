@@ -10,6 +10,7 @@ import pytest
 
 from publius.documents.inspection import inspect
 from publius.errors import DocumentError
+from publius.evaluation.steps.older import AUTHORS, own_column
 
 ENGLISH = (
     "the bill was wrong again and nobody answered my letter about the account because money had gone".split()
@@ -96,6 +97,21 @@ def test_what_the_texts_alone_tell_of_how_they_are_read_is_guessed(tmp_path, nam
     assert (looked.text_field, [*looked.guessed]) == (found, guessed)
     said = inspect(path, text_field=looked.text_field, encoding=looked.encoding)
     assert said.guessed == ()
+
+
+def test_a_field_that_one_row_brings_tells_nobody_who_wrote_the_others(tmp_path):
+    """Of rows with fields of their own an author's name is where it alone is called so; a header is everybody's."""
+    lines = [{"user": f"u{n}", "text": "a river bends"} for n in range(9)]
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in lines))
+    assert inspect(path).told_by_name(AUTHORS) == "user"
+    path.write_text("".join(json.dumps(row) + "\n" for row in [*lines, {"author": "x", **lines[0]}]))
+    looked = inspect(path)
+    assert (looked.told_by_name(AUTHORS), looked.by_name(AUTHORS)) == (None, ["author", "user"])
+    assert own_column(looked, "user", AUTHORS) == "user"
+    table = tmp_path / "a.csv"
+    table.write_text("user,author,text\nu1,,a river bends\n")
+    assert inspect(table).told_by_name(AUTHORS) == "author"
 
 
 def test_all_texts_alike_are_said_to_be(tmp_path):

@@ -86,6 +86,19 @@ class Inspection:
     Otherwise the letters or the length of one text would decide how all the others are read, and no bound would hold.
     """
 
+    keyed: bool = False
+    """Whether each row names its own fields, as a line of JSON does: one row may bring a field that no other has."""
+
+    def by_name(self, usual: Iterable[str]) -> list[str]:
+        """The columns that have one of the ``usual`` names, in their order, but for that of texts."""
+        by_name = {name.strip().casefold(): name for name in reversed(self.columns)}
+        return [by_name[name] for name in usual if by_name.get(name, self.text_field) != self.text_field]
+
+    def told_by_name(self, usual: Iterable[str]) -> str | None:
+        """The first of these where the header names them; of rows with fields of their own the only one, else None."""
+        found = self.by_name(usual)
+        return found[0] if len(found) == 1 or (found and not self.keyed) else None
+
     def record(self) -> dict[str, Any]:
         """As `publius inspect --json` prints it."""
         return {
@@ -172,6 +185,7 @@ def inspect(
             and not _is_told(usual, header=corpus.kind in _HEADED),
             encoding=encoding is None and separated and corpus.encoding != _declared(corpus, path, **reading),
         ),
+        corpus.kind not in _HEADED,
     )
 
 

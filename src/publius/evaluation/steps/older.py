@@ -214,7 +214,7 @@ def _named(choices: Choices, field: str, found: Inspection, own: Sequence[str]) 
 
 def own_column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:
     """The column of the file to be released: as it was named, where it is there, or by a usual name; else None."""
-    return named if named in found.columns else _column(found, None, usual)
+    return named if named in found.columns else found.told_by_name(usual)
 
 
 def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:
@@ -224,10 +224,7 @@ def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str
                 f"the public texts have no column {named!r}: found {', '.join(map(repr, found.columns))}"
             )
         return named
-    by_name = {name.strip().lower(): name for name in reversed(found.columns)}
-    return next(
-        (by_name[name] for name in usual if name in by_name and by_name[name] != found.text_field), None
-    )
+    return next(iter(found.by_name(usual)), None)
 
 
 def _rows(path: Path, found: Inspection, authors: str | None, topics: str | None) -> Iterator[Row]:

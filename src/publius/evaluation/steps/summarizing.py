@@ -41,10 +41,7 @@ def column_of_authors(found: Inspection, choices: Choices) -> str | None:
     """The column that is stated, or one that is called as such columns are; None where there is none."""
     if choices.author_field is not None:
         return choices.author_field
-    by_name = {name.casefold(): name for name in found.columns}
-    return next(
-        (by_name[name] for name in AUTHORS if name in by_name and by_name[name] != found.text_field), None
-    )
+    return found.told_by_name(AUTHORS)
 
 
 @final
