@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import audit.fences as fences
+import audit.neighboring_worlds as neighboring_worlds
 import audit.observable as observable
 import audit.pieces as harness
 import publius.audit.levels as levels
@@ -50,12 +51,14 @@ REQUEST = AuditRequest(SMALL, "toy", "laplace", 2.0, 3)
 def made_small(patch):
     """The quick level made small, on a made clock.
 
-    Without the mutants, and of what can be seen in one format alone: both have tests of their own.
+    Without the mutants, and of what can be seen in one format alone and of four pairs of worlds: all have tests of
+    their own.
     """
     ticks = itertools.count()
     patch.setattr(levels, "LEVELS", {"quick": SMALL})
     patch.setattr(harness, "FAMILIES", {})
     patch.setattr(observable, "ways", lambda full: [observable.Way("one process", "jsonl")])
+    patch.setattr(observable, "pairs", lambda: neighboring_worlds.pairs()[:4])
     patch.setattr(timing, "time", SimpleNamespace(perf_counter=lambda: float(next(ticks))))
 
 

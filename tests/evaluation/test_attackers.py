@@ -218,7 +218,7 @@ def test_fasttext_starts_from_vectors_and_from_subwords_and_reports_a_validation
     assert 0 <= started.facts_["validation"] <= 1
     whole = FastText(dimension=12).fit(UNKNOWN, TRUTH)
     assert (whole._model.get_dimension(), whole.facts_) == (12, {})
-    pieces = FastText(subwords=(3, 4)).fit(UNKNOWN, TRUTH)
+    pieces = FastText(dimension=12, subwords=(3, 4)).fit(UNKNOWN, TRUTH)
     assert len(pieces._model.get_subwords("harbor")[0]) > len(whole._model.get_subwords("harbor")[0])
 
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import threading
+from itertools import product
 
 import pytest
 
@@ -37,6 +38,9 @@ ODD = {
     "an id of two kinds": ['{"id": 7, "text": "river"}', *LINES, '{"id": "7", "text": "castle"}'],
 }  # fmt: skip
 
+NUMBERED = ("blank lines", "no JSON", "an id twice far apart")
+"""Where numbers could differ from one process to two: of lines that are none, or are left out, and of equal ids."""
+
 
 @pytest.fixture
 def plan(embeddings):
@@ -53,9 +57,10 @@ def outcome(corpus, plan, output, workers, **options):
     return {path.name: path.read_bytes() for path in output.iterdir()}, made.bad, made.tally
 
 
-@pytest.mark.parametrize("number", [False, True])
-@pytest.mark.parametrize("skip_bad", [False, True])
-@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize(
+    ("name", "skip_bad", "number"),
+    [*product(ODD, [False, True], [False]), *product(NUMBERED, [False, True], [True])],
+)
 def test_all_is_as_with_one_process(tmp_path, plan, name, skip_bad, number):
     path = tmp_path / "corpus.jsonl"
     path.write_text("\n".join(ODD[name]), encoding="utf-8")

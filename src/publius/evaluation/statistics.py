@@ -43,11 +43,11 @@ def clopper_pearson(correct: int, total: int, confidence: float = CONFIDENCE) ->
     """
     if not 0 <= correct <= total or total < 1 or not 0 < confidence < 1:
         raise UsageError(f"no interval for {correct} of {total} at confidence {confidence}")
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # beta.ppf, without an import of 0.7 s
 
     tail = (1 - confidence) / 2
-    low = float(beta.ppf(tail, correct, total - correct + 1)) if correct else 0.0
-    high = float(beta.ppf(1 - tail, correct + 1, total - correct)) if correct < total else 1.0
+    low = float(betaincinv(correct, total - correct + 1, tail)) if correct else 0.0
+    high = float(betaincinv(correct + 1, total - correct, 1 - tail)) if correct < total else 1.0
     return Interval(correct / total, low, high)
 
 

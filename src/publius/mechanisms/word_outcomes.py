@@ -152,11 +152,11 @@ def nearest_words(mechanism: Kernel, index: int, count: int) -> tuple[IndexArray
 
 def binomial_interval(successes: int, trials: int, confidence: float = _CONFIDENCE) -> tuple[float, float]:
     """The Clopper-Pearson interval of a probability."""
-    from scipy.stats import beta
+    from scipy.special import betaincinv  # beta.ppf, without an import of 0.7 s
 
     tail = (1 - confidence) / 2
-    low = beta.ppf(tail, successes, trials - successes + 1) if successes else 0.0
-    high = beta.ppf(1 - tail, successes + 1, trials - successes) if successes < trials else 1.0
+    low = betaincinv(successes, trials - successes + 1, tail) if successes else 0.0
+    high = betaincinv(successes + 1, trials - successes, 1 - tail) if successes < trials else 1.0
     return float(low), float(high)
 
 

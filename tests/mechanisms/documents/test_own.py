@@ -2,9 +2,11 @@
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 
 import pytest
 
+from publius.audit import document_laws
 from publius.audit.document_laws import check_named
 from publius.errors import PolicyError, UsageError
 from publius.mechanisms import registry
@@ -237,12 +239,12 @@ class Lax(Own):
         return replace(self._inner.guarantee, bound=0.0)
 
 
-def broken(kind):
-    return {each.law for each in check_named(named(kind), samples=2_000) if not each.passed}
+def broken(kind, samples=200):
+    return {each.law for each in check_named(named(kind), samples=samples) if not each.passed}
 
 
 def test_a_sound_class_keeps_all_laws():
-    assert broken(Own) == set()
+    assert broken(Own, 2_000) == set()
 
 
 @pytest.mark.parametrize(
@@ -255,14 +257,16 @@ def test_a_sound_class_keeps_all_laws():
      (Lax, "a bad bound is refused")],
 )  # fmt: skip
 def test_each_law_is_broken_by_a_class_that_breaks_it(kind, law):
-    assert law in broken(kind)
+    assert law in broken(kind, 2_000 if kind is Leaky else 200)
 
 
 # On the command line --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def files(tmp_path):
+def files(tmp_path, monkeypatch):
+    """The laws are tried on few draws: what many show stands above."""
+    monkeypatch.setattr(document_laws, "check_named", partial(check_named, samples=200))
     texts = tmp_path / "texts.jsonl"
     rows = [{"id": name, "text": " ".join(words)} for name, words in TOPICS.items()]
     texts.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
