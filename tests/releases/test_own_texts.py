@@ -8,15 +8,18 @@ import pytest
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
 from publius.mechanisms.prototype import Prototype
+from publius.noise.randomness import seeded_rng
 from publius.releases.account import own_sentences
 from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
 from publius.releases.measured import Measured, Sources
 from publius.releases.own_texts import CURATOR_ONLY, OwnTexts, examine, unfit_sentence
 from publius.releases.plan import Plan
-from publius.releases.preflight import look
+from publius.releases.preflight import language_of_words, look
 from publius.releases.signoff import evidence
 from publius.settings import ReleaseSettings
+from publius.vectors.learning.aspects import LearningSettings
+from publius.vectors.learning.fit_reference import fit_reference
 from references import SHARED, TOPICS, fitted, public_documents
 from released import command
 
@@ -62,7 +65,10 @@ def test_rows_without_text_and_texts_that_fit_nothing_are_counted_and_told(tmp_p
     assert any(counted in each for each in own_sentences(found.record()))
     some = replace(found, fit_none=5, hardly_known=3)
     assert "5 of 102 texts fit nothing public" in unfit_sentence(5, 3, 102)
-    assert "of 3 more hardly a word is known (7.8 % altogether)" in unfit_sentence(5, 3, 102)
+    assert (
+        "3 more are in another language, or hardly a word of theirs is known (7.8 % altogether)"
+        in unfit_sentence(5, 3, 102)
+    )
     assert unfit_sentence(5, 3, 102) in [*some.warnings()]
     assert unfit_sentence(5, 3, 102) + "." in [*own_sentences(some.record())]
     first = " ".join(look(corpus, plan).warnings())
@@ -133,6 +139,33 @@ def test_above_a_fifth_the_verdict_is_no_evidence(tmp_path, plan, known):
     assert evidence(tmp_path / "fits", passed)["verdict"].startswith("PASS")
     failed = evidence(tmp_path / "out", Sources(measured=measured("FAIL: named"), own=own))
     assert failed["verdict"].startswith("FAIL")
+
+
+ENGLISH = """the court and the lawyer were there in the morning when the judge came to the window and he said that
+it was not the letter which they had written to the witness of the castle for the paper in the street""".split()
+FRENCH = """le patient avait longtemps attendu devant la porte des maisons voisines avant que les gens ne soient venus
+dans la rue pour parler avec eux""".split()
+LOANED = "le la les des dans pour que avec ne".split()
+
+
+@pytest.mark.parametrize(("texts", "foreign"), [(FRENCH, True), (ENGLISH + GERMAN, False)])
+def test_a_related_language_shares_words_and_is_foreign_all_the_same(tmp_path, texts, foreign):
+    """400 French pages had three known words of ten among English ones: PASS, and every one got some topic."""
+    pytest.importorskip("py3langid")
+    rng = seeded_rng(3)
+    public = [
+        (rng.permutation([*ENGLISH, *words, LOANED[place % 9], LOANED[place % 7]]).tolist(), topic)
+        for place, (words, topic) in enumerate(public_documents(90))
+    ]
+    reference = fit_reference(public, name="english", settings=LearningSettings(features="log-odds"))
+    made = Plan.of(ReleaseSettings(), Prototype(reference, bound=5.0))
+    assert language_of_words(made.vocabulary) == "en"
+    lines = [{"id": f"r{n}", "text": " ".join(texts)} for n in range(30)]
+    found = examine(corpus_of(store(tmp_path / "t.jsonl", lines)), made)
+    known = [word in reference.vocabulary for word in texts]
+    assert sum(known) / len(known) > 0.2, "else hardly a word is known, whatever the language"
+    assert found.hardly_known + (found.fit_none or 0) == (30 if foreign else 0)
+    assert (found.no_evidence is not None) is foreign
 
 
 def test_the_rows_count_beside_what_was_found_in_the_texts(tmp_path, plan):

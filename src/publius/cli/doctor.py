@@ -90,8 +90,9 @@ def doctor(
 
 def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
     """The promise of a reference, the language of its words, and how well it knows the documents."""
-    from publius.cli.familiarity import familiarity, language_of_words, promises
+    from publius.cli.familiarity import familiarity, promises
     from publius.documents.corpus import open_corpus
+    from publius.releases.preflight import language_of_words
     from publius.vectors.learning.reference import Reference
 
     found = Reference.load(name)

@@ -25,7 +25,6 @@ UNFAMILIAR: Final = 0.8
 """Share of unknown words from which on a document is said to be hardly known: as a release warns."""
 
 _LOOKED_AT: Final = 2_000
-_FREQUENT: Final = 200
 _INACCURACY: Final = 1e-9
 
 
@@ -108,15 +107,6 @@ def promises(reference: Reference) -> list[Promise]:
         )
         for each in made
     ]
-
-
-def language_of_words(reference: Reference) -> str | None:
-    """The language of the most frequent words that a reference knows; None where it is not clear or cannot be told."""
-    frequent = np.argsort(-reference.background, kind="stable")[:_FREQUENT]
-    try:
-        return language_of(" ".join(reference.vocabulary[place] for place in frequent.tolist()))
-    except MissingExtraError:
-        return None
 
 
 def familiarity(reference: Reference, corpus: Corpus) -> Familiarity:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final, final
 
+import numpy as np
+
 from publius.documents.corpus import BadDocument, Corpus, Document
 from publius.documents.languages import READ, language_of
 from publius.errors import DocumentError, MissingExtraError, PolicyError, how_many
@@ -22,6 +24,7 @@ from publius.text.bag import Encoded, words_of_all
 from publius.text.segmentation import is_unspaced
 from publius.text.tokenizer import profile_named
 from publius.vectors.learning.prototypes import NONE_OF_THESE
+from publius.vectors.learning.reference import Reference
 
 LOOKED_AT: Final = 1_000
 """Documents that are looked at."""
@@ -40,6 +43,9 @@ FOREIGN: Final = {"word": 0.5, "document": 0.8}
 
 _TOGETHER: Final = 100
 """Documents that are looked at together."""
+
+_FREQUENT: Final = 200
+"""Words of a reference that say in which language it is."""
 
 _SHOWN: Final = 5
 _COMPARED: Final = 100
@@ -267,3 +273,22 @@ def _elsewhere(foreign: Mapping[int, str], others: Sequence[str]) -> dict[int, s
 def unusable(corpus: Corpus) -> list[BadDocument]:
     """Every document of the corpus that cannot be read, or has an id that was there before."""
     return [item for item in corpus if isinstance(item, BadDocument)]
+
+
+def language_of_words(vocabulary: object) -> str | None:
+    """The language of the most frequent words that a reference knows; None where it is not clear or cannot be told."""
+    if not isinstance(vocabulary, Reference):
+        return None
+    frequent = np.argsort(-vocabulary.background, kind="stable")[:_FREQUENT]
+    try:
+        return language_of(" ".join(vocabulary.vocabulary[place] for place in frequent.tolist()))
+    except MissingExtraError:
+        return None
+
+
+def in_another_language(text: str, language: str | None) -> bool:
+    """Whether a text is in another language than this one; False where either cannot be told."""
+    if language is None:
+        return False
+    found = language_of(text[:READ])
+    return found is not None and found != language
