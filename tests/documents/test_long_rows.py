@@ -132,6 +132,41 @@ def test_long_quoting_that_is_broken_costs_the_row_that_begins_it_alone(
     assert next(row.fields for _, row in corpus.rows()) == {"author": "ada"}
 
 
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("[" * 10**5 + "]" * 10**5, "nested too deeply"),
+        ("[" + "[]," * 2**20 + '{"a": "]"}]', "lists and objects"),
+        ('[{"a": "\\"[", "a": 2}]', "a field is there twice"),
+        ("9" * 5_000, "too many digits"),
+    ],
+)
+def test_who_wrote_a_line_that_cannot_be_read_for_one_value_is_told(tmp_path, value, problem):
+    """What somebody put into a form must not stop the summary of everybody: he counts, with no words."""
+    path = tmp_path / "a.jsonl"
+    odd = '{"author": "zz\\\\", "text": ' + value + ', "day": 3}'
+    path.write_text(odd + '\n{"author": "bob", "text": "hi"}\n')
+    first, second = (row for _, row in open_corpus(path, number=True, keep=("author",)).rows())
+    assert (first.fields, problem in first.problem) == ({"author": "zz\\", "day": 3}, True)
+    assert second.fields == {"author": "bob", "text": "hi"}
+
+
+@given(
+    st.dictionaries(
+        MARKS,
+        st.recursive(
+            st.one_of(MARKS, st.integers(), st.booleans()),
+            lambda each: st.lists(each, max_size=3) | st.dictionaries(MARKS, each, max_size=3),
+        ),
+        max_size=4,
+    ),
+    st.booleans(),
+)
+def test_the_outermost_values_of_an_object_are_those_of_any_reader(value, plain):
+    told = records._outermost(json.dumps(value, ensure_ascii=plain))
+    assert told == {name: each for name, each in value.items() if not isinstance(each, list | dict)}
+
+
 def test_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "RECORD_LIMIT", 2**10)
     path = tmp_path / "a.csv"

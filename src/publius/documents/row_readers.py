@@ -254,7 +254,8 @@ def _json_object(line: bytes, encoding: str) -> tuple[dict[str, object], str | N
     Where single values cannot be read there are the others.
     """
     if line.count(b"{") + line.count(b"[") > BRACKETS_LIMIT and _brackets(line) > BRACKETS_LIMIT:
-        return {}, f"more than {BRACKETS_LIMIT:,} lists and objects: split it into documents"
+        too_many = f"more than {BRACKETS_LIMIT:,} lists and objects: split it into documents"
+        return _outermost(line.decode(encoding, "replace")), too_many
     problem = None
     try:
         text = line.decode(encoding)
@@ -272,14 +273,35 @@ def _json_object(line: bytes, encoding: str) -> tuple[dict[str, object], str | N
             problem = "a number has too many digits: write it as a string"
             value = _WITHOUT_LARGE.decode(text)
     except _RepeatedFieldError:
-        return {}, "a field is there twice: keep one of them"
+        return _outermost(text), "a field is there twice: keep one of them"
     except RecursionError:
-        return {}, "lists or objects are nested too deeply: flatten them"
+        return _outermost(text), "lists or objects are nested too deeply: flatten them"
     except json.JSONDecodeError as error:
         return {}, problem or f"not JSON from column {error.colno} on: write one object a line"
     if not isinstance(value, dict):
         return {}, problem or f"not an object but {kind_of(value)}: write one object a line"
     return (value if problem is None else _surely(value)), problem
+
+
+def _outermost(text: str) -> dict[str, object]:
+    """The values of an object that are no lists and no objects, whatever those hold: who wrote it, say."""
+    import numpy as np
+
+    data = text.encode("utf-8", "surrogatepass")
+    found = np.frombuffer(data, np.uint8).copy()
+    told = np.frombuffer(data.replace(rb"\\", b"  ").replace(rb"\"", b"  "), np.uint8)
+    within = np.cumsum(told == ord('"'), dtype=np.int32) % 2 == 1
+    opening, closing = (~within & np.isin(told, [ord(each) for each in marks]) for marks in ("[{", "]}"))
+    depth = np.cumsum(opening.astype(np.int8) - closing.astype(np.int8), dtype=np.int32)
+    value = opening & (depth == 2)
+    found[value] = 1  # no JSON has such a byte
+    outer = (depth < 2) & ~(closing & (depth == 1))
+    said = found[value | outer].tobytes().replace(b"\1", b"null")
+    try:
+        fields = _WITHOUT_LARGE.decode(said.decode("utf-8", "surrogatepass"))
+    except ValueError:
+        return {}
+    return _surely(fields) if isinstance(fields, dict) else {}
 
 
 def _surely(fields: dict[str, object]) -> dict[str, object]:
