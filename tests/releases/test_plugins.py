@@ -106,6 +106,7 @@ def test_datasets(mechanism, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HOME", str(tmp_path))
     datasets = importlib.import_module("datasets") if plugin("datasets") else None
     datasets.disable_progress_bars()
+    monkeypatch.setattr(importlib.import_module("tqdm").tqdm, "monitor_interval", 0)  # else a thread stays
     source = datasets.Dataset.from_dict({"id": list("abcde"), "text": TEXTS})
     protect = plugin("datasets").protect_dataset
     with warnings.catch_warnings():
@@ -116,6 +117,19 @@ def test_datasets(mechanism, tmp_path, monkeypatch):
     assert made["id"][:] == list("abcde")
     assert made["words"][:] != again["words"][:]  # nothing comes out of a cache
     assert (manifest["documents"], manifest["private"]) == (5, True)
+    features = datasets.Features(
+        id=datasets.Value("string"),
+        text=datasets.Value("string"),
+        topic=datasets.ClassLabel(names=["a", "b", CANARY]),
+    )
+    described = datasets.DatasetInfo(description=CANARY, citation=CANARY, features=features)
+    rows = {"id": list("abcde"), "text": TEXTS, "topic": [0, 1, None, 1, 0]}
+    labelled = datasets.Dataset.from_dict(rows, features=features, info=described)
+    kept, _ = protect(labelled, mechanism, length=20, stop_words="none", keep="topic")
+    assert kept["topic"][:] == ["a", "b", None, "b", "a"]
+    kept.save_to_disk(tmp_path / "saved")
+    assert [each for each in (tmp_path / "saved").rglob("*") if CANARY.encode() in each.read_bytes()] == []
+    assert datasets.load_from_disk(tmp_path / "saved")["topic"][:] == kept["topic"][:]
 
 
 # Queries

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
+from publius.documents.row_readers import import_parquet
 from publius.noise.randomness import entropy
 from publius.releases.plugins.texts import Mechanism, ProtectedTable
 from publius.releases.tables import plan_of, protect_table
@@ -17,8 +18,8 @@ def protect_dataset(
 ) -> ProtectedTable:
     """``dataset.map`` with `publius.protect_table`: a dataset of bags in the same order, and its manifest.
 
-    ``options`` are those of `publius.protect_table`. Nothing is taken from the cache of datasets and no draw of this
-    call can be found there by another: the name of its entry is random.
+    ``options`` are those of `publius.protect_table`; a kept class becomes its name, as text. Nothing is taken from the
+    cache of datasets and no draw of this call can be found there by another: the name of its entry is random.
     """
     plan = plan_of(mechanism, **{name: value for name, value in options.items() if name in _OF_PLAN})
     made = dataset.with_format("arrow").map(
@@ -26,4 +27,19 @@ def protect_dataset(
         batched=True, batch_size=batch_size, num_proc=num_proc, remove_columns=dataset.column_names,
         load_from_cache_file=False, new_fingerprint=entropy(16).hex(),
     )  # fmt: skip
-    return ProtectedTable(made.with_format(None), plan.manifest(len(made)))
+    return ProtectedTable(_bare(made), plan.manifest(len(made)))
+
+
+def _bare(made: Any) -> Any:
+    """Nothing but the rows: a dataset carries its description along, and names of classes that no row has."""
+    from datasets import ClassLabel, Dataset, DatasetInfo, Features
+
+    table = made.data.table
+    for place, (name, feature) in enumerate(made.features.items()):
+        if isinstance(feature, ClassLabel):
+            numbers = table.column(name).to_pylist()
+            written = [None if number is None else feature.int2str(number) for number in numbers]
+            table = table.set_column(place, name, import_parquet()[0].array(written, "string"))
+    table = table.replace_schema_metadata(None)
+    info = DatasetInfo(features=Features.from_arrow_schema(table.schema))
+    return Dataset(table, info=info, fingerprint=entropy(16).hex())
