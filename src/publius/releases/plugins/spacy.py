@@ -19,7 +19,7 @@ NAME: Final = "publius"
 class Component:
     """Puts a `publius.Release` of each document's text at ``doc._.publius``: pass that on, and not the document.
 
-    A ledger charges ``doc._.publius_id``, which is to be set before. spaCy keeps the words of every document it has read
+    A ledger charges ``doc._.publius_id``, which is to be set before. spaCy keeps the words of every document it read
     (``nlp.vocab.strings``), and ``nlp.to_disk`` writes them: a pipeline that has seen private documents is private.
     """
 
