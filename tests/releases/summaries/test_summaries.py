@@ -845,6 +845,11 @@ def test_a_summary_of_nobody_may_be_of_nobody(reference, file, tmp_path):
     assert finished.left_out == 400
 
 
+def test_words_of_a_stratum_are_said_to_be_a_guess(released):
+    for name in ("READ-ME.txt", "report.html"):
+        assert "noise may have chosen them" in " ".join((released[0] / name).read_text().split())
+
+
 def test_public_texts_of_unknown_authors_are_said_to_be(released):
     """Nobody knows the authors of these public letters, so several of each are allowed for."""
     assert "authors are not known, so 5 of each are allowed for" in " ".join(

@@ -226,7 +226,8 @@ def _files(manifest: Mapping[str, Any]) -> Iterator[str]:
         found += [
             f"themes.csv: the same of the themes of public texts, without '{NONE_OF_THESE}' and '{NO_WORDS}', which "
             "stand in counts.csv.",
-            "words.csv: ten public words that are typical of each stratum, as far as its themes tell. "
+            "words.csv: ten public words that are typical of each stratum, as far as its themes tell. They are a "
+            "guess: where the limits of a stratum are wide, noise may have chosen them. "
             f"'{LIKE_ALL}' where most of them would not be twice as frequent there as in the others: its documents are "
             f"like all, or of a kind that the public texts lack. '{TOO_FEW}' where noise may hide what stands out.",
             "synthetic.jsonl: made-up rows, as many of each stratum and theme as counts.csv says, noise included; each "
