@@ -288,7 +288,7 @@ class FormSettings(Settings):
     """How tables and folders are read."""
 
     delimiter: str | None = option(
-        None, help="What separates fields of a table: one character, or tab. Default: detected and reported."
+        None, help="What separates fields of a table: one character, or tab. Default: told by its header."
     )
     encoding: str | None = option(
         None, help="Encoding of tables and text, such as iso-8859-1. Default: UTF-8 or the mark at its start for a "
@@ -954,7 +954,7 @@ class StartSettings(AboutSettings):
         at_least=0, at_most=1,
     )  # fmt: skip
     find: bool = option(False, help="Find the weakest protection that passes, among a few that are tried.")
-    text_field: str | None = option(None, help="Column of texts. Default: found.")
+    text_field: str | None = option(None, help="Column of texts. Default: found by its name, or asked for.")
     author_field: str | None = option(
         None, help="Column of authors, in the file and in the public texts. Default: found by its name."
     )
@@ -976,10 +976,10 @@ class StartSettings(AboutSettings):
     keep: tuple[str, ...] = option((), help="Public field to keep, such as year; repeatable.")
     delimiter: str | None = option(
         None,
-        help="What separates the columns of the file: one character, or tab. Default: detected and reported.",
+        help="What separates the columns of the file: one character, or tab. Default: told by its header.",
     )
     encoding: str | None = option(
-        None, help="Encoding of the file, such as iso-8859-1. Default: detected and reported."
+        None, help="Encoding of the file, such as iso-8859-1. Default: UTF-8, or asked for."
     )
     subfolders: bool = option(False, help="Also read the folders below a folder.")
     follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
