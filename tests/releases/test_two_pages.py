@@ -176,6 +176,48 @@ def test_the_first_side_says_each_number_in_words_first(release):
     assert "no bound between any two is stated (epsilon 10 per word" in account.strength(words)
 
 
+def test_what_readers_stumbled_on_is_said(release):
+    """A head of office, a data protection officer and a journalist read pages and folder, and these misled them."""
+    verdict = (
+        "PASS: prototype, bound 7: authors named beyond those whom the topic names 0.023, from 0.010 to 0.048 allowing "
+        "for chance, by whoever knows the topic and holds the originals; allowed 0.05 (named 0.112, topic alone 0.090, "
+        "unprotected 0.291 by svm, told the topic)"
+    )
+    found = evidence(release, Sources(measured=replace(MEASURED, verdict=verdict), own=OWN, about=ABOUT))
+    assert found["verdict"] == verdict
+    said = (
+        "named 9.0 % of the authors without the rows and 11.2 % with them. Allowing for chance the rows add from 1.0 "
+        "to 4.8 points; 5.0 were allowed."
+    )
+    assert said in account.added(found)
+    other = verdict.replace("those whom the topic names", "the 0.095 that he names without the release")
+    assert "named 9.5 % of the authors without the rows and 11.2 % with" in account.added(
+        {**found, "verdict": other}
+    )
+    assert account.added({**found, "verdict": "NO EVIDENCE: undecided"}) is None
+    page = sign_off(release, Sources(measured=replace(MEASURED, verdict=verdict), about=ABOUT)).decode()
+    first = page.split("Signed</h2>")[0]
+    assert said in first
+    labels = {json.loads(line)["label"] for line in (release / "bags.jsonl").read_text().splitlines()}
+    assert all(f"{label} (" in first.split("labels that leave")[1].split("</dd>")[0] for label in labels)
+    assert "No date leaves, so no change over time can be seen." in page
+    assert "whoever always says one name finds all of that author" in page
+    assert found["leaves"].startswith("never")
+    write_receivers(release, Sources(measured=replace(MEASURED, verdict=verdict), about=ABOUT))
+    theirs = json.loads((release / "receivers.json").read_text())
+    assert theirs["leaves"] == "with the release"
+    assert "what a verdict judges" not in (release / "receivers.html").read_text()
+    assert "release without these two pages" in (release / "receivers.html").read_text()
+    text = " ".join((release / "READ-ME.txt").read_text().split())
+    assert (
+        "a label, the topic that the program found for the document, which may be wrong, or by chance" in text
+    )
+    assert "The share of documents that are really about it may lie outside these limits" in text
+    assert "not that so many were about it" in text
+    assert "Names of people may stand among them: no document need have mentioned these." in text
+    assert "This folder states no licence" in text
+
+
 def test_a_comparison_has_one_attacker_on_both_sides(release):
     said = list(account.sentences(evidence(release, Sources(measured=MEASURED))))
     assert len(said) == 5
@@ -188,7 +230,7 @@ def test_a_comparison_has_one_attacker_on_both_sides(release):
         in (said[2])
     )
     assert (
-        "Whoever knows that, sees the row and holds the original texts names 15.7 %. These are averages"
+        "Whoever knows the topic, sees the row and holds the original texts names 15.7 %. These are averages"
         in said[2]
     )
     assert "music" in said[3]

@@ -6,6 +6,7 @@ evidence under ``own`` only, which the receivers' evidence lacks.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -167,7 +168,7 @@ def _attacked(found: Mapping[str, Any]) -> str:
     ]
     if told is not None:
         known.append(
-            f"Whoever knows that, sees the row and holds the original texts names {_percent(told['value'])}"
+            f"Whoever knows the topic, sees the row and holds the original texts names {_percent(told['value'])}"
         )
     return (
         f"Programs tried to name the authors of {measured['texts']:,} public texts. {named} {'. '.join(known)}. These "
@@ -264,10 +265,11 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
     if found["unit"] != "document" or found["bound"] is None:
         return None
     most = ((found["own"] or {}).get("authors") or {}).get("most")
+    declared = (found["crowd"] or {}).get("documents_per_author", 1)
     who_loses, several = (
         ("worst case: the author with most documents", most)
         if most
-        else ("worst case: an author of several documents", 5)
+        else ("worst case: an author of several documents", declared if declared > 1 else 5)
     )
     together = several * found["bound"]
     counted = (
@@ -275,6 +277,8 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         if most
         else ", for instance; how many anybody has was not counted"
         if found["own"]
+        else " (the most that was declared)"
+        if declared > 1
         else ", for instance"
     )
     measured = (found["measurements"] or {}).get("worst")
@@ -283,6 +287,7 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         if measured is None
         else ". In the test, whoever holds the originals and knows which rows are of one author named the author found "
         f"most often, with {_documents(measured['documents'])}, up to {_percent_up(measured['named'])} of the time"
+        + ("" if measured["documents"] == several else f"; with {several:,} it was not tested")
     )
     nothing = ", which promises nothing" if strength_of(together) == "empty" else ""
     added = "their bounds add up to" if several > 1 else "the bound is"
@@ -303,8 +308,9 @@ def unit(found: Mapping[str, Any]) -> str:
         return f"{said}. No statement is made for an author with all documents together, beyond that bounds add up"
     if crowd["epsilon"] > USELESS:
         return (
-            f"{said}. An author with as many as {crowd['documents_per_author']:,} of them has hardly any protection as "
-            "a whole: their bounds add up, and leaving out ids and order does not change that"
+            f"{said}. An author with as many as {crowd['documents_per_author']:,} of them has "
+            "hardly any protection as a whole: their bounds add up, and leaving out ids and order does not change "
+            "that"
         )
     return (
         f"{said}. As rows are numbered at random, an author with {_at_most(crowd['documents_per_author'])} is "
@@ -454,11 +460,16 @@ def how_to_read(found: Mapping[str, Any]) -> list[str]:
     if told is not None and anyway is not None:
         beyond = "no more than that" if told - anyway < _SAME else "which is more than that"
         holder = (strongest_of(found, "author", originals=True) or {}).get("knowing_topic")
+        judged = (
+            "; what is beyond that which he names without the rows is what a verdict judges"
+            if found["verdict"]
+            else ""
+        )
         held = (
             ""
             if holder is None
-            else f" Whoever knows the topics, sees the rows and holds the originals names {_percent(holder['value'])}; "
-            "what is beyond that which he names without the rows is what a verdict judges."
+            else f" Whoever knows the topics, sees the rows and holds the originals names {_percent(holder['value'])}"
+            f"{judged}."
         )
         said.append(
             "A row tells the topic of its text on purpose, and a topic tells something of who wrote it: from the "
@@ -468,7 +479,9 @@ def how_to_read(found: Mapping[str, Any]) -> list[str]:
     if measured.get("findings") and found["bound"] is not None:
         said.append(
             "Averages are over all texts. The worst case is one row: however it comes out, whoever names a text "
-            "because of it is right with no higher probability than that."
+            "because of it is right with no higher probability than that. How many of one author's documents are found "
+            "is another question: whoever always says one name finds all of that author's, and is wrong of nearly all "
+            "others."
         )
     said += [f"{name}: {value}." for name, value in measured.get("about", ()) if name in WORST_CASES]
     return said
@@ -495,6 +508,31 @@ def paired(found: Mapping[str, Any], task: str) -> Mapping[str, Any] | None:
         if each["task"] == task and each["adversary"] != ORIGINALS and each["clean"] is not None
     ]  # fmt: skip
     return max(among, key=lambda each: each["clean"]["value"], default=None)
+
+
+_SAID_OF_AUTHORS: Final = re.compile(
+    r"authors named beyond (?:the (?P<without>[\d.]+) that he|those whom the topic) names\S*.*?, "
+    r"from (?P<low>[-+]?[\d.]+) to (?P<high>[-+]?[\d.]+) allowing for chance, by (?P<who>.+?); "
+    r"allowed (?P<allowed>[\d.]+) \(named (?P<named>[\d.]+), topic alone (?P<alone>[\d.]+),"
+)
+"""The numbers of a verdict on what a release adds to what is named without it."""
+
+
+def added(found: Mapping[str, Any]) -> str | None:
+    """The verdict with its numbers, in a sentence for whoever signs; None where it says no such numbers."""
+    said_of = _SAID_OF_AUTHORS.search(found["verdict"] or "")
+    if said_of is None:
+        return None
+    without = said_of["without"] or said_of["alone"]
+    return (
+        f"On public texts protected in the same way, {said_of['who']} named {_percent(float(without))} of the authors "
+        f"without the rows and {_percent(float(said_of['named']))} with them. Allowing for chance the rows add from "
+        f"{_points(said_of['low'])} to {_points(said_of['high'])} points; {_points(said_of['allowed'])} were allowed."
+    )
+
+
+def _points(share: str) -> str:
+    return f"{100 * float(share):.1f}"
 
 
 def compared(found: Mapping[str, Any]) -> str | None:
@@ -532,7 +570,13 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
     labels = own["labels"]
     if labels is not None:
         yield (
-            f"On the column of topics of these texts a label is right for {_percent(labels['right'])}{_beside(labels)}."
+            "Measured against the topics that your own table gives, a label is right for "
+            f"{_percent(labels['right'])}{_beside(labels)}."
+        )
+        worst_told = min(labels["topics"], key=lambda each: each["right"])
+        yield (
+            f"Worst: of {worst_told['texts']:,} texts on {worst_told['topic']}, {_percent(worst_told['right'])} got "
+            "the right label."
         )
         lost = [
             each for each in labels["topics"] if each["right"] < 0.5 or each["texts"] < 0.05 * labels["texts"]
@@ -587,7 +631,7 @@ WITHDRAWAL: Final = (
 )
 LOOK_AGAIN: Final = (
     "Look again before any further release of these documents, when older texts of the kind become public, when a "
-    "stronger attack or a defect of the software becomes known, and on the date that the signer sets."
+    "stronger attack or a defect of the software becomes known, and on the date that is set."
 )
 
 

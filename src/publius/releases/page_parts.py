@@ -15,9 +15,11 @@ from publius.privacy.promise import ceiling, floor, rounded_up
 from publius.releases.contents import RECEIVERS, SUMMARY
 from publius.releases.measured import Finding, Measured
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED
+from publius.releases.read_me import label_counts
 
 _SAMPLE: Final = 1_000
 _SHOWN_WORDS: Final = 6
+_SHOWN_LABELS: Final = 12
 _LEVELS: Final = {"word": "word by word", "document": "whole documents"}
 
 
@@ -49,10 +51,19 @@ def released(manifest: Mapping[str, Any], release: Path, *, pages: bool = False)
         yield from _released_summary(manifest)
     else:
         yield from _released_rows(manifest)
+        if labels := _labels_in(release):
+            yield "labels", labels
     own = [path for path in release.rglob("*") if path.is_file() and path.name not in RECEIVERS]
     beside = f", and {' and '.join(RECEIVERS)} beside them" if pages else ""
     yield "files", how_many(len(own), "file") + beside
     yield "made by", f"Publius {manifest['publius_version']}"
+
+
+def _labels_in(release: Path) -> str:
+    """Which labels stand in the rows, and in how many: they leave, whatever they tell."""
+    counts = label_counts(release).most_common()
+    more = f" and {len(counts) - _SHOWN_LABELS:,} more" if len(counts) > _SHOWN_LABELS else ""
+    return ", ".join(f"{label} ({count:,})" for label, count in counts[:_SHOWN_LABELS]) + more
 
 
 def bound_files(files: Mapping[str, str], *, for_receivers: bool) -> str:
@@ -71,11 +82,11 @@ def left_out(manifest: Mapping[str, Any]) -> list[str]:
     return [
         f"{how_many(missing, 'row')} of the collection could not be read and left out."
         if missing
-        else "No row of the collection: every one that was read has its row here.",
+        else "Rows: none. Every row of the collection that was read has its row here.",
         *(
-            ["Every field but those that are kept."]
+            ["Fields: all but those that are kept."]
             if manifest["labels"]
-            else ["Every field of the documents."]
+            else ["Fields: all. No date leaves, so no change over time can be seen."]
         ),
     ]
 
@@ -271,12 +282,12 @@ def shown_row(row: Mapping[str, Any]) -> str:
 
 
 _KEYS: Final = {
-    "label": "label: what the row says of its document.",
-    "probability_kept": "probability_kept: how often at most the noise leaves a label as it was found; it does not say "
-    "that this label is right.",
+    "label": "label: what the row says.",
+    "probability_kept": "probability_kept: how often at most the noise leaves the label that was found, not how sure "
+    "it is.",
     "id": "id: the name of the row.",
-    "bag": "bag: words, and how often each stands there; size: how many in all.",
-    "prototype": "prototype: the number of the public list of words that they were drawn from.",
+    "bag": "bag: words, and how often each; size: how many in all.",
+    "prototype": "prototype: number of the public list that they are from.",
 }
 """What the keys of a row mean, for whoever reads the first side."""
 

@@ -94,10 +94,18 @@ def _title(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
     kept = manifest.get("probability_kept")
     if kept is not None:
-        own = "A document's own label is printed with a probability of"
+        declared = manifest["kind"] == DECLARED_VALUE
+        whose, own = (
+            ("the document's own", "A document's own label is printed with a probability of")
+            if declared
+            else (
+                f"the {manifest['preserve']} that the program found for the document, which may be wrong,",
+                "The label that was found is printed with a probability of",
+            )
+        )
         most = " at most" if str(manifest["probability_kept_is"]).startswith("an upper") else ""
         yield (
-            "Each row stands for one document and says one thing of it: a label, the document's own or by chance "
+            f"Each row stands for one document and says one thing of it: a label, {whose} or by chance "
             f"another one. {own}{most} {kept:.4g}; otherwise another label is printed. That number is the same in "
             "every row and depends on no document: it does not say how far a row can be believed. That depends on how "
             "frequent its label is, and stands below."
@@ -121,7 +129,8 @@ def _row_in_words(manifest: Mapping[str, Any]) -> str:
         return (
             f"The words of a row ('bag': {size} words, repeats counted) are NOT words of the document. They are "
             f"public words, typical of {drawn_for} and drawn at random. They say nothing beyond the "
-            f"{manifest['preserve']} that is kept."
+            f"{manifest['preserve']} that is kept. Names of people may stand among them: no document need "
+            "have mentioned these."
         )
     if manifest["kind"] == BAG:
         return (
@@ -139,6 +148,10 @@ def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:
         "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
         "which many rows have was frequent in the documents. Count rows, and give the limits with the counts, where "
         "they stand below."
+    )
+    yield (
+        "Do not try to find out whose documents these are. This folder states no licence: ask whoever sent it what you "
+        "may do with it, and whom to write to about errors."
     )
     if manifest["labels"]:
         names = ", ".join(map(repr, manifest["labels"]))
@@ -177,17 +190,36 @@ def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[
     )
     floor_of_one = 1 / (math.exp(manifest["bound"]) + outcomes - 1)
     yield ""
-    yield "Labels. First, how many rows have it. Then its share of the documents, without the bias of the noise"
-    yield "(limits that hold for all labels together, with a probability of 95 %). Last, of these rows, the share whose"
-    yield "label the noise left as it was found, by a cautious limit. How many are really about that is not known; how"
-    yield "often labels are right stands in receivers.html, where it was measured on public texts."
-    yield ""
+    yield from _heads(manifest)
     for label, share, together in list(zip(ordered, found, of_each, strict=True))[:_LABELS]:
         printed = min(1.0, kept + (together - 1) * floor_of_one)
         right = _right(share, counts[label] / rows, printed)
-        yield f"  {counts[label]:>9,}  {_interval(share)}  {right:<22}  {label}"
+        yield _columns(f"{counts[label]:,}", _interval(share), right, label)
     if len(ordered) > _LABELS:
         yield f"  and {len(ordered) - _LABELS:,} labels more"
+
+
+def _heads(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The heads of the columns of labels, and how to write of them."""
+    if manifest["kind"] == DECLARED_VALUE:
+        yield "Labels. First, how many rows have it. Then its share of the documents, without the bias of the noise"
+        yield "(limits that hold for all labels together, with a probability of 95 %). Last, of these rows, the share"
+        yield "whose label is the document's own, by a cautious limit."
+        yield ""
+        yield _columns("rows", "share", "its own", "label")
+        return
+    yield "Labels. First, how many rows have it. Then the share of documents in which the program found it, without the"
+    yield "bias of the noise (limits that hold for all labels together, with a probability of 95 %). Last, of these"
+    yield "rows, the share whose label the noise left as it was found, by a cautious limit."
+    yield "The share of documents that are really about it may lie outside these limits: the program errs, with some"
+    yield "labels more than with others; how often stands in receivers.html, where it was measured on public texts."
+    yield "You may write that a program found it in so many of the documents; not that so many were about it."
+    yield ""
+    yield _columns("rows", "found in", "left by the noise", "label")
+
+
+def _columns(rows: str, share: str, right: str, label: str) -> str:
+    return f"  {rows:>9}  {share:<16}  {right:<22}  {label}"
 
 
 def _interval(share: ShareEstimate) -> str:

@@ -130,6 +130,7 @@ def _page(signed: _Signable) -> bytes:
         "about": found["about"], "open": account.OPEN, "compared": account.compared(found),
         "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
         "sample": None if found["sample_row"] is None else shown_row(found["sample_row"]),
+        "added": account.added(found),
         "sample_in_words": None if found["sample_row"] is None else row_in_words(found["sample_row"]),
     }  # fmt: skip
     filters = {"percent": percent, "up": percent_up, "down": percent_down, "number": number}
@@ -250,6 +251,9 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
     measured, own, budget, texts = sources.measured, sources.own, sources.budget, sources.texts
     found = {
         "schema": SCHEMA,
+        "leaves": "with the release"
+        if for_receivers
+        else "never: for the curator alone, as the page that is signed",
         "title": f"Release of {how_many(manifest['documents'], 'document')}"
         if manifest.get("documents") is not None
         else "Summary of a collection",
