@@ -11,6 +11,7 @@ from publius.cli.start import summary
 from publius.documents.inspection import inspect
 from publius.errors import DataError, UsageError
 from publius.evaluation.steps import summarizing
+from publius.evaluation.steps.questions import STRATUM
 from publius.evaluation.steps.summarizing import SummaryWorkflow, seen
 from publius.files.progress import unheard
 from publius.privacy.ledger import Ledger
@@ -51,6 +52,14 @@ def test_a_summary_step_by_step(file, reference, tmp_path, monkeypatch):
     assert manifest["strata"]["product"] == ["card", "loan", "parcel", "other"]
     assert "whatever one author wrote" in (output / "signoff.html").read_text()
     assert {each.name for each in output.iterdir()} == {"summary", "signoff.html"}
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("y", "yes"), ("Y", "yes"), ("n", "no"), (" YES ", "yes"), ("y,n", "y,n")]
+)
+def test_a_short_yes_is_no_value_to_count_by(said, meant):
+    """Taken for a public value every document counts as other, and the epsilon is spent."""
+    assert STRATUM.answer(said) == meant
 
 
 @pytest.fixture

@@ -63,6 +63,8 @@ class Question:
         """The answer that ``said`` is, without the case of an option; `UsageError` where it is none: ask again."""
         said = said.strip()
         values = [option.value for option in self.options]
+        if {YES, NO} <= {*values}:  # as at every prompt; taken for a value it would be counted by
+            said = {"y": YES, "n": NO}.get(said.lower(), said)
         exact = said if said in values else None
         found = exact or next((each for each in values if each.lower() == said.lower()), None)
         if found is not None:
