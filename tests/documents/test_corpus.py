@@ -304,6 +304,15 @@ def test_who_wrote_a_text_that_holds_what_separates_columns_is_told(tmp_path, he
     assert (found.fields, "fields where the header has" in found.problem) == ({"author": "zz"}, True)
 
 
+@pytest.mark.parametrize("end", ['b"\n', 'b"c\n', ""], ids=["closed", "broken", "open"])
+def test_the_lines_of_a_row_are_counted_however_many_are_held_as_one(tmp_path, end):
+    path = store(tmp_path / "c.csv", ('text\n"\n' + "b\n" * 9_999 + end + "after\n").encode())
+    places = [row.place for _, row in open_corpus(path, number=True).rows()]
+    others = [] if end == 'b"\n' else [f"line {number}" for number in range(3, 10_002)]
+    last = [f"line {10_002 + bool(end)}"] if end != 'b"c\n' else ["line 10002", "line 10003"]
+    assert places == ["line 2", *others, *last]
+
+
 def test_the_rows_after_a_swallowing_quote_are_read_and_do_not_fill_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "RECORD_LIMIT", 1 << 17)
     path = store(tmp_path / "c.csv", b'id,text\na,"canary\n' + b"x,canary\n" * 40_000)

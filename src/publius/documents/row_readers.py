@@ -15,6 +15,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
@@ -47,6 +48,7 @@ _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put bef
 TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
 """Why a document of more than `RECORD_LIMIT` is bad."""
 
+_TOGETHER: Final = 2**12  # lines of a row that are held as one
 _PART: Final = 2**20  # of a row that is too long to be held
 BAD_GZIP: Final = "gzip that is damaged, or no gzip, or unpacks suspiciously far: unpack it yourself"
 
@@ -357,7 +359,9 @@ class _Meter:
         self._lines = self._decoded()
         self._first = True
         self._ahead: list[io.StringIO] = []  # what was read of what comes after the row, the last first
-        self._row: list[str] = []
+        self._row: list[str] = []  # its first line, and the others, many as one
+        self._apart = 1
+        self._count = 0  # of its lines
         self._passed = 0  # lines of a long row
         self.row_start = 1
         self.row_size = 0
@@ -374,7 +378,11 @@ class _Meter:
             if self._first:
                 line, self._first = line.removeprefix("\ufeff"), False
             self._row.append(line)
+            self._count += 1
             self.row_size += len(line)
+            if len(self._row) > self._apart + _TOGETHER:
+                self._row[self._apart :] = ["".join(self._row[self._apart :])]
+                self._apart += 1
             if self.row_size > RECORD_LIMIT:
                 self.is_long = True
                 raise _LongRowError
@@ -382,20 +390,22 @@ class _Meter:
 
     def next_row(self) -> None:
         """Begin another row."""
-        self.row_start += self._passed + len(self._row)
+        self.row_start += self._passed + self._count
         self._row.clear()
         self.row_size, self._passed, self.is_long = 0, 0, False
+        self._apart, self._count = 1, 0
 
     def first_line(self) -> str:
         """The first line of a row whose quoting is broken; what comes next is read from the line after it.
 
         Otherwise what one author wrote would take the rows of others with it.
         """
-        first, *others = self._row
+        first, others = self._row[0], "".join(islice(self._row, 1, None))
         self.row_size = len(first)
-        self._row[1:] = []
+        del self._row[1:]  # they may be many
+        self._count = 1
         if others:
-            self._ahead.append(io.StringIO("".join(others), newline="\n"))
+            self._ahead.append(io.StringIO(others, newline="\n"))
         return first
 
     def _go_back(self) -> None:
@@ -410,6 +420,7 @@ class _Meter:
         first = self._row[0]
         row, part, end = LongRow(delimiter), "".join(self._row), None
         self._row.clear()
+        self._count = 0
         while part and (end := row.take(part)) is None:
             self._passed += part.count("\n")
             part = self._more()
