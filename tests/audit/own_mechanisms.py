@@ -4,9 +4,12 @@ import functools
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
+import complaints
 from audit.own_worlds import DOCUMENTS
 from publius.audit.kernels import laplace_kernel
 from publius.audit.toy_references import toy_reference
@@ -15,7 +18,12 @@ from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.registry import make_document_mechanism, make_mechanism
 from publius.noise.randomness import RunKey, seeded_rng
+from publius.releases.summaries import summary as summaries
+from publius.releases.summaries.summary import Summary
 from publius.settings import ReleaseSettings
+from publius.vectors.learning.aspects import LearningSettings
+from publius.vectors.learning.fit_reference import fit_reference
+from publius.vectors.learning.public_counts import fit_counts
 from publius.vectors.learning.typical_words import tilt
 
 SHARP = sharp_world()
@@ -160,6 +168,80 @@ class Field:
         return {each: kept if each == value else rest for each in VALUES if value in VALUES}
 
 
+class Counted:
+    """A summary of a collection: which of two noisy counts of themes are above 1 and below 1.
+
+    ``noisy_for`` is how many documents of an author the noise is made for; as many as count, unless it is broken.
+    """
+
+    def __init__(self, documents=1, noisy_for=None):
+        self.documents, self.noisy_for = documents, noisy_for or documents
+
+    @functools.cached_property
+    def summary(self):
+        rng, topics = seeded_rng(5), tuple(complaints.TOPICS)
+        texts = [
+            (
+                complaints.letter(rng, topics[at % len(topics)], complaints.AUTHORS[at % 4], 40).split(),
+                topics[at % len(topics)],
+            )
+            for at in range(60)
+        ]
+        found = fit_reference(texts, name="letters", settings=LearningSettings(features="log-odds"))
+        counted = fit_counts([words for words, _ in texts], found.places, None, "english", themes=3)
+        return Summary(replace(found, counted=counted), 1, self.documents, shares="themes=1")
+
+    @functools.cached_property
+    def cells(self):
+        """The cells of the two texts whose counts are looked at."""
+        return [self.cell(text) for text in LETTERS]
+
+    def cell(self, text):
+        return int(self.summary.counting.cells([text], [0])[0]) % self.summary.counting.shape[1]
+
+    def __call__(self, collection, seed):
+        """One draw of `Summary`, with a generator of this seed in the place of the system's."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(summaries, "system_rng", lambda: seeded_rng(seed))
+            patch.setattr(RunKey, "fresh", staticmethod(lambda: RunKey.seeded(seed)))
+            if self.noisy_for != self.documents:
+                table = summaries.noisy_table
+                less = {"per_author": self.noisy_for}
+                patch.setattr(
+                    summaries, "noisy_table", lambda counts, **more: table(counts, **{**more, **less})
+                )
+            told = self.summary(collection)
+        return "".join(self.side(told.themes.values.ravel()[cell]) for cell in self.cells)
+
+    @staticmethod
+    def side(count):
+        return "+" if count > 1 else "-" if count < 1 else "0"
+
+    def probabilities(self, collection):
+        """By the tails of the discrete Laplace law of scale 2c/epsilon; each of an author's texts counts as likely."""
+        by_author = {}
+        for row in collection:
+            by_author.setdefault(row["author"], []).append(self.cell(row["text"]))
+        chosen = [
+            list(itertools.combinations(cells, min(self.documents, len(cells))))
+            for cells in by_author.values()
+        ]
+        found, ways = Counter(), list(itertools.product(*chosen))
+        for way in ways:
+            counts = Counter(itertools.chain(*way))
+            one, two = (self.sides(counts[cell]) for cell in self.cells)
+            for (x, p), (y, q) in itertools.product(one.items(), two.items()):
+                found[x + y] += p * q / len(ways)
+        return dict(found)
+
+    def sides(self, count):
+        ratio = math.exp(-1 / (2 * self.noisy_for))
+        at = (1 - ratio) / (1 + ratio) * ratio ** abs(1 - count)
+        above = ratio ** (2 - count) / (1 + ratio) if count < 2 else 1 - ratio ** (count - 1) / (1 + ratio)
+        return {"+": above, "0": at, "-": 1 - above - at}
+
+
+LETTERS = ["money", "arrived"]
 laplace, exponential, tight, truncated = (
     Word(name) for name in ("laplace", "exponential", "tight", "truncated-exponential")
 )
@@ -167,6 +249,7 @@ repaired, projected = Word("repaired-tight"), Word("projected-exponential")
 projected_laplace, place = Word("projected-laplace"), Place()
 vickrey, mahalanobis = Unstated("vickrey"), Unstated("mahalanobis")
 lifted, labels, field = Bags(exponential), Labels(), Field()
+counted, too_little_noise = Counted(), Counted(2, noisy_for=1)
 CLAIMS = {
     **dict.fromkeys(("laplace", "exponential", "tight", "truncated", "repaired", "projected"), CLAIM),
     **dict.fromkeys(("projected_laplace", "vickrey", "mahalanobis"), CLAIM),
@@ -181,8 +264,9 @@ CLAIMS = {
         "unit": "document", "size": 2, "vocabulary": list(place.reference.vocabulary), "bound": PLACE_BOUND
     },
     "field": {"vocabulary": VALUES, "bound": FIELD_BOUND},
+    "counted": {"unit": "author", "size": 2, "vocabulary": LETTERS, "epsilon": 1.0},
 }  # fmt: skip
 EXACT = (
     *("laplace", "exponential", "tight", "truncated", "repaired", "projected", "projected_laplace"),
-    *("lifted", "labels", "place", "field"),
+    *("lifted", "labels", "place", "field", "counted"),
 )

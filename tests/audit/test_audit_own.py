@@ -55,6 +55,14 @@ def test_a_smaller_claim_is_refuted(tmp_path, name):
     assert verdict(tmp_path, f"python:audit.own_mechanisms:{name}", claim, 1000).verdict == "refuted"
 
 
+@pytest.mark.long
+def test_a_summary_with_noise_for_fewer_documents_than_count_is_refuted(tmp_path):
+    claim = {**own.CLAIMS["counted"], "size": 2}
+    found = verdict(tmp_path, "python:audit.own_mechanisms:too_little_noise", claim, 3000)
+    assert found.verdict == "refuted"
+    assert found.lower_bound > found.claimed == 1
+
+
 def test_every_mechanism_of_ours_comes_through_the_door():
     """By name: a new one fails here until it is audited like anybody's."""
     kernels = {each.kernel.name for each in vars(own).values() if isinstance(each, own.Word)}

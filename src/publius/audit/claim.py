@@ -175,7 +175,8 @@ class Claim:
     def every_input(self) -> list[Input] | None:
         """All inputs where they are few enough to look at each pair; a bag comes as a list, in any order.
 
-        Of texts there are more than these: those of up to ``size`` words, each in one order.
+        Of texts there are more than these: those of up to ``size`` words, each in one order. So there are of
+        collections: those of ``size`` authors with one word each, or none where authors are removed.
         """
         words, most = self.vocabulary, _MOST_INPUTS if self.unit == WORD else _MOST_MATCHED
         found: Iterable[Input]
@@ -191,7 +192,12 @@ class Claim:
                 for each in itertools.combinations_with_replacement(words, size)
             )
         else:
-            return None
+            authors = [f"a{place}" for place in range(self.size)]
+            given = (None, *words) if self.neighbors == "removed" else words
+            found = (
+                tuple((author, word) for author, word in zip(authors, each, strict=True) if word is not None)
+                for each in itertools.product(given, repeat=self.size)
+            )
         inputs = list(itertools.islice(found, most + 1))
         return inputs if len(inputs) <= most else None
 

@@ -34,7 +34,7 @@ from publius.audit.case import (
     remembers,
     repeats,
 )
-from publius.audit.claim import DOCUMENT, SAID, WORD, Claim, Input
+from publius.audit.claim import AUTHOR, DOCUMENT, SAID, WORD, Claim, Input
 from publius.audit.looks import WHOLE, Look, holds, looks
 from publius.audit.outputs import Output
 from publius.audit.pairs import Pair, pairs, unknown_inputs
@@ -231,22 +231,27 @@ class _Trial:
         return Finding("exact", 1.0, float(bounds[x, y]), float(claims[x, y]), 0, scope=self._scope(inputs))
 
     def _not_listed(self, inputs: Sequence[Input]) -> list[Input]:
-        """Texts that are asked beside a list of short ones, each in one order: backwards, long, repeated, strange."""
-        if self.claim.unit != DOCUMENT or self.target.inputs is not None:
+        """What is asked beside a list of short texts, each in one order, or of one word of each author.
+
+        Texts backwards, long, repeated, strange; collections with many documents, or none, of an author.
+        """
+        if self.claim.unit not in (DOCUMENT, AUTHOR) or self.target.inputs is not None:
             return []
-        backwards = [(" ".join(reversed(str(each[0]).split())),) for each in inputs]
+        texts = inputs if self.claim.unit == DOCUMENT else []
+        backwards: list[Input] = [(" ".join(reversed(str(each[0]).split())),) for each in texts]
         tried = [each for pair in self._pairs() for each in (pair.x, pair.y)]
         listed = {*inputs}
         return [each for each in dict.fromkeys([*backwards, *tried]) if each not in listed]
 
     def _beyond_the_list(self, found: Finding) -> Finding:
-        """Of texts there is no list of all: what is exact of some is tried by draws, too, and says of which."""
+        """Of these there is no list of all: what is exact of some is tried by draws, too, and says of which."""
         drawn = self._by_draws()
         if drawn.case is not None or any(
             each not in self.rows and each not in self.refused for each in self.others
         ):
             return drawn
-        return replace(found, scope=f"{found.scope}, and {len({*self.others} & {*self.rows}):,} other texts")
+        kind = "texts" if self.claim.unit == DOCUMENT else "collections"
+        return replace(found, scope=f"{found.scope}, and {len({*self.others} & {*self.rows}):,} other {kind}")
 
     def _scope(self, inputs: Sequence[Input]) -> str:
         """Say which inputs were looked at, each against each."""
@@ -257,6 +262,7 @@ class _Trial:
         return {
             WORD: f"all {count} words of the vocabulary",
             DOCUMENT: f"{count} texts of {words}, each in one order",
+            AUTHOR: f"{count} collections of {size} authors with a word each",
         }.get(self.claim.unit, f"all {count} lists of {size} words of the vocabulary")
 
     def _statement(self) -> Case | None:
