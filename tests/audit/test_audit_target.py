@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 import audit.target_toys as toys
+import publius.audit.case as cases
+import publius.audit.judge as judging
 from publius.audit.claim import Claim
 from publius.audit.judge import judge
 from publius.audit.outputs import plain, value
@@ -93,6 +95,8 @@ def test_broken_ones_are_refuted_and_replayed(tmp_path, name, kind, more):
     assert (code, list(found), found["verdict"]) == (1, KEYS, "refuted")
     case = json.loads(Path(found["case"]).read_text())
     assert case["kind"] == kind
+    sure = {"ratio": 0.999, "stated": 0.999, "state": 0.9999}
+    assert found["confidence"] == case["confidence"] == sure.get(kind, 1.0)
     if kind in ("ratio", "exact"):
         assert found["lower_bound"] > found["claimed"]
     code, again, _ = ran(["audit", "--replay", found["case"], "--json"])
@@ -121,6 +125,28 @@ def test_no_false_alarm_on_sound_ones(tmp_path):
     claim = Claim.read(claim_file(tmp_path, epsilon=toys.EPSILON))
     with target_named("python:audit.target_toys:seeded", "word") as target:
         assert [judge(target, claim, 4000, seed).verdict for seed in range(8)] == ["not-refuted"] * 8
+
+
+def test_the_judge_spends_its_level_and_no_more(tmp_path, monkeypatch):
+    """One in a thousand for all tests of an audit: with more the sound are accused, with none nobody is refuted."""
+    shared = cases.EVENTS + 5 * cases.OTHER
+    assert shared == pytest.approx(1e-3)
+    spent, bound = [], cases.lower_bound
+
+    def noted(x, y, event, alpha, delta):
+        spent.append(alpha)
+        return bound(x, y, event, alpha, delta)
+
+    monkeypatch.setattr(judging, "lower_bound", noted)
+    assert audited(tmp_path, "seeded")[1]["verdict"] == "not-refuted"
+    assert 0.5e-3 <= sum(spent) <= 1e-3
+    spent.clear()
+    refuted = audited(tmp_path, "scale_off_by_three")[1]
+    assert 0.3e-3 <= sum(spent) <= 1e-3
+    spent.clear()
+    monkeypatch.setattr(cases, "lower_bound", noted)
+    assert ran(["audit", "--replay", refuted["case"], "--json"])[1]["verdict"] == "refuted"
+    assert spent == [1e-3]
 
 
 def test_not_refuted_says_how_far_the_draws_see(tmp_path):
