@@ -5,6 +5,7 @@ Its broken versions are with the others, in test_audit_mutants.py.
 
 import pytest
 
+import audit.hostile_inputs as hostile_inputs
 from audit.neighboring_worlds import pairs
 from audit.observable import Way, compare, ways
 from publius.audit.levels import level_named
@@ -57,3 +58,15 @@ def test_worlds_at_a_distance_are_told_apart_by_their_words():
 
     told = compare([Way("one process", "jsonl")], [replace(pair, equal=True)])[1]
     assert any("content of out/bags.jsonl" in each for each in told)
+
+
+@pytest.mark.parametrize("which", hostile_inputs._SMALL, ids=lambda which: which[0])
+def test_a_hostile_file_would_take_much_longer_than_it_may(which):
+    """Fifty times as long: a system that counts in ticks of ten milliseconds, or is quick, ends its reader as well."""
+    assert not hostile_inputs._read_under_small_limits(which, 50 * hostile_inputs._SECONDS)
+
+
+def test_what_ends_a_hostile_file_is_its_limit():
+    """The Parquet of many groups is read where it may take long."""
+    which = next(each for each in hostile_inputs._SMALL if each[0] == "parquet")
+    assert hostile_inputs._read_under_small_limits(which, 60)
