@@ -14,6 +14,7 @@ from audit.own_worlds import DOCUMENTS
 from publius.audit.kernels import laplace_kernel
 from publius.audit.toy_references import toy_reference
 from publius.audit.toy_vocabularies import sharp_world
+from publius.collections.contributions import Contributions
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.registry import make_document_mechanism, make_mechanism
@@ -32,6 +33,7 @@ CLAIM = {"vocabulary": WORDS, "vectors": SHARP.vectors.tolist(), "epsilon": SHAR
 VALUES = ["loans", "cards", "accounts", "other"]
 FIELD_BOUND = 2.5
 PLACE_BOUND, PLACE_LENGTH = 2.0, 50
+BANKING = ["loan", "card", "fee", "rate", "bill", "bank", "cash", "debt"]
 
 
 class Word:
@@ -241,6 +243,31 @@ class Counted:
         return {"+": above, "0": at, "-": 1 - above - at}
 
 
+class Totals:
+    """A summary whose law nobody states: noisy counts of documents that begin with a loan, and of others.
+
+    Of each author ``counted`` documents count, and the noise is made for two.
+    """
+
+    probabilities = None
+
+    def __init__(self, counted):
+        self.counted = counted
+
+    @functools.cached_property
+    def summary(self):
+        return Summary(epsilon=2, documents_per_author=2, by={"product": BANKING[:1]}, shares="totals=1")
+
+    def __call__(self, rows, seed):
+        given = [{**row, "product": (row["text"].split() or [""])[0]} for row in rows]
+        contributions = Contributions(RunKey.seeded(seed), self.counted)
+        self.summary.count(self.summary.rows(given), contributions)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(summaries, "system_rng", lambda: seeded_rng(seed))
+            told = self.summary.draw(contributions.cells)
+        return dict(zip([*BANKING[:1], "other"], told.totals.values.ravel().tolist(), strict=True))
+
+
 LETTERS = ["money", "arrived"]
 laplace, exponential, tight, truncated = (
     Word(name) for name in ("laplace", "exponential", "tight", "truncated-exponential")
@@ -250,6 +277,8 @@ projected_laplace, place = Word("projected-laplace"), Place()
 vickrey, mahalanobis = Unstated("vickrey"), Unstated("mahalanobis")
 lifted, labels, field = Bags(exponential), Labels(), Field()
 counted, too_little_noise = Counted(), Counted(2, noisy_for=1)
+totals, everything_counted = Totals(2), Totals(1000)
+AUTHORS = {"unit": "author", "size": 3, "vocabulary": BANKING, "neighbors": "removed", "epsilon": 1.0}
 CLAIMS = {
     **dict.fromkeys(("laplace", "exponential", "tight", "truncated", "repaired", "projected"), CLAIM),
     **dict.fromkeys(("projected_laplace", "vickrey", "mahalanobis"), CLAIM),

@@ -63,6 +63,16 @@ def test_a_summary_with_noise_for_fewer_documents_than_count_is_refuted(tmp_path
     assert found.lower_bound > found.claimed == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "epsilon", "expected"),
+    [("totals", 1.0, "not-refuted"), ("totals", 0.6, "refuted"), ("everything_counted", 1.0, "refuted")],
+)
+def test_a_summary_by_its_draws_alone(tmp_path, name, epsilon, expected):
+    """An author who is left out: the draws that do not refute the claim refute six tenths of it, and no bounding."""
+    claim = {**own.AUTHORS, "epsilon": epsilon}
+    assert verdict(tmp_path, f"python:audit.own_mechanisms:{name}", claim, 12_000).verdict == expected
+
+
 def test_every_mechanism_of_ours_comes_through_the_door():
     """By name: a new one fails here until it is audited like anybody's."""
     kernels = {each.kernel.name for each in vars(own).values() if isinstance(each, own.Word)}
