@@ -57,11 +57,11 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         manifest["promise"],
         "HOW TO READ THE NUMBERS",
         "Contributed documents are those that were drawn to be counted, at most as many of an author as stands above. "
-        "Every count of them has noise added on purpose. 'contributed' is the best guess; the true number lies between "
-        "'low' and 'high', in all rows of a file together, with a probability of at least 95 %. Where the "
-        "limits of two rows overlap, do not say that one is larger. Counts in counts.csv were cleaned so that the rows "
-        "of a stratum add up to its total; 'share' and 'ratio' are from the counts before that, so they differ from "
-        "'contributed' divided by the total.",
+        "Every count of them has noise added on purpose. 'contributed' is the count with that; the true number lies "
+        "between 'low' and 'high', in all rows of a file together, with a probability of at least 95 %. Where 'low' is "
+        "0 say only 'at most' and 'high'. Where the limits of two rows overlap, do not say that one is larger. Counts "
+        "in counts.csv were cleaned so that the rows of a stratum add up to its total; 'share' and 'ratio' are from "
+        "the counts before that, so they differ from 'contributed' divided by the total.",
         "THE COLUMNS",
         "\n".join(f"{name}: {meaning}" for name, meaning in columns(manifest)),
         *_files(manifest),
@@ -71,7 +71,7 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         "Is Ms X in the data? This folder does not tell, and you must not say so either way. Somebody who knows all "
         "other documents, and guesses which of two authors wrote the rest, is right with a probability of at most "
         f"{chance(manifest)}, where a coin has 50 %; who guesses whether one author is in it at all, of at most "
-        f"{chance(manifest, 'epsilon_added_or_left_out')}.\n"
+        f"{chance(manifest, 'epsilon_added_or_left_out')}. Neither is a probability that she is in it.\n"
         f"Is this subject new? Only where the column 'new' says true, and that says: {_larger(manifest, note)}. It "
         "allows for the noise and for chance on both sides, for all rows together. Rows are ordered by how much they "
         "stand out; one at the top without 'true' may be chance: do not quote its ratio. Without something to compare "
@@ -117,11 +117,11 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
                 "the five most typical words of a group of public documents; a document counts in the group that is "
                 f"nearest to it. '{NONE_OF_THESE}' is a document with words that is near to no group; '{NO_WORDS}' is "
                 "one without a word of any group: it is empty, say, or could not be read. ('other' is a stratum and "
-                "says nothing about words.)",
+                "says nothing about words.) A name among the words names nobody of this collection.",
             )
         )
     found += [
-        ("contributed", "how many contributed documents: the best guess, a whole number from 0"),
+        ("contributed", "how many contributed documents, noise included: a whole number from 0"),
         ("low, high", "the true number lies between them"),
     ]
     if ranked:
@@ -144,7 +144,8 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             (
                 "ratio",
                 "how many times as large the share is here, one document being added to each count before, so that "
-                "none is 0. Where 1 lies between its limits no difference is shown, however large it is",
+                "none is 0. Quote it only where 'new' says true, and then its lower limit: 'at least so many times'. "
+                "Where 1 lies between its limits no difference is shown, however large it is",
             ),
             (
                 "ratio_low, ratio_high",
@@ -185,11 +186,17 @@ def _how_many(manifest: Mapping[str, Any]) -> str:
         if "themes" in tables
         else ""
     )
+    kinds = (
+        " A stratum is what was declared of a document, a theme or subject what its words are near to: they answer two "
+        "questions, so do not set the one beside the other."
+        if len(places) > 1
+        else ""
+    )
     chosen = "one" if c == 1 else f"at most {c}"
     return (
-        f"How many authors wrote about something? {'; '.join(places).capitalize()}.{sums} Give the limits with the "
-        f"number, and say 'contributed documents': an author who wrote more counts with {chosen} of them, chosen at "
-        "random, so more authors may have written about it at some time."
+        f"How many authors wrote about something? {'; '.join(places).capitalize()}.{kinds}{sums} Give the limits "
+        "with the number, and say 'contributed documents': an author who wrote more counts with "
+        f"{chosen} of them, chosen at random, so more authors may have written about it at some time."
     )
 
 
