@@ -85,13 +85,14 @@ def check_parquet(subject: Subject) -> list[Check]:
     ]
 
 
-def check_formats(*, full: bool) -> list[Check]:
+def check_formats(*, full: bool, kind: str = "") -> list[Check]:
     """A hostile file of each format ends where its limits do; at full size all of them cost what a file may.
 
     The quick part has small files and small limits: each file would be read under the usual ones, or is one of those
-    that the readers of this process have to count.
+    that the readers of this process have to count. Of one ``kind`` where that is named.
     """
-    found = [violations(HOSTILE, len(_SMALL), sum(map(_read_under_small_limits, _SMALL)))]
+    small = [each for each in _SMALL if kind in ("", each[0])]
+    found = [violations(HOSTILE, len(small), sum(map(_read_under_small_limits, small)))]
     if full:
         costs = [within(cost) for _, _, cost in all_measured()]
         found.append(violations(COSTS, len(costs), costs.count(False)))

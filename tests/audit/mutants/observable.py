@@ -48,7 +48,7 @@ class Broken:
         place: the part, as "module:attribute.attribute".
         part: makes what stands there instead from what stood there.
         caught_by: the check that must fail.
-        world: the pair of worlds, by name, that tells it.
+        world: the pair of worlds, by name, that tells it; of hostile files their kind.
         way: how they are run.
 
     """
@@ -92,7 +92,7 @@ def observed(broken: Broken) -> Sequence[Check]:
     if broken.caught_by == HOME:
         return [check_home()]
     if broken.caught_by == HOSTILE:
-        return check_formats(full=False)
+        return check_formats(full=False, kind=broken.world)
     return [check_leftovers()] if broken.caught_by == LEFTOVERS else check_refusals()
 
 
@@ -106,6 +106,7 @@ def broken_versions() -> list[Broken]:
     releases, engines = "publius.releases", "publius.releases.engines"
     left_out, manifest = f"{engines}.worker_pool:protect", f"{engines}.run:_at_once"
     rows = "publius.documents.row_readers"
+    asked = "publius.documents.foreign:_Process.ask"
     sorting = "publius.mechanisms.lifted:without_order"
     differ: list[tuple[str, str, Callable[[Any], Any], str, Way]] = [
         ("parts cut at bytes of the input", f"{engines}.survey:shards", _by_ranges, _TAIL, _CLUSTER),
@@ -128,8 +129,8 @@ def broken_versions() -> list[Broken]:
         Broken("a key is used again", "publius.noise.randomness:RunKey.claim", lambda was: lambda *a: None, ONE_RUN),
         Broken("leftovers stay", f"{engines}.run:remove_leftovers", lambda was: lambda path: [], LEFTOVERS),
         Broken("leftovers go unsaid", f"{engines}.run:remove_leftovers", _silent, LEFTOVERS),
-        Broken("a foreign file has no end of its time", "publius.documents.foreign:_Process.ask", _patient, HOSTILE),
-        Broken("rows nearly empty are read in masses", f"{rows}:ROW_BYTES", lambda was: 0, HOSTILE),
+        Broken("a foreign file has no end of its time", asked, _patient, HOSTILE, "eml"),
+        Broken("rows nearly empty are read in masses", f"{rows}:ROW_BYTES", lambda was: 0, HOSTILE, "jsonl"),
         Broken("rows prepared by the size of the input", f"{engines}.engine:Job.prepare", lambda was: _by_size, HOME),
     ]  # fmt: skip
 
