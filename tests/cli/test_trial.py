@@ -63,7 +63,8 @@ def walked(files):
         "Another number": "release", "or what is to stand there": "",
     }  # fmt: skip
     answers, seen = 0, ""
-    patterns = [rf"{question}[^\r\n]*: " for question in questions]
+    # To the end of what came: the last blank of a question comes by itself, and there is ": " in the middle of some.
+    patterns = [rf"{question}[^\r\n]*: $" for question in questions]
     unknown = r"\[[^\r\n\[\]]*\]: $"  # a question that nobody here answers would be waited for
     while (which := terminal.expect([*patterns, pexpect.EOF, unknown])) < len(patterns):
         seen += terminal.before + terminal.after
