@@ -173,3 +173,13 @@ def test_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch):
     path.write_bytes(b"text," + b"x" * 2**12 + b"\nada,b\n")
     with pytest.raises(DocumentError, match="row from line 1 has more than 0 MiB"):
         list(open_corpus(path, number=True))
+
+
+def test_a_table_of_quotes_that_do_not_close_is_refused_before_it_takes_hours(tmp_path, monkeypatch):
+    """Each row opens one: what was read in vain grows with the square of the rows, and is bounded."""
+    path = tmp_path / "texts.tsv"
+    path.write_text("author\ttext\n" + "".join(f'Bob{i}"\t"money b\n' for i in range(300)))
+    assert len(list(open_corpus(path, number=True))) == 300
+    monkeypatch.setattr(records, "_MOST_IN_VAIN", 100_000)
+    with pytest.raises(DocumentError, match="opens a quotation mark that does not close"):
+        list(open_corpus(path, number=True))

@@ -246,6 +246,7 @@ def _whole_number(digits: str) -> int | None:
 _ORDINARY: Final = bytes({*range(256)} - {*b'"[{'})
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique)
 _WITHOUT_LARGE: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_whole_number)
+_MOST_IN_VAIN: Final = 8 * RECORD_LIMIT
 _BROKEN: Final = 'quoting is broken: put " around the field and write "" for each " in it'
 _REPLACED: Final = "\ufffd"  # what decoders put in the place of bytes that they cannot read
 
@@ -363,6 +364,7 @@ class _Meter:
         self._apart = 1
         self._count = 0  # of its lines
         self._passed = 0  # lines of a long row
+        self._in_vain = 0  # characters that were read as of a row and belong to others
         self.row_start = 1
         self.row_size = 0
         self.is_long = False
@@ -401,6 +403,7 @@ class _Meter:
         Otherwise what one author wrote would take the rows of others with it.
         """
         first, others = self._row[0], "".join(islice(self._row, 1, None))
+        self._read_in_vain(len(others))
         self.row_size = len(first)
         del self._row[1:]  # they may be many
         self._count = 1
@@ -408,8 +411,19 @@ class _Meter:
             self._ahead.append(io.StringIO(others, newline="\n"))
         return first
 
+    def _read_in_vain(self, characters: int) -> None:
+        """Count what is read once more; `DocumentError` where it is so much that a table would take hours."""
+        self._in_vain += characters
+        if self._in_vain > _MOST_IN_VAIN:
+            raise DocumentError(
+                f"{shown(self._path)}: in so many rows up to line {self.row_start} a field opens a quotation mark that "
+                'does not close that the table cannot be read: put " around fields that hold one and write "" for it, '
+                "or give JSON lines"
+            )
+
     def _go_back(self) -> None:
         """Read on from the line after the first one of a row that is too long."""
+        self._read_in_vain(RECORD_LIMIT)
         self._lines, self._ahead, self._passed = self._decoded(), [], 0
         for _ in range(self.row_start):
             while (piece := self._line()) and not piece.endswith("\n"):
