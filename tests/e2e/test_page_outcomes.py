@@ -303,7 +303,7 @@ def test_a_draw_has_a_public_sentence_to_read(page):
     """On demand; gone with the draw it belongs to; told why where nobody let any be quoted."""
     give(page, "outcomes", COURT)
     page.click("text=Quote the nearest public sentence")
-    expect(page.locator("#outcomes-draw .error")).to_contain_text("nobody said that sentences")
+    expect(page.locator("#outcomes-draw .exemplar .error")).to_contain_text("nobody said that sentences")
     quote = {
         "text": "The court sat.",
         "fault": None,
