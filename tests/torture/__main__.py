@@ -25,8 +25,8 @@ from torture.watching import torture_watch, torture_watch_steps
 from torture.words import torture_words
 
 
-def parts(scale, seed):
-    """The parts by name; ``scale`` 1 is the size of the goals."""
+def parts(scale, seed, folder):
+    """The parts by name; ``scale`` 1 is the size of the goals; what one keeps of itself lies in ``folder``."""
 
     def some(goal, least=1):
         return max(least, round(goal * scale))
@@ -45,7 +45,7 @@ def parts(scale, seed):
         "canaries": lambda: torture_canaries(some(540)),
         "concurrent ledgers": lambda: torture_concurrent(16, some(200)),
         "ledger kills": lambda: torture_ledger_kills(some(200), seed),
-        "fuzzing": lambda: torture_fuzz(some(10**7, 600), seed),
+        "fuzzing": lambda: torture_fuzz(some(10**7, 600), seed, kept=folder),
     }
 
 
@@ -60,11 +60,16 @@ def main():
     folder = given.output / f"torture-{given.seed}-{given.scale:g}"
     folder.mkdir(parents=True, exist_ok=True)
     results, search = [], sys.path.copy()
-    for name, run in parts(given.scale, given.seed).items():
-        if given.only and name not in given.only:
-            continue
+    chosen = {
+        name: run
+        for name, run in parts(given.scale, given.seed, folder).items()
+        if not given.only or name in given.only
+    }
+    for number, (name, run) in enumerate(chosen.items(), 1):
         sys.path[:] = search  # a command that is called here forgets what PYTHONPATH names
-        results.append(_recorded(folder / f"{name.replace(' ', '-')}.json", name, run))
+        results.append(
+            _recorded(folder / f"{name.replace(' ', '-')}.json", f"{number}/{len(chosen)} {name}", run)
+        )
     whole = {
         "seed": given.seed,
         "scale": given.scale,
@@ -83,7 +88,9 @@ def main():
 def _recorded(path, name, run):
     """The result of a part, run unless ``path`` holds it."""
     if path.exists():
+        print(f"{name}: recorded before", file=sys.stderr, flush=True)
         return json.loads(path.read_text(encoding="utf-8"))
+    print(f"{name} ...", file=sys.stderr, flush=True)
     start = time.perf_counter()
     found = run()
     result = {

@@ -1,32 +1,36 @@
 """Coverage-guided fuzzing of each parser: nothing but a typed error may come out.
 
 ``python -m torture.fuzz PARSER RUNS SEED FOLDER`` fuzzes one parser in this process (it needs atheris, which is
-installed by ``make torture`` into a folder of its own); `torture_fuzz` runs all of them, several at once.
+installed by ``make torture`` into a folder of its own) and tells on its standard output how far it is; `torture_fuzz`
+runs all of them, several at once.
 """
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from publius.audit.outcomes import Findings, violations
+from publius.cli.console import duration
 
 PARSERS = ("vectors", "word list", "jsonl", "csv", "text", "store")
 _LONGEST = 4096
 _SCRATCH = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
-def torture_fuzz(executions, seed=5, processes=2, *, seconds=3600):
-    """``executions`` in all, shared by the parsers."""
+def torture_fuzz(executions, seed=5, processes=2, *, kept=None):
+    """``executions`` in all, shared by the parsers; the folder ``kept`` holds each parser's end for another try."""
     if importlib.util.find_spec("atheris") is None:
         return Findings((violations("fuzzing: atheris is not installed", 0, 1),), {})
     each = -(-executions // len(PARSERS))
     with ThreadPoolExecutor(processes) as pool:
-        found = dict(zip(PARSERS, pool.map(lambda p: _fuzz(p, each, seed, seconds), PARSERS), strict=True))
+        found = dict(zip(PARSERS, pool.map(lambda p: _kept(p, each, seed, kept), PARSERS), strict=True))
     total = sum(runs for runs, _ in found.values())
     crashes = [f"{parser}: {crash}" for parser, (_, crash) in found.items() if crash]
     checks = (
@@ -37,14 +41,43 @@ def torture_fuzz(executions, seed=5, processes=2, *, seconds=3600):
     return Findings(checks, {"fuzz executions": total, "by parser": runs, "problems": crashes})
 
 
-def _fuzz(parser, runs, seed, seconds):
-    """(executions, what went wrong or nothing) of one parser in a process of its own."""
+def _kept(parser, runs, seed, folder):
+    """What `fuzzed` finds, or what ``folder`` holds of an earlier try."""
+    path = None if folder is None else Path(folder) / f"fuzzing-{parser.replace(' ', '-')}.json"
+    if path is not None and path.exists():
+        return json.loads(path.read_text(encoding="utf-8"))
+    found = fuzzed(parser, runs, seed)
+    if path is not None:
+        path.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    return found
+
+
+def fuzzed(parser, runs, seed):
+    """(executions, what went wrong or nothing) of one parser in a process of its own; how far it is goes to our stderr.
+
+    How long all of it takes is the machine's business: an input that hangs is ended by libFuzzer, after 20 minutes.
+    """
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "torture.fuzz", parser, str(runs), str(seed), folder]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+        done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True, check=False)
     said = re.findall(r"Done (\d+) runs", done.stderr)
     counted = int(said[-1]) if said else 0
     return counted, "" if done.returncode == 0 and said else done.stderr[-1500:]
+
+
+def counting(one, parser, runs):
+    """``one``, which says after each twentieth of its runs how far it is and what is left at the speed so far."""
+    started, done, step = time.monotonic(), 0, max(1, runs // 20)
+
+    def counted(data):
+        nonlocal done
+        one(data)
+        done += 1
+        if done % step == 0 and done < runs:
+            left = duration((time.monotonic() - started) / done * (runs - done))
+            print(f"fuzzing, {parser}: {done:,} of {runs:,}, {left} left", flush=True)
+
+    return counted
 
 
 def target(parser, folder):
@@ -128,9 +161,8 @@ def main(parser, runs, seed, folder):
         for number, content in enumerate(seeds(parser)):
             (corpus / str(number)).write_bytes(content)
         options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={_LONGEST}", f"-artifact_prefix={folder}/"]
-        atheris.Setup(
-            [sys.argv[0], *options, "-timeout=60", "-rss_limit_mb=2048", str(corpus)], target(parser, scratch)
-        )
+        one = counting(target(parser, scratch), parser, int(runs))
+        atheris.Setup([sys.argv[0], *options, "-rss_limit_mb=2048", str(corpus)], one)
         atheris.Fuzz()
 
 

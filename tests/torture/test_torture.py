@@ -9,10 +9,10 @@ from audit import hostile_files
 from publius.audit.forking import apart
 from publius.audit.outcomes import failures
 from publius.errors import PubliusError
-from torture import bench, canaries, malformed
+from torture import bench, canaries, fuzz, malformed
 from torture.children import run_child
 from torture.faults import Replace, Save, torture_faults
-from torture.fuzz import PARSERS, seeds, target, torture_fuzz
+from torture.fuzz import PARSERS, counting, seeds, target, torture_fuzz
 from torture.kills import torture_kills
 from torture.ledgers import torture_concurrent, torture_ledger_kills
 from torture.limits import torture_full_disk, torture_memory
@@ -166,3 +166,38 @@ def test_fuzz_targets_let_untyped_errors_out(tmp_path, monkeypatch):
 @pytest.mark.skipif(importlib.util.find_spec("atheris") is not None, reason="atheris is installed")
 def test_fuzzing_without_atheris_is_no_success():
     assert failures(torture_fuzz(6).checks) == ["fuzzing: atheris is not installed"]
+
+
+def test_fuzzing_keeps_each_parser_that_is_done(tmp_path, monkeypatch):
+    """Who ends the longest part does not begin it anew."""
+    asked = []
+
+    def fuzzed(parser, runs, seed):
+        asked.append(parser)
+        if parser == "csv" and len(asked) < 9:
+            raise KeyboardInterrupt
+        return [runs, "KeyError: 'x'" if parser == "text" else ""]
+
+    monkeypatch.setattr(fuzz.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setattr(fuzz, "fuzzed", fuzzed)
+    with pytest.raises(KeyboardInterrupt):
+        torture_fuzz(60, processes=1, kept=tmp_path)
+    before = asked.copy()
+    asked.extend(["again"] * 9)
+    found = torture_fuzz(60, processes=1, kept=tmp_path)
+    assert set(before) & set(asked[len(before) :]) == {"csv"}
+    assert found.figures["by parser"] == dict.fromkeys(PARSERS, 10)
+    assert (failures(found.checks), found.figures["problems"]) == (
+        ["fuzzing: untyped exceptions"], ["text: KeyError: 'x'"],
+    )  # fmt: skip
+
+
+def test_fuzzing_says_how_far_it_is(capsys):
+    read = []
+    one = counting(read.append, "csv", 1000)
+    for place in range(1000):
+        one(place)
+    lines = capsys.readouterr().out.splitlines()
+    assert (len(read), len(lines)) == (1000, 19)
+    assert lines[0].startswith("fuzzing, csv: 50 of 1,000, about ")
+    assert lines[0].endswith(" left")
