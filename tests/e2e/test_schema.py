@@ -5,6 +5,7 @@ PUBLIUS_SCHEMA_CASES says how many, 10,000 unless given.
 
 import json
 import os
+import time
 from collections import Counter
 from contextlib import suppress
 
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 
+from publius.cli.console import duration
 from references import fitted
 from toy import WORDS, sentence
 
@@ -88,15 +90,24 @@ def try_one(operation, running, headers, count, mode, round, tally):
         check()
 
 
+def so_far(done, started):
+    """For who waits some minutes."""
+    left = duration((time.monotonic() - started) / done * (CASES - done)) if done else "some minutes"
+    return f"generated requests: {done:,} of {CASES:,}, {left} left"
+
+
 def test_no_case_gives_a_5xx(stored, home, tmp_path, capsys):
     fitted("letters").save(home / "references" / "letters")
     tally = Counter()
     modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
     with explorer(tmp_path, "--embeddings", stored) as running:
         found, headers = operations(running)
+        started = time.monotonic()
         for round in range(100):
             left = CASES - tally.total()
             for operation in found if left > 0 else ():
+                with capsys.disabled():
+                    print(f"\n{so_far(tally.total(), started)}; {operation.label}", flush=True)
                 for mode in modes:
                     try_one(operation, running, headers, max(1, left // (2 * len(found))), mode, round, tally)
         status, _ = running.ask("GET", "/health")
