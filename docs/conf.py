@@ -32,7 +32,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(numpy|collections|os|pathlib|fractions|typing|pyarrow|sklearn|scipy)\..*"),
     ("py:class", r"tuple\[.*"),
     ("py:class", r"publius\.text\.(tokenizer\.Vocabulary|bag\.TokenizedVocabulary)|UnknownPolicy"),
-    ("py:class", r"publius\.documents\.(row_readers\.Row|seen_ids\.IdSet)"),
+    ("py:class", r"publius\.documents\.(row_readers\.Row|seen_ids\.IdSet|table_form\.TableForm)"),
     ("py:class", r"publius\.mechanisms\.mechanism\.(Comparison|Drawn|Pair|PublicOutcome)"),
     ("py:class", r"publius\.mechanisms\.whole\.(Noise|WholeDocument)"),
     (

@@ -29,6 +29,7 @@ Between = Literal["none", "stop-words", "punctuation", "all"]
 Training = Literal["same", "all"]
 Task = Literal["author", "topic", "sensitive"]
 Preset = Literal["quick", "thorough"]
+Quotes = Literal["fields", "letters"]
 Format = Literal["jsonl", "csv", "parquet", "mtx"]
 
 EUCLIDEAN: Final = "euclidean"
@@ -293,6 +294,11 @@ class FormSettings(Settings):
     encoding: str | None = option(
         None, help="Encoding of tables and text, such as iso-8859-1. Default: UTF-8 or the mark at its start for a "
         "table; what its letters tell for a text that is a file.",
+    )  # fmt: skip
+    quotes: Quotes | None = option(
+        None, help="What quotation marks in a table do: with fields they enclose fields, which may hold line breaks; "
+        "with letters each line is a row. Default: as its header has them, else line breaks are refused where a line "
+        "could be a row.", noun="use of quotation marks",
     )  # fmt: skip
     subfolders: bool = option(False, help="Also read the folders below a folder.")
 
@@ -981,6 +987,10 @@ class StartSettings(AboutSettings):
     encoding: str | None = option(
         None, help="Encoding of the file, such as iso-8859-1. Default: UTF-8, or asked for."
     )
+    quotes: Quotes | None = option(
+        None, help="What quotation marks in the table do: enclose fields, or they are letters. Default: as its header "
+        "has them, or asked for.", noun="use of quotation marks",
+    )  # fmt: skip
     subfolders: bool = option(False, help="Also read the folders below a folder.")
     follow_links: bool = option(False, help="Follow symbolic links in a folder, also to files outside of it.")
     reading_seconds: float | None = option(

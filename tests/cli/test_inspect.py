@@ -56,7 +56,7 @@ def test_the_command_prints_the_same_as_json_and_for_people(tmp_path):
     call = [sys.executable, "-m", "publius", "inspect", str(path)]
     record = json.loads(subprocess.run([*call, "--json"], capture_output=True, check=True).stdout)
     assert set(record) == {
-        "rows", "columns", "delimiter", "encoding", "text_field", "guessed", "words", "languages", "problems",
+        "rows", "columns", "delimiter", "encoding", "quotes", "text_field", "guessed", "words", "languages", "problems",
         "fields",
     }  # fmt: skip
     assert record["guessed"] == ["encoding"]
@@ -82,6 +82,11 @@ def test_the_rows_that_cannot_be_used_are_named_without_their_words(tmp_path):
         ("a.csv", "comment,text\n{0},b\n", "text", []),  # the header says so, whoever wrote what
         ("a.csv", "said\n{0}\n", "said", []),
         ("a.csv", "text,said\n{1},b\n", "text", ["encoding"]),
+        ("a.csv", 'text,said\n{0},"b\n{0},"c\n{0},d\n', "text", ["quotes"]),
+        ("a.csv", 'text,said\n{0},"b\n{0},""c"\n{0},d\n', "text", ["quotes"]),
+        ("a.csv", '"text","said"\n{0},"b\n{0},c"\n{0},d\n', "text", []),
+        ("a.csv", 'text,said\n"{0}\nhello",b\n{0},d\n', "text", ["quotes"]),
+        ("a.csv", 'said,text\nb,"{0}\nhello"\nd,{0}\n', "text", []),
         ("a.jsonl", '{{"text": "{0}", "said": "b"}}\n', "text", []),
         ("a.jsonl", '{{"comment": "{0}"}}\n{{"comment": "b", "text": ""}}\n', "text", ["text_field"]),
         ("a.jsonl", '{{"asked": "{0}", "said": "b"}}\n', "asked", ["text_field"]),
@@ -95,7 +100,7 @@ def test_what_the_texts_alone_tell_of_how_they_are_read_is_guessed(tmp_path, nam
     path.write_bytes(data.format("hello world " * 20, french).encode("iso-8859-1"))
     looked = inspect(path)
     assert (looked.text_field, [*looked.guessed]) == (found, guessed)
-    said = inspect(path, text_field=looked.text_field, encoding=looked.encoding)
+    said = inspect(path, text_field=looked.text_field, encoding=looked.encoding, quotes=looked.quotes)
     assert said.guessed == ()
 
 

@@ -319,6 +319,32 @@ def test_a_column_that_the_texts_alone_tell_is_said_by_somebody(older, tmp_path)
         assert not (tmp_path / "out").exists()
 
 
+def test_a_quotation_mark_that_stays_open_is_asked_about(older, tmp_path):
+    """Two texts of one author would take the rows of others between them."""
+    records = [{"author": row["author"], "complaint": row["complaint"]} for row in rows(40, 1)]
+    lines = ["author;complaint", *(f"{row['author']};{row['complaint']}" for row in records)]
+    lines[5], lines[30] = 'zz;"' + lines[5].partition(";")[2], lines[30] + '"'
+    table = tmp_path / "odd.csv"
+    table.write_text("\n".join(lines) + "\n")
+    refused(table, older, tmp_path, code=2, message="--quotes fields where")
+    refused(
+        table,
+        older,
+        tmp_path,
+        "--summary",
+        "--author-field",
+        "author",
+        code=2,
+        message="--quotes fields where",
+    )
+    done = publius("start", table, "--text-field", "complaint", "--output", tmp_path / "out",
+                   said="rows\nletters\n\nnone\n")  # fmt: skip
+    assert "In this table" in done.stdout
+    assert "Read as utf-8, fields separated by semicolons, a row a line." in done.stdout
+    assert "40 rows with texts in the column 'complaint'" in done.stdout
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_wrong_delimiter_or_encoding(older, tmp_path):
     private = of_texts(tmp_path, "iso-8859-1")
     refused(

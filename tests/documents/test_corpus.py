@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from publius.documents import row_readers as records
 from publius.documents.corpus import BadDocument, Document, open_corpus
 from publius.documents.readers import LINES, PACKED
+from publius.documents.separated import UnsaidQuotesError
 from publius.errors import (
     DataError,
     DocumentError,
@@ -253,45 +253,104 @@ def test_a_bad_row_is_named_by_place_and_never_shown(tmp_path, case):
     assert CANARY not in str(bad.error())
 
 
+OPEN = (b'"canary', b'"canary"" canary', b'"')
+BROKEN = (b'"canary" canary', b"canary\rcanary", b'""canary', b"canary\tcanary")
+
+
+def unquoted(path, odd, columns, others=("bob", "cy")):
+    """A table that was written without quoting: two authors, and ``others`` after them."""
+    rows = [{"author": name, "text": text, "day": "7"} for name, text in (("ada", "t"), ("zz", odd))]
+    rows += [{"author": name, "text": 'more "of" it', "day": "8"} for name in others]
+    lines = ["\t".join(columns), *("\t".join(row[name] for name in columns) for row in rows)]
+    return store(path, "\n".join(lines).encode() + (b"\n" if others else b""))
+
+
 @pytest.mark.parametrize(
-    "broken",
-    [
-        b'"canary',
-        b'"canary" canary',
-        b'"canary"" canary',
-        b"canary\rcanary",
-        b'"',
-        b'""canary',
-        b"canary\tcanary",
-    ],
+    ("broken", "others"),
+    [*((each, ("bob", "cy")) for each in BROKEN), *((each, ()) for each in (*OPEN, *BROKEN))],
 )
-@pytest.mark.parametrize("end", [b"\n", b""], ids=["more", "end"])
 @pytest.mark.parametrize("columns", ["author text", "text author", "author text day"])
-def test_a_text_that_is_not_quoted_as_it_should_be_costs_its_own_row_alone(tmp_path, broken, end, columns):
+def test_a_text_that_is_not_quoted_as_it_should_be_costs_its_own_row_alone(tmp_path, broken, others, columns):
     """A program that quotes nothing wrote it: what one author wrote takes no row of anybody else's, nor hides him."""
-    names = columns.split()
-    rows = [
-        {"author": name, "text": text, "day": "7"} for name, text in (("ada", "t"), ("zz", broken.decode()))
-    ]
-    others = [{"author": name, "text": 'more "of" it', "day": "8"} for name in ("bob", "cy")]
-    lines = [
-        "\t".join(names),
-        *("\t".join(row[name] for name in names) for row in (*rows, *(others if end else []))),
-    ]
-    path = tmp_path / "c.tsv"
-    path.write_bytes("\n".join(lines).encode() + end)
+    path = unquoted(tmp_path / "c.tsv", broken.decode(), columns.split(), others)
     corpus = open_corpus(path, number=True, keep=("author",))
     first, bad, *more = corpus
     assert first.text == "t"
     assert isinstance(bad, BadDocument)
     assert bad.reason.startswith("line 3: ")
     assert CANARY not in str(bad.error())
-    assert [(each.position, each.text, each.labels) for each in more] == (
-        [(3, 'more "of" it', {"author": "bob"}), (4, 'more "of" it', {"author": "cy"})] if end else []
-    )
+    assert [(each.position, each.text, each.labels["author"]) for each in more] == [
+        (3 + place, 'more "of" it', name) for place, name in enumerate(others)
+    ]
     (_, row), *after = list(corpus.rows())[1:]
     assert row.fields == {"author": "zz"}
-    assert [row.place for _, row in after] == (["line 4", "line 5"] if end else [])
+    assert [row.place for _, row in after] == ["line 4", "line 5"][: len(others)]
+
+
+@pytest.mark.parametrize("odd", OPEN)
+@pytest.mark.parametrize("columns", ["author text", "text author", "author text day"])
+def test_no_text_decides_where_rows_end(tmp_path, odd, columns):
+    """Where a quotation mark stays open before what could be a row, somebody says what it is."""
+    path = unquoted(tmp_path / "c.tsv", odd.decode(), columns.split())
+    with pytest.raises(
+        UnsaidQuotesError, match=r"row at line 3 opens a quotation mark .* --quotes"
+    ) as caught:
+        read(path, number=True)
+    assert CANARY not in str(caught.value)
+    found = read(path, number=True, keep=("author",), quotes="letters")
+    assert [(each.labels["author"], each.text) for each in found] == [
+        ("ada", "t"), ("zz", odd.decode()), ("bob", 'more "of" it'), ("cy", 'more "of" it')
+    ]  # fmt: skip
+    with pytest.raises(DocumentError, match="quoting is broken in the row at line 3"):
+        read(path, number=True, quotes="fields")
+
+
+def test_two_texts_of_one_author_take_no_rows_between_them(tmp_path):
+    """One begins with a quotation mark, another ends with one: read as one field they would hold everybody's rows."""
+    for first, last in (('"money', 'it is five inches"'), ('"', 'a,"'), ('5","', ',"')):
+        rows = [f"x{n},hello there" for n in range(50)]
+        path = store(
+            tmp_path / "c.csv", "\n".join(["author,text", f"zz,{first}", *rows, f"zz,{last}", ""]).encode()
+        )
+        with pytest.raises(UnsaidQuotesError):
+            list(open_corpus(path, number=True))
+        told = list(open_corpus(path, number=True, keep=("author",), quotes="letters").rows())
+        assert [row.fields["author"] for _, row in told] == ["zz", *(f"x{n}" for n in range(50)), "zz"]
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_line_breaks_in_a_field_are_read_where_no_line_of_it_could_be_a_row(tmp_path, end):
+    data = b'author,text,day\nada,"one\n\ntwo, and\nthree",7\nbob,hello,8\n'.replace(b"\n", end)
+    found = read(store(tmp_path / "c.csv", data), number=True)
+    assert [each.text for each in found] == ["one\n\ntwo, and\nthree".replace("\n", end.decode()), "hello"]
+    odd = data.replace(b"two, and", b"two, and, b")
+    with pytest.raises(UnsaidQuotesError):
+        read(store(tmp_path / "d.csv", odd), number=True)
+    assert "two, and, b" in read(tmp_path / "d.csv", number=True, quotes="fields")[0].text
+    quoted = odd.replace(b"author,text,day", b'"author","text","day"')  # nobody's text says so
+    assert "two, and, b" in read(store(tmp_path / "e.csv", quoted), number=True)[0].text
+
+
+def test_a_table_of_one_column_has_a_row_a_line_unless_somebody_says_more(tmp_path):
+    path = store(tmp_path / "c.csv", b'text\n"one\ntwo"\nthree\n')
+    with pytest.raises(UnsaidQuotesError):
+        read(path, number=True)
+    assert [each.text for each in read(path, number=True, quotes="fields")] == ["one\ntwo", "three"]
+    assert [each.text for each in read(path, number=True, quotes="letters")] == ['"one', 'two"', "three"]
+
+
+def test_half_a_pair_costs_its_own_row_in_a_table_of_utf_16(tmp_path):
+    """A form that cuts a text after so many units of UTF-16 cuts an emoji in two."""
+    text = "author\ttext\nada\tcut \ud83d\nbob\twhole \U0001f600\n"
+    path = store(tmp_path / "c.tsv", b"\xff\xfe" + text.encode("utf-16-le", "surrogatepass"))
+    bad, good = read(path, number=True)
+    assert (bad.reason.startswith("line 2: not UTF-16"), good.text) == (True, "whole \U0001f600")
+
+
+@pytest.mark.parametrize("encoding", ["iso2022_jp", "utf-7", "hz"])
+def test_an_encoding_in_which_one_text_changes_the_next_is_refused(tmp_path, encoding):
+    with pytest.raises(UsageError, match="one text can change how those after it are read"):
+        open_corpus(store(tmp_path / "c.csv", b"text\na\n"), number=True, encoding=encoding)
 
 
 @pytest.mark.parametrize(
@@ -304,26 +363,25 @@ def test_who_wrote_a_text_that_holds_what_separates_columns_is_told(tmp_path, he
     assert (found.fields, "fields where the header has" in found.problem) == ({"author": "zz"}, True)
 
 
-@pytest.mark.parametrize("end", ['b"\n', 'b"c\n', ""], ids=["closed", "broken", "open"])
-def test_the_lines_of_a_row_are_counted_however_many_are_held_as_one(tmp_path, end):
-    path = store(tmp_path / "c.csv", ('text\n"\n' + "b\n" * 9_999 + end + "after\n").encode())
+@pytest.mark.parametrize(("end", "row"), [('b"\n', 10_002), ('b"c\n', 10_002), ("", None)])
+def test_the_lines_of_a_row_are_counted_however_many_are_held_as_one(tmp_path, end, row):
+    after = "" if row is None else "x,after\n"
+    path = store(tmp_path / "c.csv", ('a,text\nx,"\n' + "b\n" * 9_999 + end + after).encode())
     places = [row.place for _, row in open_corpus(path, number=True).rows()]
-    others = [] if end == 'b"\n' else [f"line {number}" for number in range(3, 10_002)]
-    last = [f"line {10_002 + bool(end)}"] if end != 'b"c\n' else ["line 10002", "line 10003"]
-    assert places == ["line 2", *others, *last]
+    assert places == ["line 2", *([] if row is None else [f"line {row + 1}"])]
 
 
-def test_the_rows_after_a_swallowing_quote_are_read_and_do_not_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "RECORD_LIMIT", 1 << 17)
-    path = store(tmp_path / "c.csv", b'id,text\na,"canary\n' + b"x,canary\n" * 40_000)
+def test_a_quote_that_swallows_rows_is_refused_at_the_first_of_them(tmp_path):
+    path = store(tmp_path / "c.csv", b'id,text\na,"canary\n' + b"x,canary\n" * 400_000)
+    corpus = open_corpus(path)
     tracemalloc.start()
     try:
-        read_on = sum(1 for _ in open_corpus(path, number=True))
+        with pytest.raises(UnsaidQuotesError):
+            list(corpus)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert read_on == 40_001
-    assert peak < 2**22  # all rows together are three times as much
+    assert peak < 2**21  # what was read ahead of the file, and nothing of its rows
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from publius.documents import long_rows
+from publius.documents import long_rows, separated
 from publius.documents import row_readers as records
 from publius.documents.corpus import BadDocument, Document, open_corpus
 from publius.documents.long_rows import NOT_TOLD, LongRow, long_object
@@ -93,8 +93,9 @@ WRAPPED = {
 @pytest.mark.parametrize("piece", [b"a", b'""', b"\\\\", "é\U0001f600".encode(), b",", b"\\n{[ "])
 def test_a_run_goes_on_after_a_row_that_is_too_long(tmp_path, monkeypatch, name, piece):
     """It is one bad document of any release, as a line of JSON that is too long always was."""
-    monkeypatch.setattr(records, "RECORD_LIMIT", 2**17)
-    monkeypatch.setattr(records, "_PART", 2**10)
+    for module in (records, separated):
+        monkeypatch.setattr(module, "RECORD_LIMIT", 2**17)
+        monkeypatch.setattr(module, "_PART", 2**10)
     before, after = WRAPPED[name]
     piece = b'\\"' if (name, piece) == ("a.jsonl", b'""') else piece
     path = tmp_path / name
@@ -114,22 +115,56 @@ def test_a_run_goes_on_after_a_row_that_is_too_long(tmp_path, monkeypatch, name,
     assert [row.place for _, row in corpus.rows()][1] == place
 
 
-@pytest.mark.parametrize("closed", [b"", b'eve,it ends"here\n'], ids=["never ends", "ends too soon"])
+@pytest.mark.parametrize(
+    ("end", "after"),
+    [(b"", []), (b'it ends"here, x\nbob,hello\n', ["hello"])],
+    ids=["never ends", "ends too soon"],
+)
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
 def test_long_quoting_that_is_broken_costs_the_row_that_begins_it_alone(
-    tmp_path, monkeypatch, closed, packed
+    tmp_path, monkeypatch, end, after, packed
 ):
-    monkeypatch.setattr(records, "RECORD_LIMIT", 2**17)
+    """None of its lines could be a row, so they all are its own."""
+    monkeypatch.setattr(separated, "RECORD_LIMIT", 2**17)
+    monkeypatch.setattr(separated, "_PART", 2**10)
     path = tmp_path / ("a.csv.gz" if packed else "a.csv")
-    data = b'author,text\nada,"one\n' + b"".join(b"x%d,some words\n" % n for n in range(2**14)) + closed
+    data = b'author,text\nada,"one\n' + b"some words\n" * 2**14 + end.replace(b", x", b"")
     path.write_bytes(gzip.compress(data) if packed else data)
     corpus = open_corpus(path, number=True, keep=("author",))
     bad, *others = corpus
     assert bad.reason.startswith("line 2: quoting is broken")
-    assert [each.labels["author"] for each in others[: 2**14]] == [f"x{n}" for n in range(2**14)]
-    assert [each.text for each in others[2**14 :]] == (['it ends"here'] if closed else [])
-    assert [row.place for _, row in corpus.rows()] == [f"line {2 + n}" for n in range(len(others) + 1)]
+    assert [each.text for each in others] == after
+    assert [row.place for _, row in corpus.rows()] == ["line 2", *(f"line {2**14 + 4}" for _ in after)]
     assert next(row.fields for _, row in corpus.rows()) == {"author": "ada"}
+
+
+@pytest.mark.parametrize("where", [1, 2**14], ids=["early", "late"])
+@pytest.mark.parametrize("whole", [b"x,some words\n", b",\n"])
+def test_a_long_row_that_holds_a_line_that_could_be_a_row_is_refused_unless_it_is_said(
+    tmp_path, monkeypatch, where, whole
+):
+    monkeypatch.setattr(separated, "RECORD_LIMIT", 2**15)
+    monkeypatch.setattr(separated, "_PART", 2**10)
+    path = tmp_path / "a.csv"
+    lines = [b"some words\n"] * 2**14
+    lines[where - 1] += whole
+    path.write_bytes(b'author,text\nada,"one\n' + b"".join(lines) + b'"\nbob,hello\n')
+    with pytest.raises(separated.UnsaidQuotesError, match="the row at line 2"):
+        list(open_corpus(path, number=True))
+    long, good = open_corpus(path, number=True, keep=("author",), quotes="fields")
+    assert (long.reason.endswith(records.TOO_LONG), good.text) == (True, "hello")
+    rows = [row for _, row in open_corpus(path, number=True, keep=("author",), quotes="letters").rows()]
+    assert (rows[0].fields["author"], rows[-1].fields["text"]) == ("ada", "hello")
+    assert sum(row.problem is None for row in rows) == 3
+
+
+@pytest.mark.parametrize("mark", ['"', ""])
+def test_a_long_line_is_a_row_where_quotation_marks_are_letters(tmp_path, monkeypatch, mark):
+    monkeypatch.setattr(separated, "RECORD_LIMIT", 2**12)
+    path = tmp_path / "a.csv"
+    path.write_text(f"author,text\nada,{mark}{'one ' * 2**12}\nbob,hello\n")
+    long, good = open_corpus(path, number=True, keep=("author",), quotes="letters")
+    assert (long.reason.endswith(records.TOO_LONG), good.text) == (True, "hello")
 
 
 @pytest.mark.parametrize(
@@ -168,18 +203,8 @@ def test_the_outermost_values_of_an_object_are_those_of_any_reader(value, plain)
 
 
 def test_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "RECORD_LIMIT", 2**10)
+    monkeypatch.setattr(separated, "RECORD_LIMIT", 2**10)
     path = tmp_path / "a.csv"
     path.write_bytes(b"text," + b"x" * 2**12 + b"\nada,b\n")
     with pytest.raises(DocumentError, match="row from line 1 has more than 0 MiB"):
-        list(open_corpus(path, number=True))
-
-
-def test_a_table_of_quotes_that_do_not_close_is_refused_before_it_takes_hours(tmp_path, monkeypatch):
-    """Each row opens one: what was read in vain grows with the square of the rows, and is bounded."""
-    path = tmp_path / "texts.tsv"
-    path.write_text("author\ttext\n" + "".join(f'Bob{i}"\t"money b\n' for i in range(300)))
-    assert len(list(open_corpus(path, number=True))) == 300
-    monkeypatch.setattr(records, "_MOST_IN_VAIN", 100_000)
-    with pytest.raises(DocumentError, match="opens a quotation mark that does not close"):
         list(open_corpus(path, number=True))

@@ -212,6 +212,7 @@ CHANGES: tuple[Change, ...] = (
         [],
         "what the texts alone tell of how they are read is said to be a guess",
     ),
+    Change("commands/inspect*", "json/quotes", None, "what quotation marks of a table do is said"),
     *(
         Change(
             answers,

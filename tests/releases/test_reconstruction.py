@@ -158,6 +158,7 @@ def test_it_imports_nothing_that_reads_documents():
     private = (
         "documents.corpus",
         "documents.row_readers",
+        "documents.separated",
         "documents.shards",
         "releases.protect",
         "releases.engines",

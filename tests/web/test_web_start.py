@@ -22,6 +22,7 @@ from task_here import TaskHere
 from web_service import CANARY, fault, service
 
 pytestmark = pytest.mark.usefixtures("one_processor")
+OPEN = b"id,complaint\n" + b'1,"a river bends and the town sleeps\n' * 9
 ODD = b"id,asked,said\n" + b"1,hello,%s\n" % (b"a river bends " * 9) * 9
 OCTETS = {"Content-Type": "application/octet-stream"}
 
@@ -348,8 +349,9 @@ def test_only_what_was_found_wrong_is_named_in_the_command(client, ready):
 @pytest.mark.parametrize(
     ("data", "named"),
     [(table(as_given(40, large=10_000)), {"encoding": "iso-8859-1"}),
-     (ODD, {"text_field": "said"})],
-    ids=["encoding", "column"],
+     (ODD, {"text_field": "said"}),
+     (OPEN, {"quotes": "letters"})],
+    ids=["encoding", "column", "quotes"],
 )  # fmt: skip
 def test_what_the_texts_alone_tell_of_how_they_are_read_is_refused_until_somebody_says_it(
     client, tmp_path, data, named

@@ -103,11 +103,10 @@ def _ids(corpus: Corpus, engine: str) -> str:
 
 def _form(corpus: Corpus) -> str | None:
     from publius.documents.readers import SEPARATED
-    from publius.documents.table_form import TableForm
 
     if corpus.kind not in SEPARATED:
         return None
-    return f"Read as {TableForm(corpus.delimiter, corpus.encoding)}."
+    return f"Read as {corpus.form}."
 
 
 def look_first(corpus: Corpus, plan: Plan, *, allow_padding: bool, skip_bad: bool) -> Preflight | None:

@@ -17,7 +17,7 @@ HEADINGS: Final = {
         "document_unknown",
     ),
     "Options for reading files": (
-        "delimiter", "encoding", "subfolders", "follow_links", "reading_seconds", "skip_bad", "accept_loss",
+        "delimiter", "encoding", "quotes", "subfolders", "follow_links", "reading_seconds", "skip_bad", "accept_loss",
         "allow_padding",
     ),
     "Options for large runs": ("format", "workers", "engine", "master", "batch_size", "resume"),

@@ -11,7 +11,7 @@ import typer
 from publius.cli.console import as_json, print_json, print_table, printable, waiting
 from publius.cli.options import Json
 from publius.errors import UsageError
-from publius.settings import InputSettings
+from publius.settings import InputSettings, Quotes
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -32,6 +32,12 @@ def inspect(
     ] = None,
     encoding: Annotated[
         str | None, typer.Option(help="Encoding, such as iso-8859-1. Default: found.")
+    ] = None,
+    quotes: Annotated[
+        Quotes | None,
+        typer.Option(
+            help="What quotation marks of a table do: enclose fields, or they are letters. Default: found."
+        ),
     ] = None,
     subfolders: Annotated[
         bool, typer.Option("--subfolders", help="Read the folders below a folder, too.")
@@ -76,8 +82,8 @@ def inspect(
     with waiting("reading the file"):
         seconds = {} if reading_seconds is None else {"reading_seconds": reading_seconds}
         found = inspection.inspect(
-            file, text_field=text_field, delimiter=delimiter, encoding=encoding, subfolders=subfolders,
-            follow_links=follow_links, **seconds,
+            file, text_field=text_field, delimiter=delimiter, encoding=encoding, quotes=quotes,
+            subfolders=subfolders, follow_links=follow_links, **seconds,
         )  # fmt: skip
     if release is not None:
         _against(release, file, found, topic_field, author_field, output, json=json)
@@ -116,8 +122,7 @@ def _against(
         number=True,
         text_field=found.text_field,
         keep=plan.labels,
-        delimiter=found.delimiter,
-        encoding=found.encoding,
+        **found.form,
     )
     with waiting("looking at the texts"):
         own = examine(
@@ -141,7 +146,7 @@ def _print(found: Inspection) -> None:
 
     facts = [("rows", f"{found.rows:,}")]
     if found.delimiter is not None and found.encoding is not None:
-        facts.append(("written as", str(TableForm(found.delimiter, found.encoding))))
+        facts.append(("written as", str(TableForm(found.delimiter, found.encoding, found.quotes))))
     facts.append(("column of texts", found.text_field or "none found"))
     if found.words:
         facts.append(

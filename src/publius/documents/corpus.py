@@ -31,7 +31,7 @@ from publius.files import shown, storage_error
 from publius.files.arrivals import passed_over
 from publius.files.reading import files_sha256
 from publius.files.value_list import compared
-from publius.settings import InputSettings
+from publius.settings import InputSettings, Quotes
 
 T = TypeVar("T")
 LONGEST_ID: Final = 256
@@ -164,9 +164,9 @@ class Corpus:
     """Documents stored in files; iterate over it, as often as needed, for `Document` and `BadDocument`.
 
     Made by `open_corpus`. ``paths`` are the files in the order they are read; ``kind`` is the suffix of the first.
-    ``delimiter`` and ``encoding`` are those of separated values and of text; the encoding "" is each text's own, found
-    when it is read. With ``gaps`` a kept field may be null or absent: the label is empty. ``left`` are files of a
-    folder that cannot be read, with the reason: each is a `BadDocument` after the others. ``links`` says whether a
+    ``delimiter``, ``encoding`` and ``quotes`` are those of separated values and of text; the encoding "" is each text's
+    own, found when it is read. With ``gaps`` a kept field may be null or absent: the label is empty. ``left`` are files
+    of a folder that cannot be read, with the reason: each is a `BadDocument` after the others. ``links`` says whether a
     symbolic link is followed where a file is opened, ``reading_seconds`` what a foreign file may take. With ``values``
     what stands in the text field is a value of any kind and no text: none of it makes a document bad. Of numbered
     documents ``charged_field`` is what a ledger calls each; it is not released. Fields that stand ``beside`` are looked
@@ -182,6 +182,7 @@ class Corpus:
     subject_field: str | None = None
     delimiter: str = ","
     encoding: str = "utf-8"
+    quotes: Quotes | None = None
     gaps: bool = False
     left: tuple[tuple[Path, str], ...] = field(default=(), repr=False)
     links: bool = True
@@ -237,10 +238,14 @@ class Corpus:
         """Name of a file below the folder of the corpus: for its curator's eyes only."""
         return path.relative_to(self.path).as_posix() if path.is_relative_to(self.path) else path.name
 
+    @property
+    def form(self) -> TableForm:
+        """How a table is written, or a text."""
+        return TableForm(self.delimiter, self.encoding, self.quotes)
+
     def reader_at(self, number: int) -> Callable[..., Iterator[Row]]:
         """The reader of file ``number`` of `paths`, see `publius.documents.readers.reader_of`."""
-        form = TableForm(self.delimiter, self.encoding)
-        return reader_of(self.kind_at(number), form, seconds=self.reading_seconds, links=self.links)
+        return reader_of(self.kind_at(number), self.form, seconds=self.reading_seconds, links=self.links)
 
     def kind_at(self, number: int) -> str:
         """The kind of file ``number`` of `paths`."""
@@ -422,6 +427,7 @@ def open_corpus(
     subject_field: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    quotes: Quotes | None = None,
     by_letters: bool = False,
     reading_seconds: float = InputSettings.reading_seconds,
     subfolders: bool = InputSettings.subfolders,
@@ -440,7 +446,8 @@ def open_corpus(
     names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter``
     and ``encoding`` are those of separated values and text. Without a delimiter the first file of a table shows it;
     without an encoding each text that is a file shows its own, and a table is UTF-8 or what the mark at its start says,
-    or ``by_letters``, which is for public texts, what all its letters show (`publius.documents.table_form`). Foreign
+    or ``by_letters``, which is for public texts, what all its letters show (`publius.documents.table_form`). ``quotes``
+    says what quotation marks of a table are: those of public texts enclose fields. Foreign
     files have ``reading_seconds`` of a processor for each 16 MiB.
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
@@ -468,9 +475,19 @@ def open_corpus(
         return replace(corpus, encoding=_encoding(paths, kind, encoding))
     separator = delimiter or ("\t" if kind == ".tsv" else None)
     form = find_form(
-        paths[0], corpus._columns(), delimiter=separator, encoding=encoding, by_letters=by_letters
+        paths[0],
+        corpus._columns(),
+        delimiter=separator,
+        encoding=encoding,
+        quotes=quotes,
+        by_letters=by_letters,
     )
-    return replace(corpus, delimiter=form.delimiter, encoding=form.encoding)
+    return replace(
+        corpus,
+        delimiter=form.delimiter,
+        encoding=form.encoding,
+        quotes=form.quotes or ("fields" if by_letters else None),
+    )
 
 
 def documents_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final, final
@@ -14,12 +14,13 @@ from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.foreign import columns_of
 from publius.documents.languages import language_of
 from publius.documents.readers import SEPARATED, UNNAMED
-from publius.documents.row_readers import Row, check_width, csv_header
+from publius.documents.row_readers import Row, check_width
 from publius.documents.seen_ids import IdSet
-from publius.documents.table_form import TableForm
+from publius.documents.separated import UnsaidQuotesError, csv_header
 from publius.errors import DocumentError, MissingExtraError, how_many
 from publius.files import shown
 from publius.files.progress import advance, counted, is_watched, stage
+from publius.settings import Quotes
 from publius.text.tokenizer import found_words, normalize
 
 TEXT_NAMES: Final = (
@@ -27,6 +28,9 @@ TEXT_NAMES: Final = (
     "document", "post", "answer",
 )  # fmt: skip
 """Names that a column of texts often has, the usual first."""
+
+FORM: Final = ("delimiter", "encoding", "quotes")
+"""What says how a table is written."""
 
 SHORT: Final = 5
 """With fewer words a document says next to nothing."""
@@ -67,6 +71,7 @@ class Inspection:
     columns: tuple[str, ...]
     delimiter: str | None
     encoding: str | None
+    quotes: Quotes | None
     text_field: str | None
     words: dict[str, float]
     languages: dict[str, int]
@@ -81,13 +86,18 @@ class Inspection:
     """How many there are with those."""
 
     guessed: tuple[str, ...] = ()
-    """"text_field" and "encoding", where the texts alone propose it: somebody has to say that it is so.
+    """"text_field", "encoding" and "quotes", where the texts alone propose it: somebody has to say that it is so.
 
     Otherwise the letters or the length of one text would decide how all the others are read, and no bound would hold.
     """
 
     keyed: bool = False
     """Whether each row names its own fields, as a line of JSON does: one row may bring a field that no other has."""
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """How the table is written, as `publius.documents.corpus.open_corpus` takes it; empty for what is none."""
+        return {} if self.delimiter is None else {name: getattr(self, name) for name in FORM}
 
     def by_name(self, usual: Iterable[str]) -> list[str]:
         """The columns that have one of the ``usual`` names, in their order, but for that of texts."""
@@ -103,7 +113,7 @@ class Inspection:
         """As `publius inspect --json` prints it."""
         return {
             "rows": self.rows, "columns": list(self.columns), "delimiter": self.delimiter, "encoding": self.encoding,
-            "text_field": self.text_field, "guessed": list(self.guessed), "words": self.words,
+            "quotes": self.quotes, "text_field": self.text_field, "guessed": list(self.guessed), "words": self.words,
             "languages": self.languages, "problems": list(self.problems),
             "fields": [{"name": each.name, "filled": each.filled, "values": each.values} for each in self.fields],
         }  # fmt: skip
@@ -135,6 +145,7 @@ def inspect(
     text_field: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
+    quotes: Quotes | None = None,
     **reading: Any,
 ) -> Inspection:
     """Read everything at ``path`` and say what is there; the column of texts is found where it is not given.
@@ -145,12 +156,28 @@ def inspect(
     there, a kind of file that is not known, or an encoding that cannot be told.
     """
     corpus = open_corpus(
-        path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding,
+        path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding, quotes=quotes,
         by_letters=True, **reading,
     )  # fmt: skip
+    if corpus.kind not in SEPARATED:
+        return _inspected(corpus, text_field)
+    said = open_corpus(path, number=True, delimiter=corpus.delimiter, quotes=quotes, **reading)
+    proposed = ("encoding",) if encoding is None and corpus.encoding != said.encoding else ()
+    try:
+        return _inspected(replace(corpus, quotes=said.quotes), text_field, proposed)
+    except UnsaidQuotesError:
+        proposed = (*proposed, "quotes")
+    try:
+        return _inspected(replace(corpus, quotes="fields"), text_field, proposed)
+    except DocumentError:  # its rows are not quoted as that says
+        return _inspected(replace(corpus, quotes="letters"), text_field, proposed)
+
+
+def _inspected(corpus: Corpus, text_field: str | None, proposed: tuple[str, ...] = ()) -> Inspection:
+    """What stands in a corpus, of whose form its texts have ``proposed`` this."""
+    path = corpus.path
     names, problems = _columns(corpus)
-    usual = _usual(names)
-    chosen = text_field or next(iter(usual), None) or _longest(corpus, names)
+    chosen = text_field or next(iter(_usual(names)), None) or _longest(corpus, names)
     if chosen is not None and chosen not in names:
         raise DocumentError(
             f"{shown(path)} has no column {chosen!r}: found {', '.join(map(repr, names)) or 'none'}"
@@ -169,6 +196,7 @@ def inspect(
         tuple(names),
         corpus.delimiter if separated else None,
         corpus.encoding if separated else None,
+        corpus.quotes if separated else None,
         chosen,
         _lengths(notes.lengths),
         dict(notes.languages.most_common()),
@@ -178,24 +206,9 @@ def inspect(
         len(notes.unread),
         len(notes.unread) + notes.missing + len(corpus.left),
         notes.rows + len(corpus.left),
-        _guessed(
-            text_field=text_field is None
-            and chosen is not None
-            and len(names) > 1
-            and not _is_told(usual, header=corpus.kind in _HEADED),
-            encoding=encoding is None and separated and corpus.encoding != _declared(corpus, path, **reading),
-        ),
+        (*(("text_field",) if _is_guess(corpus, text_field, chosen, names) else ()), *proposed),
         corpus.kind not in _HEADED,
     )
-
-
-def _guessed(**what: bool) -> tuple[str, ...]:
-    return tuple(name for name, is_so in what.items() if is_so)
-
-
-def _declared(corpus: Corpus, path: Path, **reading: Any) -> str | None:
-    """The encoding of a table as its mark says it: what a release takes where nobody names one."""
-    return open_corpus(path, number=True, delimiter=corpus.delimiter, **reading).encoding
 
 
 def _left(corpus: Corpus) -> Iterator[str]:
@@ -205,10 +218,6 @@ def _left(corpus: Corpus) -> Iterator[str]:
         reasons.setdefault(reason, []).append(repr(corpus.name_of(path)))
     for reason, names in reasons.items():
         yield f"{how_many(len(names), 'file')} left out ({reason}): {_places(names)}"
-
-
-def _form(corpus: Corpus) -> TableForm:
-    return TableForm(corpus.delimiter, corpus.encoding)
 
 
 def _columns(corpus: Corpus) -> tuple[list[str], list[str]]:
@@ -238,7 +247,7 @@ def _header(corpus: Corpus) -> list[str]:
     if corpus.kind in UNNAMED:
         return ["text"]
     if corpus.kind in SEPARATED:
-        return csv_header(path, _form(corpus))
+        return csv_header(path, corpus.form)
     if corpus.kind in (".xlsx", ".parquet"):
         return columns_of(corpus.kind, path, seconds=corpus.reading_seconds)
     rows = islice(corpus.reader_at(0)(path, ()), FIRST_ROWS)
@@ -272,9 +281,11 @@ def _usual(names: list[str]) -> list[str]:
     return [by_name[usual] for usual in TEXT_NAMES if usual in by_name]
 
 
-def _is_told(usual: list[str], *, header: bool) -> bool:
-    """Whether these names tell the column of texts: where each row has its own, one row may bring a further one."""
-    return bool(usual) and (header or len(usual) == 1)
+def _is_guess(corpus: Corpus, said: str | None, chosen: str | None, names: list[str]) -> bool:
+    """Whether only the texts tell the column ``chosen``: where each row names its own, one may bring a further one."""
+    usual = _usual(names)
+    told = bool(usual) and (corpus.kind in _HEADED or len(usual) == 1)
+    return said is None and chosen is not None and len(names) > 1 and not told
 
 
 def _longest(corpus: Corpus, names: list[str]) -> str | None:

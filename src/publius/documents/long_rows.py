@@ -45,8 +45,9 @@ class _Short:
 class LongRow:
     """A row of separated values (RFC 4180) that comes in parts; only its short cells are held."""
 
-    def __init__(self, delimiter: str) -> None:
-        self._delimiter = delimiter
+    def __init__(self, delimiter: str, *, letters: bool = False) -> None:
+        """With ``letters`` quotation marks are letters like others."""
+        self._delimiter, self._letters = delimiter, letters
         self._plain = re.compile(f"[^{re.escape(delimiter)}\r\n]*+")
         self._cells: list[str] = []
         self._state: Literal["start", "plain", "quoted", "closed", "ended", "done", "broken"] = "start"
@@ -75,7 +76,7 @@ class LongRow:
     def _step(self, part: str, at: int) -> int:
         """Take what comes at ``at`` in one go; where what follows begins."""
         if self._state == "start":
-            self._unquote = part[at] == '"'
+            self._unquote = part[at] == '"' and not self._letters
             self._state = "quoted" if self._unquote else "plain"
             return at + self._unquote
         if self._state in ("quoted", "plain"):

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from publius.documents.foreign import KINDS as FOREIGN
 from publius.documents.foreign import read_foreign
-from publius.documents.row_readers import Row, read_csv, read_jsonl, read_txt
+from publius.documents.row_readers import Row, read_jsonl, read_txt
+from publius.documents.separated import read_csv
 from publius.documents.table_form import TableForm
 from publius.settings import InputSettings
 

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import csv
-import io
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, final
 
-from publius.documents.long_rows import NOT_TOLD, SHORT, LongRow, long_object
+from publius.documents.long_rows import long_object
 from publius.documents.parquet_limits import Allowance
 from publius.documents.table_form import NOT_FOUND, TableForm, text_encoding
 from publius.errors import DataError, DocumentError, MissingExtraError, extra
@@ -48,8 +44,7 @@ _MARK: Final = b"\xef\xbb\xbf"  # the byte order mark that some programs put bef
 TOO_LONG: Final = f"more than {RECORD_LIMIT >> 20} MiB: split it into documents"
 """Why a document of more than `RECORD_LIMIT` is bad."""
 
-_TOGETHER: Final = 2**12  # lines of a row that are held as one
-_PART: Final = 2**20  # of a row that is too long to be held
+_PART: Final = 2**20  # of a line that is too long to be held
 BAD_GZIP: Final = "gzip that is damaged, or no gzip, or unpacks suspiciously far: unpack it yourself"
 
 
@@ -131,8 +126,7 @@ def read_jsonl(
         size = 0
         for number, line in _lines(stream, start, stop):
             size += len(line) if isinstance(line, bytes) else RECORD_LIMIT
-            if number > ROWS_LIMIT and size < number * ROW_BYTES:
-                raise _nearly_empty(path)
+            check_filled(path, number, size)
             place = f"line {number + (before or 0)}{after}"
             if not isinstance(line, bytes):
                 yield Row(place, _long_line(line, encoding), TOO_LONG)
@@ -140,11 +134,13 @@ def read_jsonl(
                 yield Row(place, *_json_object(line, encoding))
 
 
-def _nearly_empty(path: Path) -> DocumentError:
-    return DocumentError(
-        f"{shown(path)} has more than {ROWS_LIMIT:,} rows of fewer than {ROW_BYTES} bytes each on average, as files do "
-        f"that are made to keep a reader busy: cut it into files of at most {ROWS_LIMIT:,} rows"
-    )
+def check_filled(path: Path, rows: int, size: int) -> None:
+    """`DocumentError` for more than `ROWS_LIMIT` ``rows`` that have less than `ROW_BYTES` of ``size`` on average."""
+    if rows > ROWS_LIMIT and size < rows * ROW_BYTES:
+        raise DocumentError(
+            f"{shown(path)} has more than {ROWS_LIMIT:,} rows of fewer than {ROW_BYTES} bytes each on average, as "
+            f"files do that are made to keep a reader busy: cut it into files of at most {ROWS_LIMIT:,} rows"
+        )
 
 
 @final
@@ -170,8 +166,7 @@ def cut_jsonl(path: Path, rows: int, most: int, *, links: bool = True) -> Iterat
             if number == 1:
                 line = line.removeprefix(_MARK)
             size += RECORD_LIMIT if long else len(line)
-            if number > ROWS_LIMIT and size < number * ROW_BYTES:
-                raise _nearly_empty(path)
+            check_filled(path, number, size)
             if long:
                 end += _LongLine(stream, line).rest()
             if long or (line and not line.isspace()):
@@ -246,8 +241,6 @@ def _whole_number(digits: str) -> int | None:
 _ORDINARY: Final = bytes({*range(256)} - {*b'"[{'})
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique)
 _WITHOUT_LARGE: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_whole_number)
-_MOST_IN_VAIN: Final = 8 * RECORD_LIMIT
-_BROKEN: Final = 'quoting is broken: put " around the field and write "" for each " in it'
 _REPLACED: Final = "\ufffd"  # what decoders put in the place of bytes that they cannot read
 
 
@@ -346,286 +339,12 @@ def kind_of(value: object) -> str:
     return kinds.get(type(value), "something else")
 
 
-class _LongRowError(Exception):
-    """A row of separated values is longer than may be held; never leaves this module."""
-
-
-@final
-class _Meter:
-    """The decoded lines of a CSV file for `csv.reader`, and how much its current row has taken."""
-
-    def __init__(self, path: Path, opened: Callable[[], BinaryIO], encoding: str) -> None:
-        """``opened`` opens the file from its beginning, and again where it has to be gone back in."""
-        self._path, self._opened, self._encoding = path, opened, encoding
-        self._lines = self._decoded()
-        self._first = True
-        self._ahead: list[io.StringIO] = []  # what was read of what comes after the row, the last first
-        self._row: list[str] = []  # its first line, and the others, many as one
-        self._apart = 1
-        self._count = 0  # of its lines
-        self._passed = 0  # lines of a long row
-        self._in_vain = 0  # characters that were read as of a row and belong to others
-        self.row_start = 1
-        self.row_size = 0
-        self.is_long = False
-
-    def _decoded(self) -> io.TextIOWrapper:
-        # Bytes that are not UTF-8 become lone surrogates, which no text holds: only their own row is bad.
-        strict = self._encoding.startswith(("utf-16", "utf-32"))
-        errors = "strict" if strict else "surrogateescape"
-        return io.TextIOWrapper(self._opened(), self._encoding, errors, newline="\n")
-
-    def __iter__(self) -> Iterator[str]:
-        while line := self._line():
-            if self._first:
-                line, self._first = line.removeprefix("\ufeff"), False
-            self._row.append(line)
-            self._count += 1
-            self.row_size += len(line)
-            if len(self._row) > self._apart + _TOGETHER:
-                self._row[self._apart :] = ["".join(self._row[self._apart :])]
-                self._apart += 1
-            if self.row_size > RECORD_LIMIT:
-                self.is_long = True
-                raise _LongRowError
-            yield line
-
-    def next_row(self) -> None:
-        """Begin another row."""
-        self.row_start += self._passed + self._count
-        self._row.clear()
-        self.row_size, self._passed, self.is_long = 0, 0, False
-        self._apart, self._count = 1, 0
-
-    def first_line(self) -> str:
-        """The first line of a row whose quoting is broken; what comes next is read from the line after it.
-
-        Otherwise what one author wrote would take the rows of others with it.
-        """
-        first, others = self._row[0], "".join(islice(self._row, 1, None))
-        self._read_in_vain(len(others))
-        self.row_size = len(first)
-        del self._row[1:]  # they may be many
-        self._count = 1
-        if others:
-            self._ahead.append(io.StringIO(others, newline="\n"))
-        return first
-
-    def _read_in_vain(self, characters: int) -> None:
-        """Count what is read once more; `DocumentError` where it is so much that a table would take hours."""
-        self._in_vain += characters
-        if self._in_vain > _MOST_IN_VAIN:
-            raise DocumentError(
-                f"{shown(self._path)}: in so many rows up to line {self.row_start} a field opens a quotation mark that "
-                'does not close that the table cannot be read: put " around fields that hold one and write "" for it, '
-                "or give JSON lines"
-            )
-
-    def _go_back(self) -> None:
-        """Read on from the line after the first one of a row that is too long."""
-        self._read_in_vain(RECORD_LIMIT)
-        self._lines, self._ahead, self._passed = self._decoded(), [], 0
-        for _ in range(self.row_start):
-            while (piece := self._line()) and not piece.endswith("\n"):
-                pass
-
-    def long_row(self, delimiter: str) -> list[str] | None:
-        """The cells of a row that is too long, no text for those that are long; None where its quoting is broken."""
-        first = self._row[0]
-        row, part, end = LongRow(delimiter), "".join(self._row), None
-        self._row.clear()
-        self._count = 0
-        while part and (end := row.take(part)) is None:
-            self._passed += part.count("\n")
-            part = self._more()
-        if (cells := row.told()) is None:
-            self._go_back()
-            self._row.append(first)
-            return None
-        self._passed += part.count("\n", 0, end)
-        self._ahead.append(io.StringIO(part[end:] if end is not None else "", newline="\n"))
-        return cells
-
-    def refused(self) -> DocumentError:
-        """The error of a row that is too long."""
-        return DocumentError(
-            f"{shown(self._path)}, the row from line {self.row_start} has more than "
-            f"{RECORD_LIMIT >> 20} MiB: close its quotes or split the text into documents"
-        )
-
-    def _line(self) -> str:
-        line = ""
-        try:
-            while self._ahead:
-                line += self._ahead[-1].readline(RECORD_LIMIT + 1 - len(line))
-                if line.endswith("\n") or len(line) > RECORD_LIMIT:
-                    return line
-                self._ahead.pop()
-            return line + self._lines.readline(RECORD_LIMIT + 1 - len(line))
-        except UnicodeError:
-            raise self._not_decoded() from None
-
-    def _more(self) -> str:
-        try:
-            while self._ahead:
-                if part := self._ahead[-1].read(_PART):
-                    return part
-                self._ahead.pop()
-            return self._lines.read(_PART)
-        except UnicodeError:
-            raise self._not_decoded() from None
-
-    def _not_decoded(self) -> DocumentError:
-        return DocumentError(
-            f"{shown(self._path)} is not {self._lines.encoding} from the row at line {self.row_start} on: "
-            "name another encoding"
-        )
-
-
-def read_csv(
-    path: Path, columns: tuple[str, ...], form: TableForm = TableForm(), *, links: bool = True
-) -> Iterator[Row]:
-    """One row a record of separated values (RFC 4180); the header has each of ``columns`` once."""
-    csv.field_size_limit(max(csv.field_size_limit(), RECORD_LIMIT))  # the default is less than a document
-    with contextlib.ExitStack() as held:
-        meter = _Meter(path, lambda: held.enter_context(open_binary(path, links=links)), form.encoding)
-        indices: dict[str, int] | None = None
-        width = size = 0
-        for number, cells in enumerate(_csv_rows(meter, form.delimiter), start=1):
-            place, is_long = f"line {meter.row_start}", meter.is_long
-            size += meter.row_size
-            if number > ROWS_LIMIT and size < number * ROW_BYTES:
-                raise _nearly_empty(path)
-            if indices is None:
-                indices, width = _header(path, _short_header(meter, cells), columns, form), len(cells or ())
-            elif cells is None:
-                told = _told_of(meter.first_line(), indices, width, form.delimiter)
-                yield Row(place, told, _BROKEN)
-            elif cells:
-                yield _csv_row(place, cells, indices, width, form, is_long=is_long)
-            meter.next_row()
-
-
-def _csv_rows(meter: _Meter, delimiter: str) -> Iterator[list[str] | None]:
-    """The rows, None for one that breaks the rules of quoting; a blank line is an empty row."""
-    reader = csv.reader(meter, strict=True, delimiter=delimiter)
-    while True:
-        try:
-            yield next(reader)
-        except StopIteration:
-            return
-        except csv.Error:
-            yield None
-            reader = csv.reader(meter, strict=True, delimiter=delimiter)
-        except _LongRowError:
-            reader = csv.reader(meter, strict=True, delimiter=delimiter)
-            yield meter.long_row(delimiter)
-
-
-def csv_header(path: Path, form: TableForm) -> list[str]:
-    """The cells of the first row; none where it breaks the rules of quoting or the file is empty."""
-    with open_binary(path) as stream:
-        meter = _Meter(path, lambda: stream, form.encoding)
-        header = _short_header(meter, next(_csv_rows(meter, form.delimiter), None)) or []
-    check_width(path, len(header))
-    return header
-
-
-def _short_header(meter: _Meter, cells: list[str] | None) -> list[str] | None:
-    """The first row; `DocumentError` for one that is too long."""
-    if meter.is_long:
-        raise meter.refused()
-    return cells
-
-
-def _header(path: Path, cells: list[str] | None, columns: tuple[str, ...], form: TableForm) -> dict[str, int]:
-    """Where each column stands. The header is not shown: a file without one starts with a document."""
-    check_width(path, len(cells or []))
-    counts = Counter(cells or [])
-    for column in columns:
-        if counts[column] != 1:
-            raise DocumentError(
-                f"{shown(path)}: the first line has {counts[column] or 'no'} columns called {column!r} among "
-                f"{len(cells or [])}, separated by {form.separator}: it must be a header that names each once. "
-                f"{OTHER_COLUMN}"
-            )
-    places = {column: place for place, column in enumerate(cells or [])}
-    return {column: places[column] for column in columns}
-
-
 def check_width(path: Path, columns: int) -> None:
     """`DocumentError` for a table of more than `COLUMNS_LIMIT` columns."""
     if columns > COLUMNS_LIMIT:
         raise DocumentError(
             f"{shown(path)} has {columns:,} columns, more than {COLUMNS_LIMIT:,}: keep those that are needed"
         )
-
-
-def _csv_row(
-    place: str,
-    cells: list[str],
-    indices: dict[str, int],
-    width: int,
-    form: TableForm,
-    *,
-    is_long: bool,
-) -> Row:
-    if len(cells) != width:
-        problem = f"{len(cells)} fields where the header has {width}: quote fields that hold {form.separator}"
-        return Row(place, _around(cells, indices, width), problem)
-    fields = {column: cells[index] for column, index in indices.items()}
-    if not is_long and _is_text("".join(cells)):
-        return Row(place, fields)
-    whole = {
-        column: cell for column, cell in fields.items() if _is_text(cell)
-    }  # who wrote it can still be told
-    name = form.encoding.upper()
-    not_read = f"not {name}: name the --encoding of the file; publius inspect tells it by its letters"
-    return Row(place, whole, TOO_LONG if is_long else not_read)
-
-
-def _told_of(line: str, indices: dict[str, int], width: int, delimiter: str) -> dict[str, object]:
-    """What can be told of a row whose quoting is broken, by its first line: who wrote it, say.
-
-    The text, which is the first of the columns, is not. Where the quoting begins in it, quotation marks may be letters.
-    """
-    line = line.rstrip("\r\n")
-    mark = line.find('"')
-    before = line.split(delimiter, width) if mark < 0 else line[:mark].split(delimiter, width)[:-1]
-    text = next(iter(indices.values()), 0)
-    found = {column: before[place] for column, place in indices.items() if text != place < len(before)}
-    if text <= len(before) and text < width - 1 <= line.count(delimiter):
-        behind = line.rsplit(delimiter, width - 1 - text)
-        found |= {column: behind[place - text] for column, place in indices.items() if place > text}
-    return _short_ones(found)
-
-
-def _around(cells: list[str], indices: dict[str, int], width: int) -> dict[str, object]:
-    """What stands before and behind the text, the first of the columns, in a row with more cells than columns.
-
-    It is the text that holds what separates cells: its author wrote it, and no name or value.
-    """
-    if len(cells) < width:
-        return {}
-    text = next(iter(indices.values()), 0)
-    places = {column: place if place < text else place - width for column, place in indices.items()}
-    return _short_ones({column: cells[place] for column, place in places.items() if indices[column] != text})
-
-
-def _short_ones(fields: dict[str, str]) -> dict[str, object]:
-    return {
-        name: cell
-        for name, cell in fields.items()
-        if len(cell) <= SHORT and '"' not in cell and cell != NOT_TOLD and _is_text(cell)
-    }
-
-
-def _is_text(cell: str) -> bool:
-    """Whether no byte of it is missing: one that its encoding has not stands there as a lone surrogate."""
-    try:
-        return cell.isascii() or bool(cell.encode("utf-8"))
-    except UnicodeEncodeError:
-        return False
 
 
 def read_parquet(

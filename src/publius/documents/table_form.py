@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Final, final
 from publius.documents.languages import language_of
 from publius.errors import DocumentError, MissingExtraError, UsageError, extra
 from publius.files import open_binary, shown
+from publius.settings import Quotes
 
 SAMPLE: Final = 2**20
 """Bytes at the start of a file that are looked at."""
@@ -38,6 +40,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_STATEFUL: Final = ("iso2022", "hz", "utf-7")
 _NO_LETTERS: Final = bytes(range(0x80, 0xA0))
 """In Latin-1 they are controls."""
 _CANDIDATES: Final = (
@@ -49,14 +52,21 @@ _CANDIDATES: Final = (
 @final
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """The delimiter of a table and the encoding of its text (a name that Python knows)."""
+    """The delimiter of a table, the encoding of its text (a name that Python knows), and what its quotation marks are.
+
+    Where nothing tells that, a field in quotation marks goes over no line that could be a row.
+    """
 
     delimiter: str = ","
     encoding: str = "utf-8"
+    quotes: Quotes | None = None
 
     def __str__(self) -> str:
         """For people: what was found, in words."""
-        return f"{self.encoding}, fields separated by {self.separator}"
+        quotes = {None: "", "fields": ", in quotation marks where needed", "letters": ", a row a line"}[
+            self.quotes
+        ]
+        return f"{self.encoding}, fields separated by {self.separator}{quotes}"
 
     @property
     def separator(self) -> str:
@@ -86,6 +96,10 @@ def checked_encoding(encoding: str | None) -> str | None:
         )  # rot13 and base64 are codecs, too, and no encodings of text
     except (LookupError, UnicodeError, ValueError, TypeError):
         raise UsageError(f"no encoding is called {encoding!r}: utf-8, iso-8859-1 or cp1252, say") from None
+    if codec.name.startswith(_STATEFUL):
+        raise UsageError(
+            f"in {codec.name} one text can change how those after it are read: convert the file to UTF-8"
+        )
     return _plain_name(codec.name)
 
 
@@ -101,6 +115,7 @@ def find_form(
     *,
     delimiter: str | None = None,
     encoding: str | None = None,
+    quotes: Quotes | None = None,
     by_letters: bool = False,
 ) -> TableForm:
     """The form of the table at ``path``: what is given, and what its first `SAMPLE` bytes show for the rest.
@@ -108,16 +123,25 @@ def find_form(
     The header alone decides the delimiter: the one by which it names all ``columns``, otherwise that by which it has
     most of them; the rows of one author would decide it for all. The encoding is that of the mark at the start of the
     file, else UTF-8; ``by_letters`` it is what the letters of all rows tell. What is released is never read so: the
-    letters of one author would decide how everybody's are read. Raises `UsageError` for names that do not exist,
-    `DocumentError` where the letters tell nothing.
+    letters of one author would decide how everybody's are read. Quotation marks enclose fields where the header has
+    each of its names in them. Raises `UsageError` for names that do not exist, `DocumentError` where the letters tell
+    nothing.
     """
     delimiter, encoding = checked_delimiter(delimiter), checked_encoding(encoding)
-    if delimiter is not None and encoding is not None:
-        return TableForm(delimiter, encoding)
+    if delimiter is not None and encoding is not None and quotes is not None:
+        return TableForm(delimiter, encoding, quotes)
     with open_binary(path) as stream:
         data = stream.read(SAMPLE)
     chosen = encoding or (find_encoding(path, data) if by_letters else _marked(data) or "utf-8")
-    return TableForm(delimiter or _delimiter(_decoded(data, chosen), columns), chosen)
+    text = _decoded(data, chosen)
+    between = delimiter or _delimiter(text, columns)
+    return TableForm(between, chosen, quotes or ("fields" if _quotes_names(text, between) else None))
+
+
+def _quotes_names(text: str, delimiter: str) -> bool:
+    """Whether the header, which no author wrote, has each of its names in quotation marks."""
+    header = text.lstrip("\r\n").partition("\n")[0].removesuffix("\r")
+    return re.fullmatch(f'"[^"]*"(?:{re.escape(delimiter)}"[^"]*")*+', header) is not None
 
 
 def _decoded(data: bytes, encoding: str) -> str:

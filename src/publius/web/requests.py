@@ -20,6 +20,7 @@ from publius.settings import (
     ENGLISH,
     Declared,
     MechanismSettings,
+    Quotes,
     ReleaseSettings,
     SafePolicy,
     StartSettings,
@@ -111,9 +112,22 @@ _FOR_RELEASES: _Narrowed = {
     "bound": (Annotated[float, Field(allow_inf_nan=False)] | None,),
 }
 _NOT_OFFERED = frozenset(
-    {"embeddings", "experiment", "seed", "order", "keep_between", "public", "find", "delimiter", "encoding"}
+    {
+        "embeddings",
+        "experiment",
+        "seed",
+        "order",
+        "keep_between",
+        "public",
+        "find",
+        "delimiter",
+        "encoding",
+        "quotes",
+    }
 )
-_ASKED_ELSEWHERE = frozenset({"public", "find", "delimiter", "encoding"})  # of start: with the files
+_ASKED_ELSEWHERE = frozenset(
+    {"public", "find", "delimiter", "encoding", "quotes"}
+)  # of start: with the files
 
 
 class Chosen(Strict):
@@ -357,6 +371,7 @@ class Look(Strict):
     text_field: Column | None = None
     delimiter: Annotated[str | None, Field(min_length=1, max_length=3)] = None
     encoding: Annotated[str | None, Field(min_length=1, max_length=40)] = None
+    quotes: Quotes | None = None
 
 
 class Given(Strict):

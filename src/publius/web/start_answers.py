@@ -9,6 +9,7 @@ from pydantic import Field
 from publius.evaluation.steps.questions import OfferedAnswer
 from publius.evaluation.steps.showing import Example
 from publius.releases.measured import Finding
+from publius.settings import Quotes
 from publius.vectors.learning.public_words import RareWord
 from publius.web.answers import Answer, Fault
 
@@ -30,9 +31,10 @@ class Found(Answer):
     columns: list[str]
     delimiter: str | None
     encoding: str | None
+    quotes: Quotes | None
     text_field: str | None
     guessed: Annotated[
-        list[Literal["text_field", "encoding"]],
+        list[Literal["text_field", "encoding", "quotes"]],
         Field(description="What the texts propose: somebody has to say it."),
     ]
     words: dict[str, float]

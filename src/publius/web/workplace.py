@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Any, BinaryIO, Final, Literal, final
 
-from publius.documents.inspection import Inspection, inspect
+from publius.documents.inspection import FORM, Inspection, inspect
 from publius.documents.readers import READERS, UNNAMED, kind_of_file
 from publius.errors import PubliusError, UsageError
 from publius.evaluation.steps.older import SAMPLES
@@ -26,11 +26,21 @@ from publius.web.run import StepProgress, WorkflowProcess
 Role = Literal["texts", "older"]
 """The texts to be released, or the public or older ones."""
 
-NO_ENCODING: Final = (
-    "the table is not in UTF-8, and its letters alone propose an encoding, where one text must not decide how all are "
-    "read: choose it in step 1"
-)
-"""What is said where nobody has said how a table is encoded."""
+_UNSAID: Final = {
+    "encoding": "the table is not in UTF-8, and its letters alone propose an encoding, where one text must not decide "
+    "how all are read: choose it in step 1",
+    "quotes": "a text in the table opens a quotation mark that is not closed before a line that could be a row of its "
+    "own, and one text must not decide where rows end, so somebody has to say what quotation marks are: choose it in "
+    "step 1",
+}
+
+
+def check_form(found: Inspection) -> None:
+    """`UsageError` where nobody has said how a table is written, and its texts propose it."""
+    for name in found.guessed:
+        if name in _UNSAID:
+            raise UsageError(_UNSAID[name])
+
 
 _NAMES: Final = {"texts": "your texts", "older": "the public or older texts"}
 
@@ -131,7 +141,7 @@ class Workplace:
         self.forget("older")
         self._given["older"] = Upload("older", self._new_folder("older"), [SAMPLES], packaged=True)
 
-    def look(self, role: Role, **form: str | None) -> Inspection:
+    def look(self, role: Role, **form: Any) -> Inspection:
         """Look into the files of a role, read as ``form`` says: see `publius.documents.inspection.inspect`."""
         corpus = self.needed(role)
         if self._running and corpus.found is not None and _as_read(corpus.found, form):
@@ -143,7 +153,7 @@ class Workplace:
         corpus.found = self.named(lambda: inspect(corpus.path, **form))
         corpus.form = {
             name: form[name]
-            for name in ("delimiter", "encoding")
+            for name in FORM
             if form.get(name)
             and (name in corpus.form or form[name] != getattr(before, name, None) or name in guessed)
         }

@@ -23,6 +23,7 @@ from publius.evaluation.steps.questions import (
     OWN_TOPIC,
     PRESERVE,
     PUBLIC,
+    QUOTES,
     TEXT_FIELD,
     TOPIC_FIELD,
     WITHOUT_EVIDENCE,
@@ -30,7 +31,7 @@ from publius.evaluation.steps.questions import (
     columns_in,
     with_columns,
 )
-from publius.settings import InputSettings
+from publius.settings import InputSettings, Quotes
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -77,7 +78,15 @@ def texts_in(file: Path, choices: Choices, ask: Asking) -> tuple[Inspection, Cho
         said = ask(_proposed(ENCODING, found.encoding, unsaid(found)["encoding"], ask))
         choices = replace(choices, encoding=checked_encoding(said))
         found = looked_at(file, choices)
+    if "quotes" in found.guessed:
+        said = ask(_proposed(QUOTES, found.quotes, unsaid(found)["quotes"], ask))
+        choices = replace(choices, quotes=_quotes(said))
+        found = looked_at(file, choices)
     return found, choices
+
+
+def _quotes(said: str) -> Quotes:
+    return "letters" if said == "letters" else "fields"
 
 
 def _proposed(question: Question, proposed: str | None, otherwise: str, ask: Asking) -> Question:
@@ -90,7 +99,7 @@ def show_found(found: Inspection) -> None:
     from publius.documents.table_form import TableForm
 
     if found.delimiter is not None and found.encoding is not None:
-        typer.echo(f"   Read as {TableForm(found.delimiter, found.encoding)}.")
+        typer.echo(f"   Read as {TableForm(found.delimiter, found.encoding, found.quotes)}.")
     median = f"; half of them have {found.words['median']:,.0f} words or more" if found.words else ""
     typer.echo(
         f"   {how_many(found.rows, 'row')} with texts in the column {printable(repr(found.text_field))}{median}."

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, OWN, PARTS, RELEASE, SIGNOFF, Step, Walk
+
+if TYPE_CHECKING:
+    from publius.documents.inspection import Inspection
 
 
 def commands_by_step(walk: Walk, folder: Path) -> dict[Step, list[str]]:
@@ -56,11 +60,15 @@ def _inspect(walk: Walk, release: str, own: str) -> list[str]:
     fields = {"--topic-field": walk.own_topic, "--author-field": walk.own_author}
     named = [part for flag, name in fields.items() if name is not None for part in (flag, name)]
     found = walk.found
-    form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
     return [
-        "inspect", str(walk.file), "--release", release, "--text-field", str(found.text_field), *named, *form,
+        "inspect", str(walk.file), "--release", release, "--text-field", str(found.text_field), *named, *_form(found),
         "--output", own,
     ]  # fmt: skip
+
+
+def _form(found: Inspection) -> list[str]:
+    """How the table is written."""
+    return [part for name, value in found.form.items() if value is not None for part in (f"--{name}", value)]
 
 
 def _about(walk: Walk) -> list[str]:
@@ -87,12 +95,12 @@ def _asked_for(walk: Walk) -> list[str]:
 
 def _obfuscate(walk: Walk, release: str) -> list[str]:
     found, choices = walk.found, walk.choices
-    form = ["--delimiter", found.delimiter, "--encoding", str(found.encoding)] if found.delimiter else []
     ids = [] if choices.publish_ids else ["--number"]
     ids += [part for name in choices.keep for part in ("--keep", name)]
     if choices.documents_per_author is not None:
         ids += ["--documents-per-author", str(choices.documents_per_author)]
     return [
         "obfuscate", str(walk.file), *walk.kept.options(walk), "--text-field", str(found.text_field), *ids,
-        *form, *_asked_for(walk), "--skip-bad", *(["--metadata"] if choices.metadata else []), "--output", release,
+        *_form(found), *_asked_for(walk), "--skip-bad", *(["--metadata"] if choices.metadata else []),
+        "--output", release,
     ]  # fmt: skip

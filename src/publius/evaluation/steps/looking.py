@@ -19,6 +19,7 @@ _UNICODE: Final = ("utf-8", "utf-8-sig")
 _START: Final = 2**20
 TEXT_FIELD: Final = "text_field"
 ENCODING: Final = "encoding"
+QUOTES: Final = "quotes"
 
 
 def looked_at(file: Path, choices: Choices) -> Inspection:
@@ -30,6 +31,7 @@ def looked_at(file: Path, choices: Choices) -> Inspection:
         text_field=choices.text_field,
         delimiter=choices.delimiter,
         encoding=choices.encoding,
+        quotes=choices.quotes,
         **reading(choices),
     )
     _check_form(file, choices, found)
@@ -104,6 +106,10 @@ def unsaid(found: Inspection) -> dict[str, str]:
         f"so name it with --text-field ({found.text_field!r} is the longest, or called so). Nothing was released",
         ENCODING: f"the table is not in UTF-8: its letters look like {found.encoding}, but one text must not decide "
         f"how all are read, so say it: --encoding {found.encoding}. Nothing was released",
+        QUOTES: "a text in the table opens a quotation mark that is not closed before a line that could be a row of "
+        "its own, and one text must not decide where rows end, so say it: --quotes fields where the program that wrote "
+        "the table puts fields in quotation marks, which may hold line breaks; --quotes letters where it quotes "
+        "nothing, and each line is a row. Nothing was released",
     }
     return {name: why[name] for name in found.guessed}
 
@@ -118,7 +124,5 @@ def texts_of(path: Path, found: Inspection, text_field: str | None) -> Iterator[
     """The texts to be released, those apart that cannot be read."""
     from publius.documents.corpus import Document, open_corpus
 
-    corpus = open_corpus(
-        path, number=True, text_field=text_field or "text", delimiter=found.delimiter, encoding=found.encoding
-    )
+    corpus = open_corpus(path, number=True, text_field=text_field or "text", **found.form)
     return (item.text for item in corpus if isinstance(item, Document))

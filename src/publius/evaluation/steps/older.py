@@ -200,7 +200,7 @@ def _sha256(path: Path, found: Inspection) -> str:
     """As a reference that was learned from the same files keeps it."""
     from publius.documents.corpus import open_corpus
 
-    return open_corpus(path, number=True, delimiter=found.delimiter, encoding=found.encoding).sha256()
+    return open_corpus(path, number=True, **found.form).sha256()
 
 
 def _named(choices: Choices, field: str, found: Inspection, own: Sequence[str]) -> tuple[str | None]:
@@ -234,8 +234,7 @@ def _rows(path: Path, found: Inspection, authors: str | None, topics: str | None
     labels = {"author": authors, "topic": topics}
     keep = [name for name in labels.values() if name is not None]
     corpus = open_corpus(
-        path, number=True, text_field=found.text_field or "text", keep=keep, delimiter=found.delimiter,
-        encoding=found.encoding,
+        path, number=True, text_field=found.text_field or "text", keep=keep, **found.form,
     )  # fmt: skip
     spellings = Spellings()
     for item in corpus:

@@ -159,6 +159,17 @@ ENCODING: Final = Question(
     name="encoding", words="The table is not in UTF-8; which encoding is it in", open="another encoding"
 )
 
+QUOTES: Final = Question(
+    name="quotes",
+    words="A text opens a quotation mark and does not close it before a line that could be a row. In this table",
+    options=(
+        OfferedAnswer(
+            "fields", "the program that wrote it puts texts in quotation marks; they may hold line breaks"
+        ),
+        OfferedAnswer("letters", "it quotes nothing, and each line is a row"),
+    ),
+)
+
 OWN_AUTHOR: Final = Question(
     name="author_field",
     words="Which column says who wrote each of your texts",

@@ -17,7 +17,7 @@ from typing import Any, Final, final
 from publius.collections.authors import author_key
 from publius.collections.strata import OTHER, Strata
 from publius.documents.corpus import Corpus, open_corpus
-from publius.documents.inspection import Inspection
+from publius.documents.inspection import FORM, Inspection
 from publius.errors import DataError
 from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.looking import check_said, reading
@@ -90,8 +90,8 @@ def seen(file: Path, found: Inspection, choices: Choices) -> Seen:
 def _corpus(file: Path, found: Inspection, choices: Choices, columns: Sequence[str]) -> Corpus:
     keep = tuple(name for name in (*columns, choices.author_field) if name is not None)
     return open_corpus(
-        file, text_field=found.text_field or "text", keep=keep, number=True, delimiter=choices.delimiter,
-        encoding=found.encoding or choices.encoding, **reading(choices),
+        file, text_field=found.text_field or "text", keep=keep, number=True,
+        **{"encoding": choices.encoding, **found.form}, **reading(choices),
     )  # fmt: skip
 
 
@@ -173,7 +173,7 @@ class SummaryWorkflow:
             "--epsilon",
             repr(self.epsilon).removesuffix(".0"),
         ]
-        form = {"--delimiter": self._choices.delimiter, "--encoding": self._choices.encoding}
+        form = {f"--{name}": getattr(self._choices, name) for name in FORM}
         arguments += [part for name, value in form.items() if value for part in (name, value)]
         arguments += [part for each in self._by for part in ("--by", each)]
         if self._choices.reference is not None:

@@ -228,8 +228,7 @@ class Walk:
 
         return open_corpus(
             self.file, number=not self.choices.publish_ids, text_field=self.found.text_field or "text",
-            delimiter=self.found.delimiter, encoding=self.found.encoding or self.choices.encoding,
-            keep=self.choices.keep, **reading(self.choices),
+            **{"encoding": self.choices.encoding, **self.found.form}, keep=self.choices.keep, **reading(self.choices),
         )  # fmt: skip
 
     def texts(self) -> Iterator[str]:

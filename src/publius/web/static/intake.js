@@ -6,6 +6,7 @@ import { el, pairs, put, table } from "./dom.js";
 import { integer, percent, plural } from "./format.js";
 
 const DELIMITERS = { ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", ":": "colon" };
+const QUOTES = { fields: "enclose fields, which may hold line breaks", letters: "are letters: each line is a row" };
 const ENCODINGS = ["utf-8", "iso-8859-1", "cp1252", "iso-8859-15", "iso8859_2", "cp1250", "utf-16"];
 
 /** One corpus of the two: `role` is "texts" or "older"; `onChange` hears when it is another, or is read otherwise. */
@@ -106,7 +107,8 @@ export class Intake {
       el("div", { class: "given" }, el("p", {}, el("strong", {}, name), el("span", { class: "soft" }, ` · ${bytes(this.given.size)}`)), this.#picker("Another file")),
       el("dl", { class: "tiles" }, pairs(tiles(found))),
       el("div", { class: "choices" }, this.columns(this).map(([key, title, options, value, change]) => select(`${this.role}-${key}`, title, options, value, change)),
-        this.#asked(found) ? this.#encoding(found) : null),
+        this.#asked(found, "encoding") ? this.#encoding(found) : null,
+        this.#asked(found, "quotes") ? this.#quotes(found) : null),
       excerpt ? el("figure", { class: "excerpt" }, el("figcaption", { class: "note" }, "The first text begins"), el("blockquote", {}, excerpt)) : null,
       problems(found.problems),
       details("All columns, and how the file is read", [
@@ -121,13 +123,14 @@ export class Intake {
     const again = (part) => this.#look({ ...said(found), text_field: null, ...part });
     return [
       select(`${this.role}-delimiter`, "Fields are separated by", Object.entries(DELIMITERS), found.delimiter, (delimiter) => again({ delimiter })),
-      this.#asked(found) ? null : this.#encoding(found),
+      this.#asked(found, "encoding") ? null : this.#encoding(found),
+      this.#asked(found, "quotes") ? null : this.#quotes(found),
     ];
   }
 
-  /** Whether the encoding of what is to be released has to be said. */
-  #asked(found) {
-    return this.role === "texts" && isGuessed(found, "encoding");
+  /** Whether a part of the form of what is to be released has to be said. */
+  #asked(found, name) {
+    return this.role === "texts" && isGuessed(found, name);
   }
 
   /** Chosen by somebody where the letters of the texts alone propose it. */
@@ -135,6 +138,12 @@ export class Intake {
     const encodings = ENCODINGS.includes(found.encoding) ? ENCODINGS : [found.encoding, ...ENCODINGS];
     const first = isGuessed(found, "encoding") ? [["", `choose it; it looks like ${found.encoding}`]] : [];
     return select(`${this.role}-encoding`, "Encoding", [...first, ...encodings.map((each) => [each, each])], first.length ? "" : found.encoding, (encoding) => this.#look({ ...said(found), encoding }));
+  }
+
+  /** Chosen by somebody where a text opens a quotation mark and does not close it before what could be another row. */
+  #quotes(found) {
+    const first = isGuessed(found, "quotes") ? [["", "choose it; no text may decide where rows end"]] : found.quotes === null ? [["", "not needed: no line is in doubt"]] : [];
+    return select(`${this.role}-quotes`, "Quotation marks", [...first, ...Object.entries(QUOTES)], first.length ? "" : found.quotes, (quotes) => this.#look({ ...said(found), quotes }));
   }
 
   /** Read with another column of texts. */
@@ -148,7 +157,7 @@ export const isGuessed = (found, name) => found.guessed.includes(name);
 
 /** How a file is to be read, as far as somebody said it or its header does. */
 function said(found) {
-  return { text_field: isGuessed(found, "text_field") ? null : found.text_field, delimiter: found.delimiter, encoding: isGuessed(found, "encoding") ? null : found.encoding };
+  return { text_field: isGuessed(found, "text_field") ? null : found.text_field, delimiter: found.delimiter, encoding: isGuessed(found, "encoding") ? null : found.encoding, quotes: isGuessed(found, "quotes") ? null : found.quotes };
 }
 
 export const bytes = (size) => (size < 1e6 ? `${integer(Math.max(1, size / 1e3))} kB` : `${(size / 1e6).toFixed(1)} MB`);

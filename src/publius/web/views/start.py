@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
-from publius.documents.inspection import Inspection
+from publius.documents.inspection import FORM, Inspection
 from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
@@ -32,7 +32,7 @@ from publius.web import requests
 from publius.web import start_answers as answers
 from publius.web.run import StepProgress
 from publius.web.state import State
-from publius.web.workplace import NO_ENCODING, Upload, Workplace
+from publius.web.workplace import Upload, Workplace, check_form
 
 _EXCERPT: Final = 280
 _EXAMPLES: Final = 2
@@ -54,7 +54,7 @@ def start(state: State) -> answers.Started:
 def look(state: State, asked: requests.Look) -> answers.Looked:
     """What is in the files that were given; read anew where another form is named."""
     place = state.workplace
-    form = {"text_field": asked.text_field, "delimiter": asked.delimiter, "encoding": asked.encoding}
+    form = {name: getattr(asked, name) for name in ("text_field", *FORM)}
     found = place.look(asked.role, **form)
     corpus = place.needed(asked.role)
     return answers.Looked.of(**(_given(corpus) or {}), excerpt=place.named(lambda: _excerpt(corpus, found)))
@@ -193,8 +193,7 @@ def walk_of(place: Workplace, asked: requests.Start) -> Walk:
         found = place.look("texts", text_field=asked.text_field, **texts.form)
     if found.text_field is None or "text_field" in found.guessed:
         raise UsageError("which column holds the texts is not known: choose it in step 1")
-    if "encoding" in found.guessed:
-        raise UsageError(NO_ENCODING)
+    check_form(found)
     choices = replace(
         asked.answers,
         public=None if older is None else older.public,

@@ -21,7 +21,7 @@ from publius.noise.randomness import entropy
 from publius.releases.summaries.names import COUNTS, STRATA, SUBJECTS, THEMES, WORDS
 from publius.web import answers, requests
 from publius.web.state import State
-from publius.web.workplace import NO_ENCODING
+from publius.web.workplace import check_form
 
 EPSILONS: Final = ("1/20", "1/10", "1/5", "3/10", "1/2", "7/10", "1", "3/2", "2", "3", "5", "7", "10")
 _NAMED: Final = ("stratum", "theme", "words")
@@ -84,13 +84,9 @@ def _collection(state: State, asked: requests.Summarize) -> Iterator[tuple[Path,
     if asked.documents is None:
         given = state.workplace.needed("texts")
         shown = given.found
-        if shown is not None and "encoding" in shown.guessed:
-            raise UsageError(NO_ENCODING)
-        table = shown is not None and shown.delimiter is not None
-        form = (
-            {"delimiter": shown.delimiter, "encoding": shown.encoding} if shown is not None and table else {}
-        )
-        yield given.path, {**form, **given.form}
+        if shown is not None:
+            check_form(shown)
+        yield given.path, {**({} if shown is None else shown.form), **given.form}
         return
     with private_folder(gettempdir()) as folder:
         path = folder / "rows.jsonl"
