@@ -745,3 +745,23 @@ def test_the_commands_that_it_prints_do_the_same(walked, tmp_path, monkeypatch):
 )
 def test_the_words_of_a_bag_are_as_chosen_or_as_the_public_texts_suggest(length, said):
     assert protection._chosen_by(SimpleNamespace(choices=SimpleNamespace(length=length))) == said
+
+
+def test_a_further_field_of_one_row_does_not_take_the_authors_from_what_is_checked(older, tmp_path):
+    """In JSON lines each row names its own fields: one with another that authors are called by decides for nobody."""
+    records = [{"author": f"w{n % 7}", "text": row["complaint"]} for n, row in enumerate(rows(40, 1))]
+    records[3]["user"] = "x"
+    path = tmp_path / "odd.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in records))
+    said = "several fields are called as those of authors are ('author', 'user')"
+    refused(path, older, tmp_path, code=2, message=said)
+    declared = ("--documents-per-author", "2")
+    refused(
+        path, older, tmp_path, *declared, "--author-field", "author", code=65, message="more than 2 documents"
+    )
+    found = looked_at(path, Choices())
+    walk = Walk(path, found, None, Choices(preserve="topic", without_evidence=True, documents_per_author=2))
+    with pytest.raises(
+        UsageError, match="one row must not decide which it is"
+    ):  # a person who named none, too
+        walk.check_authors()

@@ -125,8 +125,10 @@ def accept_losses(found: Inspection, choices: Choices, ask: Asking) -> Choices:
 
 def own_columns(found: Inspection, choices: Choices, ask: Asking) -> Choices:
     """The answers with the columns of the file that are left: who wrote the texts, what they are about, what leaves."""
-    from publius.evaluation.steps.older import AUTHORS, TOPICS, own_column
+    from publius.evaluation.steps.older import AUTHORS, TOPICS, check_author_column, own_column
 
+    if ask.yes:
+        check_author_column(found, choices.author_field)
     columns = [name for name in found.columns if name not in (found.text_field, InputSettings.id_field)]
     if ask.yes or not columns:
         return choices

@@ -217,6 +217,18 @@ def own_column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> 
     return named if named in found.columns else found.told_by_name(usual)
 
 
+def check_author_column(found: Inspection, named: str | None) -> None:
+    """`UsageError` where several fields of the rows are called as authors are, and nobody has said which it is.
+
+    One row may bring such a field: without authors nothing would be checked that is promised of them.
+    """
+    if own_column(found, named, AUTHORS) is None and (usual := found.by_name(AUTHORS)):
+        raise UsageError(
+            f"several fields are called as those of authors are ({', '.join(map(repr, usual))}), and one row must not "
+            "decide which it is, so name it with --author-field. Nothing was released"
+        )
+
+
 def _column(found: Inspection, named: str | None, usual: tuple[str, ...]) -> str | None:
     if named is not None:
         if named not in found.columns:

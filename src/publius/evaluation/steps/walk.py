@@ -19,7 +19,15 @@ from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.kept import KEPT, Kept
 from publius.evaluation.steps.looking import check_said, reading
 from publius.evaluation.steps.names import private_digest
-from publius.evaluation.steps.older import AUTHORS, LEARNED, PUBLIC, TOPICS, PublicCorpus, own_column
+from publius.evaluation.steps.older import (
+    AUTHORS,
+    LEARNED,
+    PUBLIC,
+    TOPICS,
+    PublicCorpus,
+    check_author_column,
+    own_column,
+)
 from publius.files.progress import Advance, Progress, unheard
 from publius.settings import (
     PublicWordSettings,
@@ -271,7 +279,10 @@ class Walk:
         """`DataError` where an author has more documents than were declared, before anything is attacked."""
         from publius.collections.authors import check_documents_per_author
 
-        if self.choices.documents_per_author is None or self.own_author is None:
+        if self.choices.documents_per_author is None:
+            return
+        check_author_column(self.found, self.choices.author_field)
+        if self.own_author is None:
             return
         documents = (item for item in self._own_corpus if isinstance(item, Document))
         names = (item.labels[self.own_author] for item in documents)

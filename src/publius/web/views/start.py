@@ -18,7 +18,7 @@ from publius.evaluation.steps.commands import attack_command, commands_by_step, 
 from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.steps.labels import public_label_shares
 from publius.evaluation.steps.looking import texts_of
-from publius.evaluation.steps.older import PUBLIC, PublicCorpus
+from publius.evaluation.steps.older import PUBLIC, PublicCorpus, check_author_column
 from publius.evaluation.steps.questions import ON_PAGE, Question
 from publius.evaluation.steps.showing import examples
 from publius.evaluation.steps.walk import EVALUATION, Step, Walk
@@ -194,6 +194,7 @@ def walk_of(place: Workplace, asked: requests.Start) -> Walk:
     if found.text_field is None or "text_field" in found.guessed:
         raise UsageError("which column holds the texts is not known: choose it in step 1")
     check_form(found)
+    check_author_column(found, asked.answers.author_field)
     choices = replace(
         asked.answers,
         public=None if older is None else older.public,
