@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from publius.documents.corpus import BadDocument, Document, open_corpus
+from publius.documents.corpus import BadDocument, Document, open_corpus, open_public_corpus
 from publius.errors import DocumentError, UsageError
 
 CANARY = "canary"
@@ -293,7 +293,7 @@ def test_tables_are_read_as_they_are_written(tmp_path, delimiter, encoding):
     csv.writer(sheet, delimiter=delimiter).writerows([["id", "text"], *rows])
     path = tmp_path / "a.csv"
     path.write_bytes(sheet.getvalue().encode(encoding))
-    corpus = open_corpus(path, by_letters=True)
+    corpus = open_public_corpus(path)
     assert (corpus.delimiter, corpus.encoding) == (delimiter, encoding)
     assert [item.text for item in corpus] == [text for _, text in rows]
 
@@ -304,16 +304,16 @@ def test_the_letters_of_one_text_do_not_decide_how_the_others_are_read(tmp_path)
     path = tmp_path / "a.csv"
     others = "".join(f"r{n},naïve café {n}\n" for n in range(200)).encode()
 
-    def read(one, **options):
+    def read(one, opened=open_corpus):
         path.write_bytes(b"id,text\nx," + one + b"\n" + others)
-        return [item.text for item in open_corpus(path, **options) if isinstance(item, Document)]
+        return [item.text for item in opened(path) if isinstance(item, Document)]
 
     french = b'"' + "élève très déçu\n".encode("cp1252") * 2_500 + b'"'
     assert read(b"hello")[1:] == read(french) == read(b"hel\0lo")[1:]
     with pytest.raises(
         DocumentError, match="cannot be told"
     ):  # of public texts, whose letters are asked, it stops all
-        read(french, by_letters=True)
+        read(french, open_public_corpus)
 
 
 def test_brackets_within_a_text_are_no_lists(tmp_path, monkeypatch):

@@ -91,7 +91,7 @@ def doctor(
 def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
     """The promise of a reference, the language of its words, and how well it knows the documents."""
     from publius.cli.familiarity import familiarity, promises
-    from publius.documents.corpus import open_corpus
+    from publius.documents.corpus import open_public_corpus
     from publius.releases.preflight import language_of_words
     from publius.vectors.learning.reference import Reference
 
@@ -103,7 +103,7 @@ def _told(name: str, documents: Path | None, text_field: str) -> dict[str, Any]:
         "language": language_of_words(found),
     }
     if documents is not None:
-        corpus = open_corpus(documents, text_field=text_field, number=True, by_letters=True)
+        corpus = open_public_corpus(documents, text_field=text_field, number=True)
         told["documents"] = asdict(familiarity(found, corpus))
     return told
 

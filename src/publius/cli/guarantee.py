@@ -154,9 +154,9 @@ def _of_plan(
 
 
 def _texts(public: Path) -> list[str]:
-    from publius.documents.corpus import Document, open_corpus
+    from publius.documents.corpus import Document, open_public_corpus
 
-    found = islice(open_corpus(public, number=True, by_letters=True), 1_000)
+    found = islice(open_public_corpus(public, number=True), 1_000)
     return [item.text for item in found if isinstance(item, Document) and item.text.strip()]
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from publius.cli.console import as_json, print_json, print_table, printable, waiting
-from publius.cli.options import Json
+from publius.cli.options import Json, options
 from publius.errors import UsageError
-from publius.settings import InputSettings, Quotes
+from publius.settings import FormSettings, InputSettings
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -22,26 +22,13 @@ def register(app: typer.Typer) -> None:
     app.command("inspect")(inspect)
 
 
+@options()
 def inspect(
+    form: FormSettings,
     file: Annotated[Path, typer.Argument(help="A file of texts, or a folder of them.")],
     text_field: Annotated[
         str | None, typer.Option(help="Column that holds the texts. Default: found by name or length.")
     ] = None,
-    delimiter: Annotated[
-        str | None, typer.Option(help="What separates fields: one character, or tab. Default: found.")
-    ] = None,
-    encoding: Annotated[
-        str | None, typer.Option(help="Encoding, such as iso-8859-1. Default: found.")
-    ] = None,
-    quotes: Annotated[
-        Quotes | None,
-        typer.Option(
-            help="What quotation marks of a table do: enclose fields, or they are letters. Default: found."
-        ),
-    ] = None,
-    subfolders: Annotated[
-        bool, typer.Option("--subfolders", help="Read the folders below a folder, too.")
-    ] = False,
     follow_links: Annotated[
         bool,
         typer.Option(
@@ -72,6 +59,8 @@ def inspect(
 ) -> None:
     """Look at a file of texts. Nothing is released.
 
+    What is not said of how it is written is found.
+
     Columns, lengths, languages and odd rows. With --release: what a release made of such texts, measured on them.
     """
     from publius.documents import inspection
@@ -80,11 +69,10 @@ def inspect(
         raise UsageError("--topic-field, --author-field and --output belong to --release")
 
     with waiting("reading the file"):
-        seconds = {} if reading_seconds is None else {"reading_seconds": reading_seconds}
+        seconds: dict[str, Any] = {} if reading_seconds is None else {"reading_seconds": reading_seconds}
         found = inspection.inspect(
-            file, text_field=text_field, delimiter=delimiter, encoding=encoding, quotes=quotes,
-            subfolders=subfolders, follow_links=follow_links, **seconds,
-        )  # fmt: skip
+            file, text_field=text_field, follow_links=follow_links, **asdict(form), **seconds
+        )
     if release is not None:
         _against(release, file, found, topic_field, author_field, output, json=json)
     elif json:

@@ -202,15 +202,13 @@ def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:
 
 def _with_length(settings: ReleaseSettings, public: Path, *, quiet: bool) -> ReleaseSettings:
     """N from the lengths of texts that are public."""
-    from publius.documents.corpus import Document, open_corpus
+    from publius.documents.corpus import Document, open_public_corpus
     from publius.releases.lengths import proposed_length
     from publius.vectors.embeddings import Embeddings
 
     if not isinstance(settings.chosen, WordRelease) or settings.length is not None:
         raise UsageError("--length-from belongs to --preserve words, without another --length")
-    texts = (
-        item.text for item in open_corpus(public, number=True, by_letters=True) if isinstance(item, Document)
-    )
+    texts = (item.text for item in open_public_corpus(public, number=True) if isinstance(item, Document))
     size = proposed_length(texts, Embeddings.load(settings.embeddings), settings.stop_words)
     if not quiet:
         _say(f"N = {size:,} words of each document, as the lengths of the public texts suggest")

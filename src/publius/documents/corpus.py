@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, TypeVar, final
+from typing import Any, Final, TypeVar, final
 
 from publius.documents.foreign import KINDS as FOREIGN
 from publius.documents.foreign import check_library, parquet_groups
@@ -428,7 +428,6 @@ def open_corpus(
     delimiter: str | None = None,
     encoding: str | None = None,
     quotes: Quotes | None = None,
-    by_letters: bool = False,
     reading_seconds: float = InputSettings.reading_seconds,
     subfolders: bool = InputSettings.subfolders,
     follow_links: bool = InputSettings.follow_links,
@@ -445,9 +444,8 @@ def open_corpus(
     fields, the id is the position "1", "2", ...: a file name may say too much to be released. ``subject_field``
     names whom a ledger charges, the author say; it is not released. Standard input has JSON lines. ``delimiter``
     and ``encoding`` are those of separated values and text. Without a delimiter the first file of a table shows it;
-    without an encoding each text that is a file shows its own, and a table is UTF-8 or what the mark at its start says,
-    or ``by_letters``, which is for public texts, what all its letters show (`publius.documents.table_form`). ``quotes``
-    says what quotation marks of a table are: those of public texts enclose fields. Foreign
+    without an encoding each text that is a file shows its own, and a table is UTF-8 or what the mark at its start says.
+    ``quotes`` says what quotation marks of a table are, see `publius.documents.separated`. Foreign
     files have ``reading_seconds`` of a processor for each 16 MiB.
 
     Raises `StorageError` when the path cannot be read, `UsageError` for a kind that is not known or fields
@@ -473,21 +471,25 @@ def open_corpus(
     )  # fmt: skip
     if kind not in SEPARATED:
         return replace(corpus, encoding=_encoding(paths, kind, encoding))
-    separator = delimiter or ("\t" if kind == ".tsv" else None)
+    between = delimiter or ("\t" if kind == ".tsv" else None)
+    form = find_form(paths[0], corpus._columns(), delimiter=between, encoding=encoding, quotes=quotes)
+    return replace(corpus, delimiter=form.delimiter, encoding=form.encoding, quotes=form.quotes)
+
+
+def open_public_corpus(path: str | os.PathLike[str], **options: Any) -> Corpus:
+    """As `open_corpus` with its ``options``; but what nobody says of how a table is written, its texts may tell.
+
+    They are public: no bound is promised for them. A table without an encoding is in that which its letters show, and
+    quotation marks enclose fields. Errors as there; `UsageError` too where an encoding cannot be told.
+    """
+    corpus = open_corpus(path, **options)
+    if corpus.kind not in SEPARATED:
+        return corpus
     form = find_form(
-        paths[0],
-        corpus._columns(),
-        delimiter=separator,
-        encoding=encoding,
-        quotes=quotes,
-        by_letters=by_letters,
-    )
-    return replace(
-        corpus,
-        delimiter=form.delimiter,
-        encoding=form.encoding,
-        quotes=form.quotes or ("fields" if by_letters else None),
-    )
+        corpus.paths[0], delimiter=corpus.delimiter, encoding=options.get("encoding"),
+        quotes=corpus.quotes or "fields", by_letters=True,
+    )  # fmt: skip
+    return replace(corpus, encoding=form.encoding, quotes=form.quotes)
 
 
 def documents_of(

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, final
 
-from publius.documents.corpus import Corpus, open_corpus
+from publius.documents.corpus import Corpus, open_corpus, open_public_corpus
 from publius.documents.foreign import columns_of
 from publius.documents.languages import language_of
 from publius.documents.readers import SEPARATED, UNNAMED
@@ -155,9 +155,9 @@ def inspect(
     Raises `DocumentError` for a file that cannot be read on or holds nothing, `UsageError` for a column that is not
     there, a kind of file that is not known, or an encoding that cannot be told.
     """
-    corpus = open_corpus(
+    corpus = open_public_corpus(
         path, number=True, text_field=text_field or "text", delimiter=delimiter, encoding=encoding, quotes=quotes,
-        by_letters=True, **reading,
+        **reading,
     )  # fmt: skip
     if corpus.kind not in SEPARATED:
         return _inspected(corpus, text_field)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
 
-from publius.documents.corpus import BadDocument, open_corpus
+from publius.documents.corpus import BadDocument, open_public_corpus
 from publius.errors import DataError, DocumentError, MissingExtraError
 from publius.files.progress import Progress, unheard
 from publius.settings import PublicTextSettings, PublicWordSettings
@@ -175,7 +175,7 @@ def _documents(
     profile = profile_named(settings.tokenizer).name
     author_field = words.author_field
     kept = tuple(dict.fromkeys(field for field in (label, author_field) if field is not None))
-    corpus = open_corpus(public, text_field=text_field, keep=kept, number=True, by_letters=True)
+    corpus = open_public_corpus(public, text_field=text_field, keep=kept, number=True)
     facts = {
         "corpus": corpus.path.name,
         "corpus_sha256": corpus.sha256(),

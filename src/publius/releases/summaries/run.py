@@ -10,7 +10,7 @@ from typing import Any, final
 
 from publius.collections.accuracy import Accuracy, accuracy, sums_say_something
 from publius.collections.authors import MOST_NAMES, author_key, near_duplicates
-from publius.documents.corpus import Corpus, open_corpus
+from publius.documents.corpus import Corpus, open_public_corpus
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files import new_folder, remove_leftovers, shown
 from publius.files.progress import Advance, unheard
@@ -195,7 +195,7 @@ def _public_authors(summary: Summary, notice: Callable[[str], None]) -> frozense
         return frozenset()
     path, text_field = texts
     try:
-        public = open_corpus(path, text_field=text_field, keep=(str(name),), number=True, by_letters=True)
+        public = open_public_corpus(path, text_field=text_field, keep=(str(name),), number=True)
         keys = {author_key(row.fields.get(str(name))) for _, row in public.rows()}
     except PubliusError:
         notice(

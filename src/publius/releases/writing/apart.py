@@ -89,7 +89,7 @@ def _write(job: Mapping[str, Any], emit: Emit) -> None:
 
 
 def _writer(job: Mapping[str, Any], manifest: Mapping[str, Any]) -> AbstractTextWriter:
-    from publius.documents.corpus import open_corpus
+    from publius.documents.corpus import open_public_corpus
     from publius.releases.writing import writers
     from publius.releases.writing.writer import WriterInput
     from publius.settings import WritingSettings
@@ -100,7 +100,7 @@ def _writer(job: Mapping[str, Any], manifest: Mapping[str, Any]) -> AbstractText
     public, reference = job["public"], job["reference"]
     corpus = None
     if public is not None:
-        corpus = open_corpus(public["path"], text_field=public["text_field"], number=True, by_letters=True)
+        corpus = open_public_corpus(public["path"], text_field=public["text_field"], number=True)
     seen = WriterInput(
         manifest,
         settings,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from publius.documents.corpus import Corpus, open_corpus
+from publius.documents.corpus import Corpus, open_public_corpus
 from publius.vectors.learning.reference import Reference
 
 
@@ -22,7 +22,7 @@ class PublicTexts:
 
 def public_texts(path: Path, text_field: str, reference: Reference | None = None) -> PublicTexts:
     """The texts at ``path``; errors as `open_corpus`."""
-    corpus = open_corpus(path, text_field=text_field, number=True, by_letters=True)
+    corpus = open_public_corpus(path, text_field=text_field, number=True)
     digest = corpus.sha256()
     return PublicTexts(
         corpus, digest, None if reference is None else digest == reference.source.get("corpus_sha256")
