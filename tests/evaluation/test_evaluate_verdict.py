@@ -10,6 +10,10 @@ from typer.testing import CliRunner
 from letters import AUTHORS, rows, text, write
 from publius.cli import app
 from publius.errors import DocumentError, PolicyError, UsageError
+from publius.evaluation.report import render
+from publius.evaluation.runner import read_results
+from publius.evaluation.summary import summarize
+from publius.evaluation.verdict import Verdict
 from publius.vectors.learning.aspects import LearningSettings
 from publius.vectors.learning.fit_reference import fit_reference
 
@@ -62,6 +66,13 @@ def test_pass_and_fail_by_exit_code_and_first_line(place, setting):
     assert (nothing.exit_code, nothing.stdout.split(":")[0]) == (3, "NO EVIDENCE")
     assert "only 4 texts were attacked" in nothing.stdout
     assert "<strong>NO EVIDENCE</strong>" in (place / "out" / "report.html").read_text()
+    assert "own proposal, and nobody chose another" in (place / "out" / "report.html").read_text()
+    results = read_results(place / "out")
+    passing = Verdict(
+        "PASS", "PASS: of made-up figures", (), "A narrow PASS: 0.2 of the 5.0 points", "Set by nobody"
+    )
+    page = render(results, summarize(results), passing)
+    assert "<p>A narrow PASS: 0.2 of the 5.0 points. Set by nobody.</p>" in page
     failed = run(*command, "--bound-at-most", "0.001")
     assert (failed.exit_code, failed.stdout.split(":")[0]) == (1, "FAIL")
     page = (place / "out" / "report.html").read_text()

@@ -9,7 +9,7 @@ import pytest
 from publius.errors import DataError, UsageError
 from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult, SummaryLine
-from publius.evaluation.verdict import FEWEST_JUDGED, Limits, authors_of, judge
+from publius.evaluation.verdict import ADDS, FEWEST_JUDGED, NARROW, Limits, authors_of, judge
 
 AUTHORS, EACH = 199, 10
 BLIND = 1 / 12
@@ -70,6 +70,60 @@ def test_what_is_judged_is_what_the_release_adds():
     assert answer(finding("koppel", shares, blind=0.26), given=facts(anyway=0.26)) == "PASS"
     assert answer(finding("koppel", shares)) == "FAIL"
     assert answer(finding("koppel", named(BLIND + 0.05))) == "NO EVIDENCE"  # on the limit: neither is shown
+
+
+def judged(*findings, **limits):
+    return judge([CLEAN, line(*findings)], Limits(**limits), FACTS)
+
+
+@pytest.mark.parametrize("beyond", [0.0, 0.01, 0.02, 0.025, 0.03])
+def test_a_pass_says_how_near_it_is(beyond):
+    """4.8 of 5.0 points and 0.1 of them were the same PASS to whoever signs."""
+    found = judged(finding("koppel", named(BLIND + beyond)), adds_at_most=0.05)
+    assert found.answer == "PASS"
+    high = float(re.search(r"to ([\d.]+) allowing", found.text)[1])  # as it is printed: rounded up
+    left, allowed = (
+        float(each) for each in re.search(r"PASS: ([\d.]+) of the ([\d.]+) points", found.room).groups()
+    )
+    assert allowed == 5.0
+    assert left == pytest.approx(100 * (0.05 - max(high, 0.0)), abs=1e-6)
+    assert found.room.startswith("A narrow PASS") is (left <= 100 * NARROW * 0.05)
+
+
+def test_the_narrow_and_the_wide_both_occur_and_nothing_else_has_room():
+    narrow, wide = (
+        judged(finding("koppel", named(BLIND + each)), adds_at_most=0.05) for each in (0.025, 0.0)
+    )
+    assert (narrow.room.split(":")[0], wide.room.split(":")[0]) == ("A narrow PASS", "Not a narrow PASS")
+    several = judge(
+        [CLEAN, *(line(finding("koppel", named(BLIND + each)), epsilon=1 + each) for each in (0.0, 0.025, 0.01))],
+        Limits(adds_at_most=0.06), FACTS,
+    )  # fmt: skip
+    assert several.answer == "PASS"
+    alone = judge(
+        [CLEAN, line(finding("koppel", named(BLIND + 0.025)))], Limits(adds_at_most=0.06, tries=3), FACTS
+    )
+    assert several.room == alone.room, "of several the nearest is told"
+    for share in (0.05, 0.5):
+        assert judged(finding("koppel", named(BLIND + share)), adds_at_most=0.05).room is None
+
+
+def test_who_set_the_limit_is_said_and_the_proposal_is_told_from_a_choice():
+    found = finding("koppel", named(BLIND))
+    proposed, chosen = judged(found, adds_at_most=ADDS), judged(found, adds_at_most=0.07)
+    absolute = judged(found, author_at_most=0.35)
+    assert proposed.set_by == (
+        "The limit of 5.0 points is the program's own proposal, and nobody chose another; no law or authority set it"
+    )
+    assert chosen.set_by.startswith(
+        "The limit of 7.0 points was chosen by whoever had the test made; the program "
+    )
+    assert (
+        "proposes 5.0 points beyond what is named without the rows. No law or authority set either"
+        in chosen.set_by
+    )
+    assert "The limit of 35.0 % of the authors in all was chosen" in absolute.set_by
+    assert judged(finding("svm", named(0.4), task="topic"), topic_at_least=0.3).set_by is None
 
 
 def test_an_absolute_limit_can_be_asked_for_instead():

@@ -45,6 +45,7 @@ MEASURED = Measured(
     ("People.",), {"rows.jsonl": "cd" * 32}, 60, 0.093, "PASS: nobody beyond the limit",
     LabelShares(60, 0.75, 0.4, (TopicShare("court", 40, 0.9), TopicShare("music", 20, 0.45)), 0, 0.7, 0.8),
     {"texts": 60, "named": 0.029, "chance": 1 / 60, "ceiling": 0.94}, {"documents": 13, "named": 0.9996},
+    room="A narrow PASS: 0.2 of 5.0 points", set_by="The limit is the proposal",
 )  # fmt: skip
 OWN = OwnTexts(
     64, 4, 9, 1, (Subject(("canary", "subject"), 0.14, 0.001),),
@@ -118,6 +119,10 @@ def test_a_pass_that_rests_on_the_private_texts_is_not_published_whatever_they_a
     assert ("<strong>NO EVIDENCE</strong>" in above) is (own is not None and own.hardly_known > 12)
     assert ("unlike the public texts that were attacked" in above) is ("NO EVIDENCE" in above)
     assert ("Nobody looked whether these documents are like the public texts." in above) is (own is None)
+    assert ("A narrow PASS: 0.2" in above) is ("NO EVIDENCE" not in above)
+    assert "The limit is the proposal" in above
+    assert "A narrow" not in left
+    assert "is the proposal" not in left
     failed = replace(MEASURED, verdict="FAIL: named")
     write_receivers(release, Sources(measured=failed))
     assert json.loads((release / "receivers.json").read_text())["verdict"] == "FAIL: named"

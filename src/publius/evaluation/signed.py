@@ -56,6 +56,8 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
         linking=_detail(results, line, "linking"),
         worst=_worst(line.of(ORIGINALS, "author")),
         options=options_of(results.facts["request"], kept),
+        room=None if verdict is None else verdict.room,
+        set_by=None if verdict is None else verdict.set_by,
     )
 
 

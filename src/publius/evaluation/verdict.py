@@ -56,6 +56,9 @@ FEWEST_JUDGED: Final = 20
 FEWEST_AUTHORS: Final = 10
 """Judged authors below which nothing is judged: from as many on the interval is shown to hold (`grouped_mean`)."""
 
+NARROW: Final = 0.2
+"""A PASS is called narrow where no more than this share of its limit is left."""
+
 NEARLY_ALL: Final = 0.95
 """A limit of so many authors named in all is none: hardly any release could exceed it."""
 
@@ -113,11 +116,16 @@ def read_limits(folder: Path) -> Limits:
 @final
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer and one sentence that says why; ``failed`` are the names of the settings that did not pass."""
+    """The answer and one sentence that says why; ``failed`` are the names of the settings that did not pass.
+
+    ``room`` says how near a PASS is to its limit, and ``set_by`` who set the limit on authors; None where none is.
+    """
 
     answer: Answer
     text: str
     failed: tuple[str, ...]
+    room: str | None = None
+    set_by: str | None = None
 
     @property
     def passed(self) -> bool:
@@ -128,10 +136,11 @@ class Verdict:
 @final
 @dataclass(frozen=True, slots=True)
 class LimitCheck:
-    """One limit compared with what was found."""
+    """One limit compared with what was found; ``authors`` are what it rests on, where it is one on authors."""
 
     answer: Answer
     text: str
+    authors: Authors | None = None
 
 
 @final
@@ -323,6 +332,37 @@ class Authors:
         )
 
     @property
+    def left(self) -> float:
+        """How much of what is allowed is left above the interval, rounded down."""
+        return max(0.0, floor(round(self.limit - ceiling(max(0.0, self.worst.judged.high), 3), 9), 3))
+
+    @property
+    def room(self) -> str | None:
+        """How near a PASS is to its limit, in words; None for another answer, which is on no right side of it."""
+        if self.answer != PASS:
+            return None
+        narrow = "A narrow PASS" if self.left <= NARROW * self.limit else "Not a narrow PASS"
+        return f"{narrow}: {_points(self.left)} of the {_points(self.limit)} points that are allowed are left"
+
+    @property
+    def set_by(self) -> str:
+        """Who set the limit, in words: the program proposes one, and no law does."""
+        if not self.absolute and self.limit == ADDS:
+            return (
+                f"The limit of {_points(ADDS)} points is the program's own proposal, and nobody chose another; no law "
+                "or authority set it"
+            )
+        what = (
+            f"{_points(self.limit)} % of the authors in all"
+            if self.absolute
+            else f"{_points(self.limit)} points"
+        )
+        return (
+            f"The limit of {what} was chosen by whoever had the test made; the program proposes "
+            f"{_points(ADDS)} points beyond what is named without the rows. No law or authority set either"
+        )
+
+    @property
     def _unseen(self) -> str:
         """What a PASS cannot say: the interval takes other authors to be of the kinds that were attacked."""
         if self.too_few is not None:
@@ -338,6 +378,10 @@ class Authors:
             f"; shown for {these}: kinds of authors rarer than "
             f"{100 * ceiling(least_shown(self.sizes, self.level), 3):.3g} % of all may be missing among them"
         )
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f}"
 
 
 def _between(interval: Interval) -> str:
@@ -368,12 +412,16 @@ def judge(lines: Sequence[SummaryLine], limits: Limits, facts: Mapping[str, Any]
         if (kept := [part for part in parts if part.answer == answer])
     }
     failed = tuple(name for name, parts in found.items() if any(part.answer != PASS for part in parts))
+    judged = [part.authors for parts in found.values() for part in parts if part.authors is not None]
+    nearest = min(judged, key=lambda each: each.left / max(each.limit, _ROUNDING), default=None)
+    room = None if answer != PASS or nearest is None else nearest.room
+    set_by = None if nearest is None else nearest.set_by
     tried = (
         f"; {tries} settings were tried on these texts, and the level is divided by as many"
         if tries > 1
         else ""
     )
-    return Verdict(answer, f"{answer}: {_sentence(decisive)}{tried}", failed)  # type: ignore[arg-type]
+    return Verdict(answer, f"{answer}: {_sentence(decisive)}{tried}", failed, room, set_by)  # type: ignore[arg-type]
 
 
 def _sentence(found: Mapping[str, Sequence[LimitCheck]]) -> str:
@@ -387,7 +435,7 @@ def _outcomes(
     for absolute, limit in ((False, limits.adds_at_most), (True, limits.author_at_most)):
         if limit is not None:
             authors = authors_of(line, clean, facts, limit, absolute=absolute, tries=tries)
-            found.append(LimitCheck(authors.answer, authors.text))
+            found.append(LimitCheck(authors.answer, authors.text, authors))
     if limits.topic_at_least is not None:
         found.append(_topic(line, limits.topic_at_least, clean))
     if limits.bound_at_most is not None:

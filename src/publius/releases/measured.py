@@ -72,6 +72,8 @@ class Measured:
         worst: the author who is named most often from all his rows together: ``documents``, and ``named``, an upper
             limit of how often; None where no author can be told from one draw.
         options: what ``publius evaluate`` was given, as it is typed.
+        room: how near a PASS is to its limit, in words; None where the verdict is no PASS, or on no authors.
+        set_by: who set the limit on authors, in words; None where there is none.
     """
 
     about: tuple[tuple[str, str], ...]
@@ -85,6 +87,8 @@ class Measured:
     linking: Mapping[str, float] | None = None
     worst: Mapping[str, float] | None = None
     options: str = ""
+    room: str | None = None
+    set_by: str | None = None
 
 
 @final

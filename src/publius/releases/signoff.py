@@ -219,7 +219,7 @@ def _published(measured: Measured | None) -> Measured | None:
     """
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
-    return replace(measured, verdict=None)
+    return replace(measured, verdict=None, room=None, set_by=None)
 
 
 def _judged(
@@ -242,7 +242,7 @@ def _judged(
             f"about {share:.0%} of the rows say that their document fits none of the public texts, and above "
             f"{TOO_MANY:.0%} an attack on public texts says nothing about these documents"
         )
-    return measured if why is None else replace(measured, verdict=f"NO EVIDENCE: {why}")
+    return measured if why is None else replace(measured, verdict=f"NO EVIDENCE: {why}", room=None)
 
 
 def _evidence(signed: _Signable) -> dict[str, Any]:

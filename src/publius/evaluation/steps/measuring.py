@@ -200,8 +200,14 @@ class Judged:
         return (
             f"{self.verdict}: of {authors.texts:,} protected public texts of {authors.authors:,} authors the author "
             f"of {_percent(gain.named)} was named by {gain.adversary}, {self._judged(gain)}. Whoever knows only the "
-            f"topic names {_percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}"
+            f"topic names {_percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}{self._room}"
         )
+
+    @property
+    def _room(self) -> str:
+        """How near a PASS is to its limit, and who set that, as the page says it."""
+        room = self._authors.room if self.passed else None
+        return f" {room}. {self._authors.set_by}." if room else f" {self._authors.set_by}."
 
     def _judged(self, gain: Gain) -> str:
         authors, judged = self._authors, gain.judged
