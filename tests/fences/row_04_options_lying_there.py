@@ -91,6 +91,34 @@ def _nothing_leaves(folder: Path) -> None:
                 assert sorted(path.name for path in folder.iterdir()) == ["publius.toml", "texts.jsonl"]
 
 
+def _nothing_is_looked_up(folder: Path) -> None:
+    """A mechanism may be code: what an unnamed file calls one is imported by no command, its own or another."""
+    installed = folder / "installed"
+    installed.mkdir()
+    (installed / "lying_there.py").write_text("open('ran', 'w').close()\nclass Code: pass\n", encoding="utf-8")
+    (folder / "texts.jsonl").write_text(json.dumps({"id": "d", "text": sentence(1)}) + "\n", encoding="utf-8")
+    chosen = [
+        names
+        for names, command in _commands(get_command(app))
+        if "mechanism" in keys_of(command, typer.Context(command, info_name=names[-1], obj=None))
+    ]
+    assert len(chosen) > 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.syspath_prepend(str(installed))  # the folder itself is taken out of the path
+        for names in chosen:
+            section = f"[{'.'.join(names)}]\nmechanism = 'python:lying_there:Code'\n"
+            Path("publius.toml").write_text(section, encoding="utf-8")
+            for call in (names, ("inspect", "texts.jsonl"), ("doctor",)):
+                code, said = _ended(*call)
+                sys.modules.pop("lying_there", None)
+                assert not (folder / "ran").exists(), (names, call)
+                assert call != names or (code, "lies in the working folder" in said) == (2, True), (
+                    names,
+                    said,
+                )
+
+
 def _stated_means_promise(folder: Path) -> None:
     """What a release states of itself cannot be declared a convenience, and silence is no declaration."""
     with pytest.raises(ValueError, match="no convenience"):
@@ -123,5 +151,6 @@ FENCES = (
         4, "options that say nothing of themselves are refused", _every_promise, _everything_is_a_convenience
     ),
     Fence(4, "a planted file of options keeps, publishes and sends nothing", _nothing_leaves, _anything_goes),
+    Fence(4, "what a planted file of options names is not imported", _nothing_is_looked_up, _anything_goes),
     Fence(4, "what a release states is no convenience", _stated_means_promise, _no_guard),
 )

@@ -79,7 +79,8 @@ class Configuration:
                 self._check(command.commands.get(name), (*place, name), inner, ctx)
             return
         inside = typer.Context(command, info_name=place[-1], parent=ctx)
-        command.note_named(inside, ["--mechanism", _text(section.get("mechanism", ""))])
+        if self.named:  # a mechanism may be code, which nothing but a typed name may run
+            command.note_named(inside, ["--mechanism", _text(section.get("mechanism", ""))])
         known = keys_of(command, inside)
         for name, value in section.items():
             key = name.replace("-", "_")
@@ -169,6 +170,8 @@ class ConfiguredCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Let what is said elsewhere stand in for defaults, and say so."""
         if isinstance(ctx.obj, Configuration):
+            if ctx.obj.section(ctx):  # before anything that it names is looked up
+                self._refuse_unnamed(ctx, keys_of(self, ctx))
             said = {key: (value, source) for key, value, source in ctx.obj.of(ctx) if key not in TYPED}
             self.note_named(
                 ctx, [*args, *(["--mechanism", _text(said["mechanism"][0])] if "mechanism" in said else [])]
