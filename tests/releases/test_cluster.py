@@ -282,6 +282,40 @@ def test_an_input_that_changes_while_it_is_read_is_refused(plan, corpus, tmp_pat
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize("where", [0, 1], ids=["before the survey", "before the noise"])
+def test_what_comes_in_between_the_charge_and_the_noise_is_not_released(embeddings, tmp_path, where, resume):
+    """The driver reads who is charged, the workers what is released: a file that grows, or is another, is refused."""
+
+    class Filling(ToyEngine):
+        def carry(self, task, numbers):
+            if len(self.carried) == where:
+                self.fill()
+            super().carry(task, numbers)
+
+    def append():
+        with path.open("a") as file:
+            file.writelines(json.dumps({**row, "id": f"new{row['id']}"}) + "\n" for row in rows(100))
+
+    def others():
+        write_jsonl(path, [{**row, "id": f"new{n:04d}"} for n, row in enumerate(rows())])
+
+    plan = Plan(
+        Laplace(embeddings, epsilon=2.0),
+        Encoding(20, "unk", StopWords.load("none"), "word2vec"),
+        labels=("topic",),
+    )
+    path = tmp_path / "corpus.jsonl"
+    for number, fill in enumerate((append, others)):
+        corpus, output = write_jsonl(path, rows()), tmp_path / f"out{number}"
+        ledger = Ledger.create(tmp_path / f"ledger{number}", budget=40)
+        engine = Filling()
+        engine.fill = fill
+        with pytest.raises(DocumentError, match="changed while it was read"):
+            run(corpus, plan, output, engine, ledger=ledger, resume=resume)
+        assert (ledger.counts()[2], output.exists()) == (0, False)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -98,14 +98,17 @@ class Contributions:
         for mine, theirs in zip(self._parts, chosen, strict=True):
             mine.take(theirs)
 
-    def leave_out(self, authors: Iterable[str]) -> None:
-        """Drop what these authors contributed, as if they had written nothing; nobody else's choice changes."""
-        tags: dict[int, list[int]] = {}
+    def keep_only(self, authors: Iterable[str]) -> None:
+        """Drop what others contributed, as if they had written nothing; the choice of nobody who is kept changes.
+
+        Whoever is charged is named here, so that who came between the charge and the counting is not counted.
+        """
+        tags: list[list[int]] = [[] for _ in self._parts]
         for author in authors:
             tag = self._tag(author)
-            tags.setdefault(tag[_HASH_BYTES] % _PARTS, []).append(_number(tag))
-        for place, some in tags.items():
-            self._parts[place].leave_out(np.array(some, np.uint64))
+            tags[tag[_HASH_BYTES] % _PARTS].append(_number(tag))
+        for part, some in zip(self._parts, tags, strict=True):
+            part.keep_only(np.array(some, np.uint64))
 
     def _tag(self, author: str) -> bytes:
         return self._authors.of(author.encode("utf-8", "surrogatepass"))
@@ -139,9 +142,9 @@ class _Part:
         self._new.frombytes(np.ascontiguousarray(columns.T).tobytes())
         self._settle_if_many()
 
-    def leave_out(self, tags: NDArray[np.uint64]) -> None:
+    def keep_only(self, tags: NDArray[np.uint64]) -> None:
         self._settle()
-        self._held = self._held[:, ~np.isin(self._held[0], tags)]
+        self._held = self._held[:, np.isin(self._held[0], tags)]
 
     def chosen(self) -> NDArray[np.uint64]:
         self._settle()

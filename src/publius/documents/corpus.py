@@ -27,7 +27,7 @@ from publius.documents.seen_ids import IdSet
 from publius.documents.standard_input import DASH, held_input
 from publius.documents.table_form import TableForm, checked_encoding, find_form
 from publius.errors import DocumentError, PolicyError, UsageError
-from publius.files import shown, storage_error
+from publius.files import os_errors, shown, storage_error
 from publius.files.arrivals import passed_over
 from publius.files.reading import files_sha256
 from publius.files.value_list import compared
@@ -42,6 +42,9 @@ LONGEST_LABEL: Final = 256
 
 REPEATED: Final = "an earlier document has this id: make ids differ or number the documents"
 """Why a document whose id was there before is bad."""
+
+CHANGED: Final = "the input was changed while it was read: rerun without editing it"
+"""What is said where a file that several read was another for one of them."""
 
 IS_LINK: Final = (
     "it is a symbolic link, which may lead anywhere: put the file itself there, or say --follow-links"
@@ -215,6 +218,23 @@ class Corpus:
     def sha256(self) -> str:
         """SHA-256 over its files, one after the other; `StorageError` where one cannot be read."""
         return files_sha256(self.paths)
+
+    def state(self) -> tuple[tuple[int, ...], ...]:
+        """Of each file what changes when somebody writes into it or puts another in its place; `StorageError`."""
+        found = []
+        for path in self.paths:
+            with os_errors("read", path):
+                told = path.stat()
+            found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns))
+        return tuple(found)
+
+    def check_unchanged(self, before: tuple[tuple[int, ...], ...]) -> None:
+        """`DocumentError` where a file was changed since its `state` was ``before``.
+
+        Who is read several times, by several readers, must be the same every time: who is charged is who is released.
+        """
+        if self.state() != before:
+            raise DocumentError(CHANGED)
 
     def rows(self) -> Iterator[tuple[int, Row]]:
         """Each record as it stands with its position, also those that are no document under the rules above.

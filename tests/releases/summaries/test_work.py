@@ -108,3 +108,39 @@ def test_a_summary_on_a_cluster_is_charged_and_leaves_out_who_has_spent(summary,
 def test_an_engine_that_is_none_is_refused(summary, file, tmp_path):
     with pytest.raises(UsageError, match="no engine is called 'abacus'"):
         summarize(summary.corpus(file), summary, tmp_path / "out", engine="abacus")
+
+
+def test_who_comes_in_between_the_charge_and_the_counting_is_not_counted(
+    summary, file, tmp_path, monkeypatch
+):
+    """The driver reads who is charged, the workers what is counted: a file that grows is refused, nobody is added."""
+
+    class Filling(ToyEngine):
+        def carry(self, task, numbers):
+            with file.open("a") as more:
+                more.writelines(
+                    json.dumps({"author": f"new {n}", "product": "card", "text": "a card"}) + "\n"
+                    for n in range(99)
+                )
+            super().carry(task, numbers)
+
+    def counted(output):
+        ledger = Ledger.create(tmp_path / f"{output}.ledger", budget=5, unit="bound")
+        drawn = []
+        monkeypatch.setattr(
+            Summary, "draw", lambda self, cells: drawn.append(len(cells)) or noisy(self, cells)
+        )
+        try:
+            summarize(summary.corpus(file), summary, tmp_path / output, ledger=ledger, engine=Filling())
+        finally:
+            found = ledger.counts()[2], drawn, (tmp_path / output).exists()
+        return found
+
+    noisy = Summary.draw
+    with pytest.raises(DocumentError, match="changed while it was read"):
+        counted("refused")
+    assert not (tmp_path / "refused").exists()
+    assert Ledger(tmp_path / "refused.ledger").counts()[2] == 0
+    monkeypatch.setattr("publius.documents.corpus.Corpus.check_unchanged", lambda self, before: None)
+    file.write_text("".join(line + "\n" for line in file.read_text().splitlines() if '"new ' not in line))
+    assert counted("kept") == (1, [260], True)  # two of each of 130, and of nobody else

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, final
 
-from publius.documents.corpus import BadDocument, Corpus, Document, FilePart
+from publius.documents.corpus import CHANGED, BadDocument, Corpus, Document, FilePart
 from publius.documents.readers import LINES
 from publius.documents.row_readers import cut_jsonl
 from publius.documents.seen_ids import IdSet, id_digest
@@ -21,8 +21,6 @@ from publius.files.reading import is_packed
 
 MOST: Final = 16 * 2**20
 """Bytes of a piece, but for its last line: 512 texts may have gigabytes."""
-
-_CHANGED: Final = "the input was changed while it was read: rerun without editing it"
 
 
 @final
@@ -54,7 +52,7 @@ class Piece:
         """The items as a reader of the whole ``corpus`` finds them, who has ``used`` these ids before."""
         items = [*corpus.read_range(self.part, self.first, used)]
         if len(items) != self.size:
-            raise DocumentError(_CHANGED)
+            raise DocumentError(CHANGED)
         return items
 
 

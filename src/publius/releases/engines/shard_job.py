@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Generic, Protocol, Self, TypeVar, final
 
-from publius.documents.corpus import BadDocument, Corpus, Document, FilePart
+from publius.documents.corpus import CHANGED, BadDocument, Corpus, Document, FilePart
 from publius.documents.row_readers import import_parquet
 from publius.documents.shards import Shard
 from publius.errors import DocumentError, EmbeddingError, PubliusError
@@ -74,7 +74,7 @@ class ShardJob:
             read += 1
             yield item
         if read < shard.count:
-            raise DocumentError("the input was changed while it was read: rerun without editing it")
+            raise DocumentError(CHANGED)
 
     def _good(self, start: int) -> Iterator[Document]:
         for part, first in zip(self.ranges[start:], self.firsts[start:], strict=True):

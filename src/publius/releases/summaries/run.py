@@ -131,10 +131,12 @@ def summarize(
         heard = _Authors(ledger is not None, _public_authors(summary, notice))
         key = RunKey.fresh()
         if isinstance(chosen, AbstractClusterEngine):
+            before = corpus.state()
             if ledger is not None:
                 for _ in summary.read(summary.rows(corpus), Seen(), heard.hear):
                     pass
             contributions, seen = count_on_cluster(chosen, summary, corpus, key, folder)
+            corpus.check_unchanged(before)
         else:
             contributions, seen = count_here(
                 summary, summary.rows(corpus), key, workers or 1, author=heard.hear, progress=progress
@@ -147,7 +149,7 @@ def summarize(
             spent = ledger.without_room(summary.epsilon)
             admitted = sorted(name for name in heard.names if not spent(name))
             left_out = number - len(admitted)
-            contributions.leave_out(heard.names.difference(admitted))
+            contributions.keep_only(admitted)
             ledger.spend(Charge(None, summary.epsilon, name) for name in admitted)
             paid.append(True)
         said = Said(summary.draw(contributions.cells), earlier)
