@@ -95,7 +95,9 @@ def _nothing_is_looked_up(folder: Path) -> None:
     """A mechanism may be code: what an unnamed file calls one is imported by no command, its own or another."""
     installed = folder / "installed"
     installed.mkdir()
-    (installed / "lying_there.py").write_text("open('ran', 'w').close()\nclass Code: pass\n", encoding="utf-8")
+    (installed / "lying_there.py").write_text(
+        "open('ran', 'w').close()\nclass Code: pass\n", encoding="utf-8"
+    )
     (folder / "texts.jsonl").write_text(json.dumps({"id": "d", "text": sentence(1)}) + "\n", encoding="utf-8")
     chosen = [
         names
