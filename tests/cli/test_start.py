@@ -765,3 +765,19 @@ def test_a_further_field_of_one_row_does_not_take_the_authors_from_what_is_check
         UsageError, match="one row must not decide which it is"
     ):  # a person who named none, too
         walk.check_authors()
+
+
+def test_what_is_released_is_what_was_looked_at(tmp_path):
+    """A file that an export writes anew while somebody reads: other rows than were judged would leave."""
+    path = store(tmp_path / "complaints.csv", rows(40, 1))
+    found = looked_at(path, Choices(text_field="complaint"))
+    walk = Walk(path, found, None, Choices(preserve="words", epsilon=5, length=20, without_evidence=True))
+    store(path, rows(40, 2))  # as many rows
+    for step in (
+        walk.check_unchanged,
+        lambda: walk.examine(walk.plan()),
+        lambda: walk.release(tmp_path, walk.plan(), lambda done: None),
+    ):
+        with pytest.raises(DataError, match="the input was changed"):
+            step()
+    assert [each.name for each in tmp_path.iterdir()] == ["complaints.csv"]

@@ -132,6 +132,25 @@ def test_a_ledger_is_debited_once_for_what_is_released(engine, embeddings, tmp_p
     assert ledger.counts() == (30, 0, 1)
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_an_input_that_changes_while_it_is_read_is_neither_charged_nor_released(
+    engine, embeddings, tmp_path, resume
+):
+    """Who is charged is who is released, whoever writes into the file meanwhile."""
+    path = tmp_path / "corpus.jsonl"
+    corpus, ledger = write(path, rows(30)), Ledger.create(tmp_path / "ledger", budget=40)
+
+    def more(lost, documents):
+        with path.open("a") as file:
+            file.write(json.dumps({"id": "new", "text": sentence(1)}) + "\n")
+
+    path.write_text(path.read_text() + "{\n")
+    options = {"engine": engine, "skip_bad": True, "ledger": ledger, "losing": more, "resume": resume}
+    with pytest.raises(DocumentError, match="changed while it was read"):
+        protect_corpus(corpus, plan_of(embeddings, seed=None), tmp_path / "out", **options)
+    assert (ledger.counts()[2], (tmp_path / "out").exists()) == (0, False)
+
+
 def test_a_run_that_is_stopped_goes_on(engine, embeddings, corpus, tmp_path):
     plan = plan_of(embeddings, seed=None)
     ledger = Ledger.create(tmp_path / "ledger", budget=40)

@@ -91,6 +91,9 @@ class Inspection:
     Otherwise the letters or the length of one text would decide how all the others are read, and no bound would hold.
     """
 
+    state: tuple[tuple[int, ...], ...] = field(default=(), repr=False)
+    """Of its files, before they were read: what is released later must be what was looked at."""
+
     keyed: bool = False
     """Whether each row names its own fields, as a line of JSON does: one row may bring a field that no other has."""
 
@@ -175,7 +178,7 @@ def inspect(
 
 def _inspected(corpus: Corpus, text_field: str | None, proposed: tuple[str, ...] = ()) -> Inspection:
     """What stands in a corpus, of whose form its texts have ``proposed`` this."""
-    path = corpus.path
+    path, state = corpus.path, corpus.state()
     names, problems = _columns(corpus)
     chosen = text_field or next(iter(_usual(names)), None) or _longest(corpus, names)
     if chosen is not None and chosen not in names:
@@ -207,6 +210,7 @@ def _inspected(corpus: Corpus, text_field: str | None, proposed: tuple[str, ...]
         len(notes.unread) + notes.missing + len(corpus.left),
         notes.rows + len(corpus.left),
         (*(("text_field",) if _is_guess(corpus, text_field, chosen, names) else ()), *proposed),
+        state,
         corpus.kind not in _HEADED,
     )
 

@@ -149,6 +149,7 @@ class SummaryWorkflow:
         """The summary and the page to sign in the new folder ``output``, whole or not at all."""
         corpus = _corpus(self._file, self._found, self._choices, self._columns)
         with claimed(output), charged(ledger) as paid, new_folder(output) as folder:
+            corpus.check_unchanged(self._found.state)
             finished = summarize(
                 corpus, self.summary, folder / FOLDER, ledger=ledger, progress=progress,
                 notice=notice,

@@ -257,7 +257,13 @@ class Walk:
         """What the release would make of all of these texts: for the curator's eyes only."""
         from publius.releases.own_texts import examine
 
-        return examine(self._own_corpus, plan, self.own_topic, self.own_author, self.choices.keep)
+        found = examine(self._own_corpus, plan, self.own_topic, self.own_author, self.choices.keep)
+        self.check_unchanged()
+        return found
+
+    def check_unchanged(self) -> None:
+        """`DocumentError` where the file was changed since it was looked at: rows that nobody judged would leave."""
+        self.corpus.check_unchanged(self.found.state)
 
     @property
     def own_author(self) -> str | None:
@@ -304,11 +310,14 @@ class Walk:
         from publius.releases.preflight import check_loss
 
         self.check_authors()
+        self.check_unchanged()
         run = RunSettings(skip_bad=True, workers=workers, metadata=self.choices.metadata)
         losing = partial(check_loss, accepted=self.choices.accept_loss)
-        return protect_corpus(
+        summary = protect_corpus(
             self.corpus, plan, folder / RELEASE, run, progress=progress, losing=losing, ledger=ledger
         )
+        self.check_unchanged()
+        return summary
 
     def sign(self, folder: Path, ledger: Ledger | None = None, own: OwnTexts | None = None) -> None:
         """Write the page that binds release and evaluation; the evaluation is left out where there is none."""

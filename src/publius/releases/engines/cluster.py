@@ -55,7 +55,6 @@ class AbstractClusterEngine(AbstractEngine):
         parts, notes = (folder / BAGS, folder / _NOTES) if kept is None else (kept / "parts", kept / "notes")
         for made in (parts, notes):
             made.mkdir(0o700, exist_ok=True)
-        before = job.corpus.state()
         with self:
             shards = self._surveyed(job, key, parts, notes, resumed=any(notes.glob("[0-9]*.json")))
             finished = dict(_results(shards))
@@ -63,7 +62,6 @@ class AbstractClusterEngine(AbstractEngine):
             if finished:
                 job.notice(str(found))
             results = self._release(job, shards, key, finished)
-        job.corpus.check_unchanged(before)
         if kept is None:
             shutil.rmtree(notes)
         else:

@@ -51,9 +51,11 @@ class Job:
     """A job for an engine; ``notice`` is told what a person should know, ``progress`` how many are done.
 
     ``losing`` is told how many of how many documents are left out before anything has its place, and may refuse.
+    ``state`` is that of the corpus before any of it was read.
     """
 
     corpus: Corpus
+    state: tuple[tuple[int, ...], ...]
     plan: Plan
     format: str
     batch_size: int

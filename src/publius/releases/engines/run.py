@@ -179,6 +179,7 @@ def _job(
     notice: Callable[[str], None], losing: Callable[[int, int], None] = lambda lost, documents: None,
 ) -> Job:  # fmt: skip
     """The job for ``engine``, after a look at everything that can be refused before any work."""
+    state = corpus.state()
     check_presence(plan, skip_bad=run.skip_bad)
     plan.mechanism.check_documents(item.text for item in corpus if isinstance(item, Document))
     plan.mechanism.check_learned_elsewhere(corpus.sha256)
@@ -190,7 +191,7 @@ def _job(
             "engine local"
         )
     job = Job(
-        corpus, plan, run.format or engine.formats[0], run.batch_size or default_batch_size(plan), run.skip_bad,
+        corpus, state, plan, run.format or engine.formats[0], run.batch_size or default_batch_size(plan), run.skip_bad,
         Charges(ledger, plan), progress, notice, losing, run.metadata,
     )  # fmt: skip
     WRITERS[job.format].check(Layout.of(plan))  # names that clash, order without room: before any work
@@ -295,6 +296,7 @@ def _lose(job: Job, outcome: EngineResult) -> None:
 
 def _pay(job: Job, outcome: EngineResult, token: str | None) -> None:
     _note("all documents are drawn", outcome)
+    job.corpus.check_unchanged(job.state)
     job.charges.pay(outcome.bad, token=token)
     if job.charges.any:
         _note("the ledger is debited", outcome)
