@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hostile_text import HOSTILE
 from publius.errors import DataError, StorageError, UsageError
 from publius.noise.randomness import seeded_rng
+from publius.text import normal_form
 from publius.text import tokenizer as module
 from publius.text.tokenizer import PROFILES as EVERY
 from publius.text.tokenizer import (
@@ -171,7 +172,7 @@ def test_ordinary_texts_keep_their_words(count):
     cuts = rng.integers(0, 30 * count, count).tolist()
     for cut, length in zip(cuts, rng.integers(1, 60, count).tolist(), strict=True):
         text = "".join(characters[cut : cut + length])
-        if not module._LONG_RUN.search(text):
+        if not normal_form._LONG_RUN.search(text):
             assert normalize(text) == before_runs_were_broken(text)
 
 
@@ -189,7 +190,7 @@ def test_hostile_text_is_normalized_in_pieces_without_long_runs(kind, monkeypatc
         given.append(text)
         return NORMALIZE(form, text)
 
-    monkeypatch.setattr(module.unicodedata, "normalize", watched)
+    monkeypatch.setattr(unicodedata, "normalize", watched)
     text = "x" + HOSTILE[kind] * (200_000 // len(HOSTILE[kind]))
     assert longest_run(normalize(text)) <= 30
     assert all(longest_run(piece) <= 30 for piece in given)
@@ -201,7 +202,7 @@ def test_nothing_is_cut_before_what_joins_the_character_before_it():
     """Every second part of a character that has parts, whatever Python's version of Unicode."""
     joining = {parts[1] for code in range(0x110000) if len(parts := NORMALIZE("NFD", chr(code))) > 1}
     assert len(joining) > 60
-    assert not [part for part in joining if module._STARTER.match(part)]
+    assert not [part for part in joining if normal_form._STARTER.match(part)]
 
 
 @pytest.mark.parametrize("joint", ["-", "'", "\u200d", "\u2019"])

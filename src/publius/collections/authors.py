@@ -47,7 +47,9 @@ def author_key(value: object) -> str | None:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise DataError(f"an author's id must be text or a number, not {type(value).__name__}")
-    key = name_key(str(value))
+    name = str(value)
+    # No normal form makes one character of more than four: of a longer name nothing need be normalized.
+    key = name_key(name) if len(name.strip()) <= 4 * LONGEST_NAME else name
     if len(key) > LONGEST_NAME or any("\ud800" <= character <= "\udfff" for character in key):
         raise DataError(f"an author's id must be a text of Unicode, of at most {LONGEST_NAME:,} characters")
     return key or None

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Final, final
 
 from publius.errors import UsageError
-from publius.files.value_list import compared, value_list
+from publius.files.value_list import value_list
+from publius.text.normal_form import compared, normal_form
 
 OTHER: Final = "other"
 MOST_STRATA: Final = 100_000
@@ -82,7 +83,7 @@ class Field:
 
 def _seen(value: str) -> str:
     """A value as a reader of the tables sees it: characters of one look are one, those without a look are none."""
-    plain = unicodedata.normalize("NFKC", value)
+    plain = normal_form("NFKC", value)
     shown = (each for each in plain if each.isspace() or unicodedata.category(each) not in ("Cf", "Cc"))
     return " ".join("".join(shown).split())
 

@@ -30,8 +30,8 @@ from publius.errors import DocumentError, PolicyError, UsageError
 from publius.files import os_errors, shown, storage_error
 from publius.files.arrivals import passed_over
 from publius.files.reading import files_sha256
-from publius.files.value_list import compared
 from publius.settings import InputSettings, Quotes
+from publius.text.normal_form import compared
 
 T = TypeVar("T")
 LONGEST_ID: Final = 256

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import datetime
-import unicodedata
 from pathlib import Path
 
 from publius.errors import DataError, UsageError
@@ -35,16 +33,3 @@ def _lines(path: Path) -> list[str]:
         raise DataError(f"{path.name} is not in UTF-8: it must have one value a line") from None
     values = [line.strip() for line in lines]
     return [value for value in values if value]
-
-
-def compared(value: object) -> str:
-    """A value as it is compared: trimmed, in NFC; whole numbers without a point, dates in ISO form."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, datetime.date | datetime.datetime):
-        value = value.isoformat()
-    return unicodedata.normalize("NFC", str(value)).strip()

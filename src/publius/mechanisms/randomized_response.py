@@ -18,7 +18,6 @@ import numpy as np
 
 from publius.arrays import IndexArray
 from publius.errors import DataError, UsageError, how_many
-from publius.files.value_list import compared
 from publius.mechanisms.mechanism import (
     TOTAL,
     Comparison,
@@ -33,6 +32,7 @@ from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Guarantee
 from publius.settings import FIELD, ReleaseSettings
 from publius.text.bag import Bag, Encoded, Encoding
+from publius.text.normal_form import compared
 
 MOST_VALUES: Final = 100_000
 _LONGEST_VALUE: Final = 200

@@ -7,6 +7,8 @@ from typing import Final, final
 
 import regex
 
+from publius.text.normal_form import normal_form
+
 _APOSTROPHES: Final = "'\u2019\u02bc`"
 _INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Default_Ignorable_Code_Point}]")
 _AROUND: Final = " \t.,;:'\"()[]"
@@ -22,15 +24,15 @@ def without_invisible(name: str) -> str:
 
 def name_key(name: str) -> str:
     """The form in which a name counts: NFKC, casefold and trimmed, without characters that show nothing."""
-    folded = unicodedata.normalize("NFKC", without_invisible(name)).casefold()
-    return unicodedata.normalize("NFKC", folded).strip()
+    folded = normal_form("NFKC", without_invisible(name)).casefold()
+    return normal_form("NFKC", folded).strip()
 
 
 def plain_name(name: str) -> str:
     """Letters and digits of the words in alphabetical order, without accents."""
     bare = "".join(
         character if character.isalnum() else " "
-        for character in unicodedata.normalize("NFKD", without_invisible(name))
+        for character in normal_form("NFKD", without_invisible(name))
         if not unicodedata.combining(character) and character not in _APOSTROPHES
     )
     return "".join(sorted(bare.split()))

@@ -16,7 +16,8 @@ from typing import Any, Final, Protocol, final, overload
 import numpy as np
 
 from publius.arrays import IndexArray
-from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, may_have_long_run, profile_named
+from publius.text.normal_form import may_have_long_run
+from publius.text.tokenizer import StopWords, Unknown, chunks_of, lookup, profile_named
 
 UNKNOWN: Final = "<unk>"
 """The public token that stands for unknown words and fills short documents; no text has it as a word."""

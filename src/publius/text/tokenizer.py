@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.resources
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -28,6 +27,7 @@ import regex
 
 from publius.errors import DataError, StorageError, UsageError, extra
 from publius.settings import ENGLISH, STOP_WORD_LANGUAGES, Between, TextSettings
+from publius.text.normal_form import composed, cut
 from publius.text.segmentation import UNSPACED, check_segmentation, segmentation_version, segments
 
 Splitter = Callable[[str], list[str]]
@@ -57,20 +57,7 @@ _SPACE = regex.compile(r"\s")
 _DIGIT = regex.compile(r"\p{Nd}")
 _CHUNK = 8192  # characters prepared at once: the first N words of a long text cost no more than they must
 
-# Sorting a run of combining marks takes a time that grows with its square, so a run is broken after 30 of them, as the
-# Stream-Safe Text Format of Unicode (UAX 15) has it: no orthography comes near. What `regex` does not know yet counts
-# as a mark; what breaks a run ends it. A run of 31 shows as 10 in every third character, which is quicker to look for.
-_BREAK = "\u034f"
-_LONGEST_RUN = 30
-_MARK = rf"[[\p{{M}}\p{{Cn}}]--{_BREAK}]"
-_LONG_RUN = regex.compile(rf"(?V1)(?<!{_MARK}){_MARK}{{31,}}+")
-_TRACE_OF_ONE = regex.compile(r"[\p{M}\p{Cn}]{10}")
-# What joins no character before it under NFC, so that a text can be cut there.
-_STARTER = regex.compile(
-    rf"[^\p{{M}}\p{{Cn}}\p{{Hangul_Syllable_Type=V}}\p{{Hangul_Syllable_Type=T}}\U00016d40-\U00016d7f]|{_BREAK}"
-)
 _SEGMENTED_AT_ONCE = 256  # words: a call of ICU costs as much as some ten of its words
-_PIECE = 2**16  # characters composed at once: between two an interrupt is heard
 
 LONGEST_SPLIT = 128
 """A word of more characters is not looked up in pieces: hostile ones would cost much."""
@@ -206,17 +193,7 @@ def surface(text: str, pattern: regex.Pattern[str] = _WORD) -> Iterator[str]:
 def chunks_of(text: str, size: int = _CHUNK) -> Iterator[str]:
     """``text`` in parts of ``size`` characters and what is left of a word."""
     # White space is in no word, takes no accent and ends every rule of case: a cut there changes nothing.
-    return _cut(text, size, _SPACE)
-
-
-def _cut(text: str, size: int, place: regex.Pattern[str]) -> Iterator[str]:
-    """``text`` in parts, each cut before the first ``place`` after ``size`` characters."""
-    start = 0
-    while start < len(text):
-        found = place.search(text, start + size)
-        end = found.start() if found else len(text)
-        yield text[start:end]
-        start = end
+    return cut(text, size, _SPACE)
 
 
 def normalize(text: str) -> str:
@@ -227,35 +204,12 @@ def normalize(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    text = composed = _composed(text)
+    text = joined = composed(text)
     for written, meant in _SPELLINGS:
         text = text.replace(written, meant)
     text = text.lower()
     # Lower-casing and dropping can leave letters and accents that have a joined form.
-    return text if text == composed else _composed(text)
-
-
-def may_have_long_run(text: str) -> bool:
-    """Whether there may be a run of combining marks that `normalize` breaks."""
-    return _TRACE_OF_ONE.search(text[::3]) is not None
-
-
-def _composed(text: str) -> str:
-    """``text`` in NFC, its runs of combining marks broken."""
-    text = _broken(text)
-    composed = "".join(unicodedata.normalize("NFC", piece) for piece in _cut(text, _PIECE, _STARTER))
-    # NFC also takes characters apart, a mark into two: a run can have grown.
-    return text if composed == text else _broken(composed)
-
-
-def _broken(text: str) -> str:
-    """``text`` with a break after every 30 combining marks in a row."""
-    return _LONG_RUN.sub(_break, text) if may_have_long_run(text) else text
-
-
-def _break(run: regex.Match[str]) -> str:
-    marks = run.group()
-    return _BREAK.join(marks[start : start + _LONGEST_RUN] for start in range(0, len(marks), _LONGEST_RUN))
+    return text if text == joined else composed(text)
 
 
 def _split_clitics(token: str) -> list[str]:

@@ -179,7 +179,10 @@ def test_one_authors_letters_do_not_decide_how_everybody_is_counted(client, rows
     client.post("/v1/summary", json=ASKED)
     given_as_texts(client, plain)
     client.post("/v1/summary", json=ASKED)
-    assert read == [{"delimiter": ",", "encoding": encoding} for encoding in ("utf-8", "iso-8859-1", "utf-8")]
+    assert read == [
+        {"delimiter": ",", "encoding": encoding, "quotes": None}
+        for encoding in ("utf-8", "iso-8859-1", "utf-8")
+    ]
     client.post("/v1/start/forget", json={"role": "texts"})
 
 

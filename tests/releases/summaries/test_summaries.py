@@ -238,7 +238,10 @@ def _long_rows(name, text):
         return sink.getvalue()
     whole = io.StringIO(newline="")
     names = ["author", "text", "product"] if name == "before.csv" else ["text", "product", "author"]
-    writer = csv.DictWriter(whole, names)
+    # Behind a text only a header whose names are quoted says that its line breaks are its own.
+    writer = csv.DictWriter(
+        whole, names, quoting=csv.QUOTE_MINIMAL if name == "before.csv" else csv.QUOTE_ALL
+    )
     writer.writeheader()
     writer.writerows(rows)
     return whole.getvalue().encode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from publius.evaluation.steps.answers import Choices
 from publius.releases.lengths import count_words
 from publius.settings import PublicWordSettings
 from publius.text.author_names import Spellings, without_invisible
+from publius.text.normal_form import normal_form
 from publius.vectors.learning.public_words import check_topics
 
 if TYPE_CHECKING:
@@ -274,8 +274,8 @@ def _letters(text: str) -> str:
 
     Marks go first: sorting a long run of them, as normalization does, takes a time that grows with its square.
     """
-    plain = unicodedata.normalize("NFKD", _MARK.sub("", without_invisible(text))).casefold()
-    return str(_NO_LETTER.sub("", unicodedata.normalize("NFKD", plain)))
+    plain = normal_form("NFKD", _MARK.sub("", without_invisible(text))).casefold()
+    return str(_NO_LETTER.sub("", normal_form("NFKD", plain)))
 
 
 def _without_author(row: Row, role: str) -> Row:

@@ -15,7 +15,6 @@ import contextlib
 import hashlib
 import hmac
 import sqlite3
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -47,6 +46,7 @@ from publius.privacy.ledger.ledger_file import (
     transaction,
 )
 from publius.text.author_names import name_key
+from publius.text.normal_form import normal_form
 
 Kind = Literal["document", "subject"]
 Name = tuple[Kind, str]
@@ -246,7 +246,7 @@ class Ledger:
 
         Somebody's name is the same in capitals, too, with blanks around it, and with characters that show nothing.
         """
-        name = unicodedata.normalize("NFC", name)
+        name = normal_form("NFC", name)
         if kind == "subject":
             name = name_key(name)
         if self._key is None:

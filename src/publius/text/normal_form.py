@@ -1,0 +1,79 @@
+"""Normal forms of Unicode in a time linear in any text, and values as they are compared.
+
+Everything that people wrote is normalized here and nowhere else: sorting a run of combining marks, as every normal form
+does, takes a time that grows with its square, and one value of 16 MB would take half a day.
+"""
+
+from __future__ import annotations
+
+import datetime
+import unicodedata
+from collections.abc import Iterator
+from typing import Literal
+
+import regex
+
+# Sorting a run of combining marks takes a time that grows with its square, so a run is broken after 30 of them, as the
+# Stream-Safe Text Format of Unicode (UAX 15) has it: no orthography comes near. What `regex` does not know yet counts
+# as a mark; what breaks a run ends it. A run of 31 shows as 10 in every third character, which is quicker to look for.
+_BREAK = "\u034f"
+_LONGEST_RUN = 30
+_MARK = rf"[[\p{{M}}\p{{Cn}}]--{_BREAK}]"
+_LONG_RUN = regex.compile(rf"(?V1)(?<!{_MARK}){_MARK}{{31,}}+")
+_TRACE_OF_ONE = regex.compile(r"[\p{M}\p{Cn}]{10}")
+# What joins no character before it under NFC, so that a text can be cut there.
+_STARTER = regex.compile(
+    rf"[^\p{{M}}\p{{Cn}}\p{{Hangul_Syllable_Type=V}}\p{{Hangul_Syllable_Type=T}}\U00016d40-\U00016d7f]|{_BREAK}"
+)
+_PIECE = 2**16  # characters composed at once: between two an interrupt is heard
+
+
+def normal_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
+    """``text`` in a normal form, after every 30 combining marks in a row a combining grapheme joiner."""
+    return text if text.isascii() else unicodedata.normalize(form, broken(text))
+
+
+def compared(value: object) -> str:
+    """A value as it is compared: trimmed, in NFC; whole numbers without a point, dates in ISO form."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, datetime.date | datetime.datetime):
+        value = value.isoformat()
+    return normal_form("NFC", str(value)).strip()
+
+
+def cut(text: str, size: int, place: regex.Pattern[str]) -> Iterator[str]:
+    """``text`` in parts, each cut before the first ``place`` after ``size`` characters."""
+    start = 0
+    while start < len(text):
+        found = place.search(text, start + size)
+        end = found.start() if found else len(text)
+        yield text[start:end]
+        start = end
+
+
+def may_have_long_run(text: str) -> bool:
+    """Whether there may be a run of combining marks that `normalize` breaks."""
+    return _TRACE_OF_ONE.search(text[::3]) is not None
+
+
+def composed(text: str) -> str:
+    """``text`` in NFC, its runs of combining marks broken."""
+    text = broken(text)
+    composed = "".join(unicodedata.normalize("NFC", piece) for piece in cut(text, _PIECE, _STARTER))
+    # NFC also takes characters apart, a mark into two: a run can have grown.
+    return text if composed == text else broken(composed)
+
+
+def broken(text: str) -> str:
+    """``text`` with a break after every 30 combining marks in a row."""
+    return _LONG_RUN.sub(_break, text) if may_have_long_run(text) else text
+
+
+def _break(run: regex.Match[str]) -> str:
+    marks = run.group()
+    return _BREAK.join(marks[start : start + _LONGEST_RUN] for start in range(0, len(marks), _LONGEST_RUN))

@@ -1,0 +1,88 @@
+"""What people wrote is normalized in a time linear in it, in one place."""
+
+import ast
+import unicodedata
+from pathlib import Path
+
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+import publius
+from publius.collections import strata
+from publius.collections.authors import LONGEST_NAME, author_key, counted_key
+from publius.errors import DataError
+from publius.evaluation.steps.older import _letters
+from publius.privacy.ledger import Ledger
+from publius.text import normal_form
+from publius.text.author_names import counted_name, name_key, plain_name
+from publius.text.normal_form import compared
+from publius.text.tokenizer import normalize
+
+PACKAGE = Path(publius.__file__).parent
+MARKS = "a" + "\u0315\u0300" * 40_000
+# A mark may be several in another form, so that a run of 30 is some more.
+SORTED = regex.compile(r"(?V1)[\p{M}--\u034f]{100}")
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """Every text that is normalized: a run of marks in it would take the square of its length."""
+    seen = []
+
+    class Watching:
+        @staticmethod
+        def normalize(form, text):
+            assert SORTED.search(unicodedata.normalize("NFC", text[:1_000])) is None
+            assert SORTED.search(text) is None
+            seen.append(len(text))
+            return unicodedata.normalize(form, text)
+
+    monkeypatch.setattr(normal_form, "unicodedata", Watching)
+    return seen
+
+
+@pytest.mark.parametrize(
+    "work", [compared, name_key, plain_name, counted_name, normalize, strata._seen, _letters, counted_key]
+)
+@pytest.mark.parametrize("text", [MARKS, "\u0344" * 40_000, "a\u0300\u0344" * 40_000])
+def test_a_long_run_of_marks_is_broken_before_it_is_sorted(watched, work, text):
+    work(text)
+    assert sum(watched) < 40 * len(text)
+
+
+def test_a_subject_of_a_ledger_is_normalized_as_others_are(watched, tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", budget=1)
+    assert ledger._stored("subject", MARKS)
+    assert watched
+
+
+@pytest.mark.parametrize("name", [MARKS, "\ufdfa" * 4_200])
+def test_a_name_that_is_too_long_in_every_form_is_not_normalized(watched, name):
+    with pytest.raises(DataError, match=f"{LONGEST_NAME:,} characters"):
+        author_key(name)
+    assert not watched
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=40), st.sampled_from(["NFC", "NFKC", "NFKD"]))
+def test_what_people_write_has_the_normal_form_of_unicode(text, form):
+    """No orthography has 31 marks in a row."""
+    assert normal_form.broken(text) != text or normal_form.normal_form(form, text) == unicodedata.normalize(
+        form, text
+    )
+
+
+def test_nothing_else_normalizes():
+    found = {
+        str(path.relative_to(PACKAGE))
+        for path in PACKAGE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == "normalize"
+            and ast.unparse(node.value) == "unicodedata"
+        )
+        or (isinstance(node, ast.ImportFrom) and node.module == "unicodedata")
+    }
+    assert found == {"text/normal_form.py"}
