@@ -529,6 +529,9 @@ class AboutSettings(MetadataSettings):
     )
     originals: str | None = option(None, help="Where the originals stay: stands on both pages.")
     review: str | None = option(None, help="When to look again, such as a date: stands on both pages.")
+    contact: str | None = option(
+        None, help="Whom those who receive it may write to: stands on both pages. Default: nobody named."
+    )
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -95,7 +95,7 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
         "all",
         "7",
         "release",
-        *["open"] * 4,
+        *["open"] * 5,
         "yes",
     )
     done = publius("start", private, "--text-field", "complaint", "--authors-at-least", "2", "--output",
@@ -109,16 +109,24 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     assert b"branch" not in b"".join(each.read_bytes() for each in (tmp_path / "out" / "release").iterdir())
     assert (tmp_path / "out" / "signoff.html").stat().st_mode & 0o077 == 0
     page = (tmp_path / "out" / "signoff.html").read_text()
-    assert "The author with most documents has 20, 140 nats together; the median author has 10" in page
+    assert (
+        "The author with most documents has 20 (found), 140 nats together; the median author has 10" in page
+    )
     above, _ = page.split("Signed</h2>")
-    assert "20 documents; their bounds add up to 140 nats: empty, which promises nothing" in above
+    assert (
+        "20 documents (found; declared: 1 at most); their bounds add up to 140 nats: empty, which promises nothing"
+        in above
+    )
 
 
 @pytest.mark.parametrize(
     ("answers", "asked"),
     [
         (["open"], ["purpose"]),
-        (["To learn", "open", "here", "open"], ["purpose", "recipient", "originals", "review"]),
+        (
+            ["To learn", "open", "here", "open", "a@b.example"],
+            ["purpose", "recipient", "originals", "review", "contact"],
+        ),
     ],
 )
 def test_who_leaves_the_purpose_open_is_not_asked_for_the_rest(private, answers, asked):

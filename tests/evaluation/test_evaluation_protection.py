@@ -15,12 +15,16 @@ from publius.evaluation.dataset_files import open_dataset
 from publius.evaluation.encoding import OUTSIDE, EncodedText, encode_dataset
 from publius.evaluation.neighborhood import MOST_TEXTS, neighborhood
 from publius.evaluation.protection import displacement, protect_texts
-from publius.evaluation.protectors import Unprotected
+from publius.evaluation.protectors import Protector, Unprotected
+from publius.evaluation.readings import Reading
 from publius.evaluation.transition import EstimatedTransition, ExactTransition, transition_of
 from publius.mechanisms.kernels.laplace import Laplace
+from publius.mechanisms.registry import make_document_mechanism
 from publius.noise.randomness import RunKey, seeded_rng
+from publius.releases.label_shares import LabelShares, TopicShare
 from publius.text.bag import UNKNOWN, Bag, Encoding
 from publius.text.tokenizer import StopWords
+from references import fitted, public_documents
 
 
 @pytest.fixture
@@ -80,6 +84,31 @@ def test_kept_words_pass_in_place(tmp_path, embeddings):
     assert released[0].words[0] == "hermione"
     assert released[0].outputs[0] == OUTSIDE
     assert set(released[0].words[1:]) <= set(embeddings.vocabulary)
+
+
+def test_the_rows_that_say_a_topic_are_counted_exactly():
+    """Of a journalist's rows that say "court" so many are of it: the mean over the noise, and not one draw of it."""
+    mechanism = make_document_mechanism("prototype", fitted(), bound=3.0)
+    protector = Protector(
+        mechanism, Reading(mechanism.reference, mechanism.length, "drop"), metric="euclidean"
+    )
+    texts = [
+        EncodedText(str(place), f"a{place % 7}", topic, (), mechanism.indices(words))
+        for place, (words, topic) in enumerate(public_documents(40, seed=8))
+    ]
+    found = LabelShares.of_record(protector.labels(texts))
+    copies = 400
+    rows = [row for copy in range(copies) for row in protector.protect(texts, RunKey.seeded(3), str(copy))]
+    names = [mechanism.outcomes[row.prototype].label for row in rows]
+    for each in found.topics:
+        counted = names.count(each.topic)
+        good = sum(name == text.topic == each.topic for name, text in zip(names, texts * copies, strict=True))
+        slack = 6 * (len(rows) * 0.25) ** 0.5  # six standard deviations: 2e-9 a look
+        assert abs(counted - copies * each.printed) <= slack
+        assert abs(good - copies * each.texts * each.right) <= slack
+        assert each.right_of_printed == pytest.approx(each.texts * each.right / each.printed)
+        assert each.right_of_printed == pytest.approx(good / counted, abs=0.05)
+    assert TopicShare("court", 4, 0.5).right_of_printed is None
 
 
 def test_displacement_counts_words_of_the_vocabulary(data, embeddings):

@@ -4,6 +4,7 @@ import html
 import itertools
 import json
 import math
+import re
 from dataclasses import replace
 from importlib.resources import files
 
@@ -54,6 +55,11 @@ OWN = OwnTexts(
 ABOUT = About("To learn", "A newspaper", None, "2030-01-01")
 
 
+def flat(page):
+    """A page or a text without marks and line breaks."""
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
+
+
 @pytest.fixture
 def release(tmp_path):
     rows = [
@@ -87,9 +93,7 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
     assert "canary, subject" in curator
     assert "61.6 %" in curator
     assert "rare-canary" in curator
-    worst = (
-        "17 documents; their bounds add up to 85 nats: empty, which promises nothing. In the test, whoever"
-    )
+    worst = "17 documents (found; declared: 1 at most); their bounds add up to 85 nats: empty, which promises nothing."
     assert worst in curator.split("Signed</h2>")[0]
     write_receivers(release, Sources(measured=MEASURED, about=ABOUT))
     left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))
@@ -223,6 +227,99 @@ def test_what_readers_stumbled_on_is_said(release):
     assert "This folder states no licence" in text
 
 
+def test_how_many_documents_an_author_has_is_found_or_declared_and_says_which(release):
+    """The same 3 stood on both pages, found on one and declared on the other, and read as a leak."""
+    crowd = {"epsilon": 15.0, "delta": 1e-6, "documents_per_author": 3}
+    found = {**evidence(release), "crowd": crowd, "own": {"authors": {"most": 3}}}
+    assert account.worst_author(found)[1].startswith(
+        "3 documents (found; declared: 3 at most); their bounds add up"
+    )
+    theirs = {**found, "own": None}
+    assert account.worst_author(theirs)[1].startswith(
+        "3 documents (declared; what was found does not leave); their"
+    )
+    uncounted = {**found, "own": {"authors": None}}
+    assert account.worst_author(uncounted)[1].startswith(
+        "3 documents (declared; how many anybody has was not counted)"
+    )
+    assert "3 documents (found; none was declared);" in account.worst_author({**found, "crowd": None})[1]
+    spent = {**found, "crowd": {**crowd, "epsilon": 21.0}}
+    assert "An author with as many as 3 of them (declared) has hardly any protection" in account.unit(spent)
+    page = sign_off(release, Sources(measured=MEASURED, own=OWN, about=ABOUT)).decode()
+    assert "The author with most documents has 17 (found)" in page
+    assert "the receivers' page has none of it, only what was declared" in flat(page)
+
+
+def test_what_receivers_may_and_may_not_do_is_one_text_in_two_places(release):
+    """It stood in READ-ME.txt alone, and an officer who read both pages found nothing forbidden."""
+    write_receivers(release, Sources(measured=MEASURED, about=ABOUT))
+    machine = json.loads((release / "receivers.json").read_text())
+    read_me = flat((release / "READ-ME.txt").read_text())
+    theirs, curators = (release / "receivers.html").read_text(), sign_off(release).decode()
+    assert len(machine["may_and_may_not"]) == 3
+    for said in machine["may_and_may_not"]:
+        assert read_me.count(said) == flat(theirs).count(said) == flat(curators).count(said) == 1
+    whole = " ".join(machine["may_and_may_not"])
+    for said in ("not that so many were about it", "Do not try to find out whose documents these are",
+                 "This folder states no licence: ask whoever sent it what you may do with it", "its words are not the",
+                 "how many people there are"):  # fmt: skip
+        assert said in whole
+    assert theirs.index("What you may and may not do") < theirs.index('<h2 class="annex">')
+
+
+def test_each_number_for_the_sureness_of_a_label_is_told_from_the_others(release):
+    """0.9946, "at least 82 %", 91.5 % and "proves nothing" stood beside each other, and the largest was believed."""
+    topics = replace(
+        MEASURED, findings=(*MEASURED.findings, Finding("topic", "svm", Share(0.744, 0.7, 0.8), None, 0.4))
+    )
+    found = evidence(release, Sources(measured=topics, about=ABOUT))
+    noise, left, right, guessed = found["how_sure"]
+    kept = 100 * found["probability_kept"]
+    assert kept <= float(noise.split(" %")[0]) < kept + 0.1
+    assert "says of no row how sure that one is" in noise
+    assert left.startswith("At least so many per cent (last column of READ-ME.txt)")
+    assert "no share of right labels" in left
+    assert "left by the noise" in (release / "READ-ME.txt").read_text()
+    assert right.startswith("75.0 %: ")
+    assert "no probability of any one row" in right
+    assert guessed.startswith("74.4 %: ")
+    assert "the two differ a little" in guessed
+    page = flat(sign_off(release, Sources(measured=topics), for_receivers=True).decode())
+    assert all(each in page for each in found["how_sure"])
+    assert len(account.how_sure(evidence(release))) == 2
+    assert account.how_sure({**found, "probability_kept": None}) == []
+
+
+def test_the_errors_of_each_label_stand_in_the_text_of_the_page(release):
+    topics = (TopicShare("court", 40, 0.9, 41.5), TopicShare("music", 20, 0.45))
+    labels = replace(MEASURED.labels, topics=topics)
+    page = flat(
+        sign_off(release, Sources(measured=replace(MEASURED, labels=labels)), for_receivers=True).decode()
+    )
+    assert "Errors by label" in page
+    assert "court 40 90.0 % 86.7 %" in page  # 36 of the 41.5 rows that say so
+    assert "music 20 45.0 % –" in page
+    many = replace(labels, topics=tuple(TopicShare(f"t{n}", 2, 0.5) for n in range(30)))
+    page = flat(sign_off(release, Sources(measured=replace(MEASURED, labels=many))).decode())
+    assert "6 more topics stand in the evidence." in page
+    assert "Errors by label" not in sign_off(release).decode()
+
+
+def test_what_a_recipient_holds_is_joined_with_what_was_tried(release):
+    """A recipient "may hold any public post", and far from there stood "not tried: linkage"."""
+    found = evidence(release, Sources(measured=MEASURED, about=ABOUT))
+    page = flat(sign_off(release, Sources(measured=MEASURED, about=ABOUT)).decode())
+    assert f"A newspaper {found['held_beside']}" in page
+    assert found["held_beside"] == (
+        "The limit under 'how strongly' holds whatever they hold. Other texts of the same people are what the programs "
+        "of point 3 had learned from, on public texts; linking rows with anything else they hold was not tried."
+    )
+    assert "what was not tried" not in account.held_beside(evidence(release))
+    assert "with other texts of the same people was not tried" in account.held_beside(evidence(release))
+    loose = {**found, "bound": None}
+    assert account.held_beside(loose).startswith("No useful limit is proven for whoever holds much. Other")
+
+
 def test_a_comparison_has_one_attacker_on_both_sides(release):
     said = list(account.sentences(evidence(release, Sources(measured=MEASURED))))
     assert len(said) == 5
@@ -268,8 +365,8 @@ def test_people_who_are_mentioned_and_what_is_special_stand_above_the_signature(
     assert "Health, opinions, faith and the like are protected no more than anything else in a text" in above
     receivers = sign_off(release, Sources(measured=MEASURED), for_receivers=True).decode()
     assert (
-        "an author of several documents</dt><dd>5 documents, for instance; their bounds add up to 25 nats"
-        in receivers
+        "an author of several documents</dt><dd>5 documents (an instance; what was found does not leave); their bounds "
+        "add up to 25 nats" in receivers
     )
     assert "17 documents" not in receivers
 
@@ -403,10 +500,16 @@ def test_the_digest_above_the_signature_is_the_folders_and_verify_prints_it(rele
 
 def test_what_nobody_said_is_open_on_one_page_and_asked_for_on_the_other(release):
     curators = sign_off(release).decode()
-    assert curators.count(account.OPEN) == 4
+    assert curators.count(account.OPEN) == 5
+    assert f"to receivers it says: {account.NOBODY_NAMED}" in curators
     theirs = sign_off(release, for_receivers=True).decode()
     assert account.OPEN not in theirs
     assert theirs.count("not stated: ask whoever sent this") == 4
+    assert f"<dt>contact</dt><dd>{account.NOBODY_NAMED}</dd>" in theirs
+    named = Sources(about=replace(ABOUT, contact="office@example.org"))
+    for page in (sign_off(release, named), sign_off(release, named, for_receivers=True)):
+        assert b"<dt>contact</dt><dd>office@example.org</dd>" in page
+        assert account.NOBODY_NAMED.encode() not in page
 
 
 def test_the_words_of_the_promise_are_explained_to_receivers(release):

@@ -116,7 +116,7 @@ def _sources(
         budget=None if ledger is None else Budget.of(Ledger(ledger), manifest),
         texts=None if texts is None else read_texts(texts, release),
         own=found,
-        about=About(said.purpose, said.recipient, said.originals, said.review),
+        about=About.of(said),
     )
 
 

@@ -236,7 +236,8 @@ class Protector(AbstractProtector):
         groups = np.unique([str(place) if each is None else f"by {each}" for place, each in enumerate(authors)],
                            return_inverse=True)[1]  # fmt: skip
         interval = grouped_mean(np.array(right), groups, ends=(0.0, 1.0))
-        found = replace(label_shares(right, topics, outcomes), low=interval.low, high=interval.high)
+        printed = {label: float(law[:, named == label].sum()) for label in dict.fromkeys(topics)}
+        found = replace(label_shares(right, topics, outcomes, printed), low=interval.low, high=interval.high)
         return found.record()
 
     def linking(self, texts: Sequence[EncodedText], rng: Generator) -> dict[str, float] | None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Final, final
+from typing import Any, Final, Self, final
 
 from publius.errors import how_many
 from publius.privacy.guarantee import STATED, STRENGTHS, posterior_at_most, strength_of
@@ -20,6 +20,7 @@ from publius.privacy.promise import ceiling, factor_text, floor, rounded_up
 from publius.releases.contents import SUMMARY
 from publius.releases.own_texts import unfit_sentence
 from publius.releases.plan import DECLARED_VALUE
+from publius.settings import AboutSettings
 
 CANDIDATES: Final = 1_000
 """Documents among which somebody looks for the one that was released, in the sentence about singling out."""
@@ -36,6 +37,7 @@ WORST_CASES: Final = (ONE_BAG, ALL_BAGS, ALL_BOUND)
 """What was measured of the author who loses most: the names of the facts of an evaluation."""
 
 OPEN: Final = "left open: to be filled in before somebody signs"
+NOBODY_NAMED: Final = "nobody named: ask whoever sent this"
 
 
 @final
@@ -48,18 +50,28 @@ class About:
         recipient: who gets it, and what they may hold beside it.
         originals: where the originals stay.
         review: when to look again.
+        contact: whom those who receive it may write to.
     """
 
     purpose: str | None = None
     recipient: str | None = None
     originals: str | None = None
     review: str | None = None
+    contact: str | None = None
+
+    @classmethod
+    def of(cls, said: AboutSettings) -> Self:
+        """What was said in options or answers."""
+        return cls(**{name: getattr(said, name) for name in cls.names()})
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Of the options, which are those of the attributes."""
+        return tuple(each.name for each in fields(cls))
 
     def record(self) -> dict[str, str | None]:
         """As the evidence has it."""
-        return {
-            "purpose": self.purpose, "recipient": self.recipient, "originals": self.originals, "review": self.review,
-        }  # fmt: skip
+        return asdict(self)
 
 
 def who(adversary: str, *, topic: bool = False) -> str:
@@ -272,14 +284,17 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         else ("worst case: an author of several documents", declared if declared > 1 else 5)
     )
     together = several * found["bound"]
+    said_to_be = f"declared: {declared:,} at most" if found["crowd"] else "none was declared"
     counted = (
-        ""
+        f" (found; {said_to_be})"
         if most
-        else ", for instance; how many anybody has was not counted"
+        else " (declared; how many anybody has was not counted)"
+        if found["own"] and declared > 1
+        else " (an instance; how many anybody has was not counted)"
         if found["own"]
-        else " (the most that was declared)"
+        else " (declared; what was found does not leave)"
         if declared > 1
-        else ", for instance"
+        else " (an instance; what was found does not leave)"
     )
     measured = (found["measurements"] or {}).get("worst")
     tested = (
@@ -308,7 +323,7 @@ def unit(found: Mapping[str, Any]) -> str:
         return f"{said}. No statement is made for an author with all documents together, beyond that bounds add up"
     if crowd["epsilon"] > USELESS:
         return (
-            f"{said}. An author with as many as {crowd['documents_per_author']:,} of them has "
+            f"{said}. An author with as many as {crowd['documents_per_author']:,} of them (declared) has "
             "hardly any protection as a whole: their bounds add up, and leaving out ids and order does not change "
             "that"
         )
@@ -547,6 +562,53 @@ def compared(found: Mapping[str, Any]) -> str | None:
     )
 
 
+def how_sure(found: Mapping[str, Any]) -> list[str]:
+    """What each number for the sureness of a label is, and what it is not; empty where there is no label."""
+    kept, measured = found["probability_kept"], found["measurements"] or {}
+    if kept is None:
+        return []
+    said = [
+        f"{_percent_up(kept)} (probability_kept, in every row): how often at most the noise leaves a label as it was "
+        "found. It says of no row how sure that one is, and nothing of the errors of the program that found it."
+    ]
+    if found["kind"] == DECLARED_VALUE:
+        return said
+    said.append(
+        "At least so many per cent (last column of READ-ME.txt): of the rows with a label, how many the noise left as "
+        "they were found. Of these rows the program erred on some, so it is no share of right labels."
+    )
+    labels, guessed = measured.get("labels"), strongest_of(found, "topic")
+    if labels is not None:
+        said.append(
+            f"{_percent(labels['right'])}: how often a printed label is the topic of its text, noise and errors of the "
+            "program together, on public texts. It was not measured on these documents, and is no probability of any "
+            "one row: that proves nothing."
+        )
+    if labels is not None and guessed is not None:
+        said.append(
+            f"{_percent(guessed['released']['value'])}: how often a program that learned from other texts names the "
+            "topic from a row, counted in rows that were drawn. The share of right labels is computed for all rows "
+            "that could be drawn, so the two differ a little."
+        )
+    return said
+
+
+def held_beside(found: Mapping[str, Any]) -> str:
+    """What a recipient's other holdings are to the proof and to the test: said beside who receives the release."""
+    bound, author = found["bound"], strongest_of(found, "author")
+    proven = (
+        "No useful limit is proven for whoever holds much."
+        if bound is None and found["kind"] != SUMMARY
+        else "The limit under 'how strongly' holds whatever they hold."
+    )
+    if author is None:
+        return f"{proven} What they can find out with other texts of the same people was not tried."
+    return (
+        f"{proven} Other texts of the same people are what the programs of point 3 had learned from, on public texts; "
+        "linking rows with anything else they hold was not tried."
+    )
+
+
 def served_worse(found: Mapping[str, Any]) -> list[str]:
     """Groups for which the release is worse than for most, from public texts."""
     labels = (found["measurements"] or {}).get("labels")
@@ -588,7 +650,7 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
     if authors is not None:
         worst = "" if authors["worst"] is None else f", {rounded_up(authors['worst'], 6)} nats together"
         yield (
-            f"The author with most documents has {authors['most']:,}{worst}; the median author has "
+            f"The author with most documents has {authors['most']:,} (found){worst}; the median author has "
             f"{authors['median']:,}; {_percent(authors['several'])} of the documents are by authors with three or more."
         )
     else:
@@ -661,6 +723,8 @@ def said(found: Mapping[str, Any]) -> dict[str, Any]:
         "worst_author": None if worst is None else {"who": worst[0], "said": worst[1]},
         "questions": [asdict(each) for each in risks(found)],
         "average_and_worst": how_to_read(found),
+        "how_sure": how_sure(found),
+        "held_beside": held_beside(found),
         "served_worse": served_worse(found),
         "not_promised": list(not_promised(found)),
         "withdrawal": WITHDRAWAL,

@@ -30,12 +30,19 @@ class TopicShare:
         texts: how many texts are of it.
         right: how often their label is this one, from 0 to 1.
         printed: how many rows say so in the mean, right or not; None where it was not computed.
+
+    Of the rows that say a topic, `right_of_printed` are of it: for a reader of rows that is the question.
     """
 
     topic: str
     texts: int
     right: float
     printed: float | None = None
+
+    @property
+    def right_of_printed(self) -> float | None:
+        """The share of right ones among the rows that say so, in the mean; None where it was not computed."""
+        return self.texts * self.right / self.printed if self.printed else None
 
 
 @final
@@ -99,14 +106,23 @@ class LabelShares:
 
 
 def label_shares(
-    right: Sequence[float], labels: Sequence[str], outcomes: Sequence[PublicOutcome]
+    right: Sequence[float],
+    labels: Sequence[str],
+    outcomes: Sequence[PublicOutcome],
+    printed: Mapping[str, float] | None = None,
 ) -> LabelShares:
-    """The shares of texts with these ``labels``, each right with the probability ``right``."""
+    """The shares of texts with these ``labels``, each right with the probability ``right``.
+
+    ``printed`` says how many rows have each label in the mean, where that was computed.
+    """
     found: dict[str, list[float]] = {}
     for label, chance in zip(labels, right, strict=True):
         found.setdefault(label, []).append(chance)
     names = {each.label for each in outcomes}
-    topics = [TopicShare(label, len(each), sum(each) / len(each)) for label, each in found.items()]
+    rows = printed or {}
+    topics = [
+        TopicShare(label, len(each), sum(each) / len(each), rows.get(label)) for label, each in found.items()
+    ]
     ordered = sorted(topics, key=lambda each: (-each.texts, each.topic))
     total = len(labels)
     unknown = sum(each.texts for each in topics if each.topic not in names)

@@ -23,6 +23,11 @@ from publius.vectors.learning.prototypes import NONE_OF_THESE
 
 READ_ME: Final = "READ-ME.txt"
 _WIDTH: Final = 100
+WHOEVER_RECEIVES: Final = (
+    "Do not try to find out whose documents these are. This folder states no licence: ask whoever sent it what you may "
+    "do with it. Whom to write to about errors stands in receivers.html, if somebody was named."
+)
+"""Of every release."""
 _LABELS: Final = 200
 """Labels that are listed at most, the most frequent first."""
 
@@ -32,6 +37,21 @@ def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     parts = [*_title(manifest), *_what_it_is(manifest), *_what_it_is_not(manifest), *_promise(manifest)]
     text = "\n\n".join(fill(part, _WIDTH) for part in parts)
     return text + "\n" + "".join(f"{line}\n" for line in _labels(manifest, counts))
+
+
+def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """What those who receive a release may do with it and say of it: here and on their page in the same words."""
+    yield (
+        "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
+        "which many rows have was frequent in the documents; how many people there are, since one may have several "
+        "rows. Count rows, and give the limits with the counts, as READ-ME.txt has them."
+    )
+    if "probability_kept" in manifest and manifest["kind"] != DECLARED_VALUE:
+        yield (
+            "You may write that a program found a label in so many of the documents; not that so many were about it. "
+            "Whoever shows a row as an example says that its words are not the document's."
+        )
+    yield WHOEVER_RECEIVES
 
 
 def label_counts(folder: Path) -> Counter[str]:
@@ -144,15 +164,7 @@ def _row_in_words(manifest: Mapping[str, Any]) -> str:
 
 
 def _what_it_is_not(manifest: Mapping[str, Any]) -> Iterator[str]:
-    yield (
-        "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
-        "which many rows have was frequent in the documents. Count rows, and give the limits with the counts, where "
-        "they stand below."
-    )
-    yield (
-        "Do not try to find out whose documents these are. This folder states no licence: ask whoever sent it what you "
-        "may do with it, and whom to write to about errors."
-    )
+    yield from may_and_may_not(manifest)
     if manifest["labels"]:
         names = ", ".join(map(repr, manifest["labels"]))
         yield f"The fields {names} stand as they were in the documents, without any protection."
@@ -213,7 +225,6 @@ def _heads(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield "rows, the share whose label the noise left as it was found, by a cautious limit."
     yield "The share of documents that are really about it may lie outside these limits: the program errs, with some"
     yield "labels more than with others; how often stands in receivers.html, where it was measured on public texts."
-    yield "You may write that a program found it in so many of the documents; not that so many were about it."
     yield ""
     yield _columns("rows", "found in", "left by the noise", "label")
 

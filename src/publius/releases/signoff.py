@@ -58,7 +58,8 @@ from publius.releases.page_parts import (
 )
 from publius.releases.pages import template
 from publius.releases.plan import DECLARED_VALUE, publius_version
-from publius.releases.read_me import label_counts, outcomes_stated, unfit_share
+from publius.releases.read_me import label_counts, may_and_may_not, outcomes_stated, unfit_share
+from publius.releases.summaries import read_me as of_summaries
 
 SCHEMA: Final = "publius/evidence/1"
 """The form of the evidence: `evidence.schema.json` beside this module describes it."""
@@ -67,6 +68,9 @@ NOT_TRIED: Final = (
     "What a reader of the bags finds beside author and topic.",
 )
 """Always said, whatever was measured."""
+
+_SHOWN_TOPICS: Final = 24
+"""Topics whose errors the page lists, the most frequent first."""
 
 
 _NOTHING: Final = Sources()
@@ -110,6 +114,7 @@ def evidence(release: Path, sources: Sources = _NOTHING) -> dict[str, Any]:
 def _page(signed: _Signable) -> bytes:
     manifest, files, sources = signed.manifest, signed.files, signed.sources
     found, measured, texts = _evidence(signed), sources.measured, sources.texts
+    labels = measured.labels.topics if measured is not None and measured.labels is not None else ()
     record = {
         "publius_version": publius_version(),
         "release": files,
@@ -127,10 +132,11 @@ def _page(signed: _Signable) -> bytes:
         "groups": groups(measured), "worst_cases": account.WORST_CASES,
         "evaluation_whole": digest_of(measured.digests) if measured else None, "version": publius_version(),
         "zeros": "0" * 64, "who": account.who, "for_receivers": signed.for_receivers,
-        "about": found["about"], "open": account.OPEN, "compared": account.compared(found),
+        "about": found["about"], "open": account.OPEN, "nobody_named": account.NOBODY_NAMED,
+        "compared": account.compared(found),
         "own": None if found["own"] is None else list(account.own_sentences(found["own"])),
         "sample": None if found["sample_row"] is None else shown_row(found["sample_row"]),
-        "added": account.added(found),
+        "added": account.added(found), "by_label": labels[:_SHOWN_TOPICS], "labels_more": len(labels[_SHOWN_TOPICS:]),
         "sample_in_words": None if found["sample_row"] is None else row_in_words(found["sample_row"]),
     }  # fmt: skip
     filters = {"percent": percent, "up": percent_up, "down": percent_down, "number": number}
@@ -287,6 +293,9 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "texts": None if texts is None else asdict(texts),
         "links": list(links(manifest, release)),
         "not_tried": [*NOT_TRIED, *not_checked(manifest), *(measured.not_tried if measured else ())],
+        "may_and_may_not": list(
+            (of_summaries.may_and_may_not if manifest["kind"] == SUMMARY else may_and_may_not)(manifest)
+        ),
         "left_out": left_out(manifest),
         "publius_version": publius_version(),
         "randomness": manifest.get("randomness"),

@@ -72,8 +72,9 @@ def _form(found: Inspection) -> list[str]:
 
 
 def _about(walk: Walk) -> list[str]:
-    names = ("purpose", "recipient", "originals", "review")
-    said = {f"--{name}": getattr(walk.choices, name) for name in names}
+    from publius.releases.account import About
+
+    said = {f"--{name}": value for name, value in About.of(walk.choices).record().items()}
     return [part for flag, value in said.items() if value is not None for part in (flag, value)]
 
 

@@ -291,6 +291,7 @@ ABOUT: Final = tuple(
         ("recipient", "Who gets it, and what may they hold beside it"),
         ("originals", "Where do the originals stay"),
         ("review", "When is somebody to look at it again"),
+        ("contact", "Whom may those who receive it write to"),
     )
 )
 """What only people know; whatever is left open the pages say so. Asked at a terminal before the page is written."""

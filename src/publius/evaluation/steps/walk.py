@@ -337,9 +337,7 @@ class Walk:
         if own is not None:
             own = replace(own, release=file_digest(release / MANIFEST))
             own.check_release(manifest, own.release or "")
-        choices = self.choices
-        about = About(choices.purpose, choices.recipient, choices.originals, choices.review)
-        sources = Sources(measured=measured, budget=budget, own=own, about=about)
+        sources = Sources(measured=measured, budget=budget, own=own, about=About.of(self.choices))
         write_receivers(release, sources)
         with write_file(folder / SIGNOFF, 0o600) as file:  # it tells what was measured on the private texts
             file.write(sign_off(release, sources))

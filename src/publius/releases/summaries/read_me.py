@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from publius.privacy.guarantee import posterior_at_most
 from publius.privacy.promise import rounded_up
+from publius.releases.read_me import WHOEVER_RECEIVES
 from publius.releases.summaries.names import LIKE_ALL, PASSAGES, TOO_FEW
 from publius.releases.summaries.spaces import PUBLIC_DOCUMENTS_OF_ONE, authors_are_known
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -66,12 +67,7 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         "\n".join(f"{name}: {meaning}" for name, meaning in columns(manifest)),
         *_files(manifest),
         "QUESTIONS",
-        f"{_how_many(manifest)}\n"
-        f"May I say that a sentence was written by somebody? No. {_whose_sentences(manifest)}\n"
-        "Is Ms X in the data? This folder does not tell, and you must not say so either way. Somebody who knows all "
-        "other documents, and guesses which of two authors wrote the rest, is right with a probability of at most "
-        f"{chance(manifest)}, where a coin has 50 %; who guesses whether one author is in it at all, of at most "
-        f"{chance(manifest, 'epsilon_added_or_left_out')}. Neither is a probability that she is in it.\n"
+        "\n".join(may_and_may_not(manifest)) + "\n"
         f"Is this subject new? Only where the column 'new' says true, and that says: {_larger(manifest, note)}. It "
         "allows for the noise and for chance on both sides, for all rows together. Rows are ordered by how much they "
         "stand out; one at the top without 'true' may be chance: do not quote its ratio. Without something to compare "
@@ -83,6 +79,19 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
     ]
     lines = ["\n".join(textwrap.fill(line, _WIDTH) for line in part.split("\n")) for part in parts]
     return "\n\n".join(lines) + "\n"
+
+
+def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """What those who receive a summary may do with it and say of it: here and on their page in the same words."""
+    yield _how_many(manifest)
+    yield f"May I say that a sentence was written by somebody? No. {_whose_sentences(manifest)}"
+    yield (
+        "Is Ms X in the data? This folder does not tell, and you must not say so either way. Somebody who knows all "
+        "other documents, and guesses which of two authors wrote the rest, is right with a probability of at most "
+        f"{chance(manifest)}, where a coin has 50 %; who guesses whether one author is in it at all, of at most "
+        f"{chance(manifest, 'epsilon_added_or_left_out')}. Neither is a probability that she is in it."
+    )
+    yield WHOEVER_RECEIVES
 
 
 def _larger(manifest: Mapping[str, Any], note: str) -> str:

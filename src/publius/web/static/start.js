@@ -298,7 +298,7 @@ export class StartView {
         this.#check("publish_ids", "Release your own ids; otherwise the documents are numbered"),
         chosen("preserve") === "words" ? this.#check("allow_padding", "Release even where more than 30 % of the words are padding") : null,
         silent ? this.#check("without_evidence", this.#words("without_evidence")) : null),
-      el("div", { class: "about" }, ["purpose", "recipient", "originals", "review"].map((name) => this.#said(name))),
+      el("div", { class: "about" }, ["purpose", "recipient", "originals", "review", "contact"].map((name) => this.#said(name))),
       made ? null : el("p", { class: "note" }, blocked ?? `Half of the older texts is protected in the same way and attacked. Where that passes, your texts are released and the page to sign is written, into a new folder in ${this.releases}.`),
       mine && mine.state !== "done" ? stageList(mine, () => this.runs.cancel()) : null,
       mine?.state !== "done" ? null : !made ? this.#instead(mine) : mine.result.folder ? this.#result(mine) : this.#failed(mine, ready && !blocked),
