@@ -99,7 +99,7 @@ def walked(tmp_path_factory):
     return place, done
 
 
-@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\nrelease\nTo learn\n\n\n\n\n"])
+@pytest.mark.parametrize("answers", [None, "rows\n{older}\n\n\n\nrelease\nTo learn\n\n\n\n\n\n"])
 def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, answers):
     pytest.importorskip("sklearn")
     if answers is None:
@@ -113,7 +113,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         done = publius("start", private, "--output", output, said=answers.format(older=older))
         assert "The same by single commands:" in done.stdout
         assert "What is the release for (open, or what is to stand there)" in done.stdout
-        assert "originals, review. Another run, or signoff, takes" in done.stdout
+        assert "originals, review, contact. Another run, or signoff, takes" in done.stdout
         for page in (output / "signoff.html", output / "release" / "receivers.html"):
             assert "<dd>To learn" in page.read_text()
     assert done.returncode in (0, 1, 3), done.stderr
@@ -233,7 +233,7 @@ def test_texts_of_one_author_each_are_attacked_as_they_can_be(private, tmp_path,
         in done.stdout
     )
     assert "of the 30 texts attacked, in clear text for " in done.stdout
-    assert "always saying the most frequent one is right for 50 %." in done.stdout
+    assert "always saying the most frequent one is right for 50.0 %." in done.stdout
     assert "Whoever holds 30 public texts and sees the row of one" in done.stdout
     assert "whoever picks a text blindly, 3.3 %." in done.stdout
     assert (tmp_path / "out").exists() == (

@@ -114,7 +114,7 @@ def test_what_was_answered_is_what_is_used(private, older, tmp_path):
     )
     above, _ = page.split("Signed</h2>")
     assert (
-        "20 documents (found; declared: 1 at most); their bounds add up to 140 nats: empty, which promises nothing"
+        "20 documents (found; none was declared); their bounds add up to 140 nats: empty, which promises nothing"
         in above
     )
 

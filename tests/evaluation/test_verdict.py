@@ -113,7 +113,7 @@ def test_who_set_the_limit_is_said_and_the_proposal_is_told_from_a_choice():
     proposed, chosen = judged(found, adds_at_most=ADDS), judged(found, adds_at_most=0.07)
     absolute = judged(found, author_at_most=0.35)
     assert proposed.set_by == (
-        "The limit of 5.0 points is the program's own proposal, and nobody chose another; no law or authority set it"
+        "The program proposes 5.0 points, and nobody chose another limit; no law or authority set it"
     )
     assert chosen.set_by.startswith(
         "The limit of 7.0 points was chosen by whoever had the test made; the program "

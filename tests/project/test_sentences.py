@@ -285,7 +285,7 @@ def test_what_is_printed_as_a_limit_is_on_the_safe_side():
     interval = Interval(0.26, low, high)
     assert _between(interval) == "from 0.250 to 0.270"
     assert (percent_down(low), percent_up(high)) == ("25.0\N{NO-BREAK SPACE}%", "27.0\N{NO-BREAK SPACE}%")
-    assert (report._down(low), report._up(high)) == ("25 %", "27 %")
+    assert (report._down(low), report._up(high)) == ("25.0 %", "27.0 %")
     assert (measuring._down(low), measuring._up(high)) == ("25 %", "27 %")
     assert measuring._up(0.05) == "5 %", "what is asked for is printed as it was asked"
 

@@ -199,6 +199,11 @@ def test_what_readers_stumbled_on_is_said(release):
         "to 4.8 points; 5.0 were allowed."
     )
     assert said in account.added(found)
+    near = {
+        **found,
+        "measurements": {**found["measurements"], "room": "A narrow PASS: 0.2 of the 5.0 points allowed"},
+    }
+    assert account.added(near).endswith("from 1.0 to 4.8 points."), "what is allowed is said once"
     other = verdict.replace("those whom the topic names", "the 0.095 that he names without the release")
     assert "named 9.5 % of the authors without the rows and 11.2 % with" in account.added(
         {**found, "verdict": other}
@@ -311,13 +316,13 @@ def test_what_a_recipient_holds_is_joined_with_what_was_tried(release):
     page = flat(sign_off(release, Sources(measured=MEASURED, about=ABOUT)).decode())
     assert f"A newspaper {found['held_beside']}" in page
     assert found["held_beside"] == (
-        "The limit under 'how strongly' holds whatever they hold. Other texts of the same people are what the programs "
-        "of point 3 had learned from, on public texts; linking rows with anything else they hold was not tried."
+        "The limit under 'how strongly' holds whatever they hold. The programs of point 3 had learned from other texts "
+        "of the same people; linking rows with anything else was not tried."
     )
     assert "what was not tried" not in account.held_beside(evidence(release))
     assert "with other texts of the same people was not tried" in account.held_beside(evidence(release))
     loose = {**found, "bound": None}
-    assert account.held_beside(loose).startswith("No useful limit is proven for whoever holds much. Other")
+    assert account.held_beside(loose).startswith("No useful limit is proven for whoever holds much. The")
 
 
 def test_a_comparison_has_one_attacker_on_both_sides(release):

@@ -16,7 +16,7 @@ from publius.evaluation.summary import PAPER, SummaryLine, as_csv, as_latex, as_
 from publius.evaluation.verdict import Verdict, knowing_topic
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
-from publius.privacy.promise import ceiling, floor
+from publius.privacy.promise import percent, percent_down, percent_up
 from publius.releases.pages import template
 from publius.settings import EvaluationSettings, declared, names_of
 
@@ -164,24 +164,17 @@ def _slowest(results: Results) -> list[tuple[str, float]]:
 
 
 def _percent(value: float | None) -> str:
-    if value is None:
-        return "–"
-    share = 100 * value
-    return f"{share:.0f} %" if share >= 10 or share == round(share) else f"{share:.1f} %"
+    return "–" if value is None else percent(value)
 
 
 def _up(value: float | None) -> str:
     """The same of an upper limit."""
-    return _percent(None if value is None else ceiling(value, _digits(value)))
+    return "–" if value is None else percent_up(value)
 
 
 def _down(value: float | None) -> str:
     """The same of a lower limit."""
-    return _percent(None if value is None else floor(value, _digits(value)))
-
-
-def _digits(value: float) -> int:
-    return 2 if value >= 0.1 else 3
+    return "–" if value is None else percent_down(value)
 
 
 def _number(value: float | None, digits: int = 3) -> str:

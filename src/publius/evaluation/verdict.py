@@ -342,15 +342,15 @@ class Authors:
         if self.answer != PASS:
             return None
         narrow = "A narrow PASS" if self.left <= NARROW * self.limit else "Not a narrow PASS"
-        return f"{narrow}: {_points(self.left)} of the {_points(self.limit)} points that are allowed are left"
+        return f"{narrow}: {_points(self.left)} of the {_points(self.limit)} points allowed are left"
 
     @property
     def set_by(self) -> str:
         """Who set the limit, in words: the program proposes one, and no law does."""
         if not self.absolute and self.limit == ADDS:
             return (
-                f"The limit of {_points(ADDS)} points is the program's own proposal, and nobody chose another; no law "
-                "or authority set it"
+                f"The program proposes {_points(ADDS)} points, and nobody chose another limit; no law or authority set "
+                "it"
             )
         what = (
             f"{_points(self.limit)} % of the authors in all"

@@ -43,6 +43,21 @@ def statement(
     return facts
 
 
+def percent(share: float) -> str:
+    """A measured share for people: to the nearest tenth of a per cent, wherever it is said."""
+    return f"{100 * share:.1f} %"
+
+
+def percent_up(share: float) -> str:
+    """A share that is an upper limit: up to the next tenth."""
+    return f"{ceiling(100 * share, 1):.1f} %"
+
+
+def percent_down(share: float) -> str:
+    """A share that is a lower limit: down to the next tenth."""
+    return f"{floor(100 * share, 1):.1f} %"
+
+
 def factor_text(exponent: float) -> str:
     """The factor for people, rounded up: a number while it can be read, nats and a power of ten beyond."""
     value = factor(exponent)

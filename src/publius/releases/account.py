@@ -16,7 +16,7 @@ from typing import Any, Final, Self, final
 
 from publius.errors import how_many
 from publius.privacy.guarantee import STATED, STRENGTHS, posterior_at_most, strength_of
-from publius.privacy.promise import ceiling, factor_text, floor, rounded_up
+from publius.privacy.promise import factor_text, percent, percent_down, percent_up, rounded_up
 from publius.releases.contents import SUMMARY
 from publius.releases.own_texts import unfit_sentence
 from publius.releases.plan import DECLARED_VALUE
@@ -61,7 +61,7 @@ class About:
 
     @classmethod
     def of(cls, said: AboutSettings) -> Self:
-        """What was said in options or answers."""
+        """As it was said in options or answers."""
         return cls(**{name: getattr(said, name) for name in cls.names()})
 
     @classmethod
@@ -125,13 +125,13 @@ def _most(found: Mapping[str, Any]) -> str:
     blind = 1 / CANDIDATES
     on_average = average_at_most(found, blind)
     average = (
-        "" if on_average is None else f"at most {_percent_up(on_average)} on average over the documents, and "
+        "" if on_average is None else f"at most {percent_up(on_average)} on average over the documents, and "
     )
     known = "stated by its author" if found["evidence"] == STATED else "proven"
     return (
         f"Suppose somebody holds the exact texts of {CANDIDATES:,} documents, each as likely as any other, and sees "
         "one row that was made from one of them. Blindly they name the right one with a probability of "
-        f"{_percent(blind)}. With the row it is {average}at most {_posterior(bound, CANDIDATES)} in the worst case, "
+        f"{percent(blind)}. With the row it is {average}at most {_posterior(bound, CANDIDATES)} in the worst case, "
         f"whatever the row shows; with only ten such documents, at most {_posterior(bound, 10)} ({known}, not "
         "measured)."
     )
@@ -162,25 +162,25 @@ def _attacked(found: Mapping[str, Any]) -> str:
         return (
             "Nobody tried to find out who wrote the texts, so there is no evidence that authors stay hidden."
         )
-    both, best = paired(found, "author"), _percent(strongest["released"]["value"])
+    both, best = paired(found, "author"), percent(strongest["released"]["value"])
     named = f"From rows protected in the same way the best named {best}."
     if both is not None:
-        clear, after = _percent(both["clean"]["value"]), _percent(both["released"]["value"])
+        clear, after = percent(both["clean"]["value"]), percent(both["released"]["value"])
         named = f"Without protection the best of them named {clear}, and from rows protected in the same way {after}."
         if after != best:
             named += f" From such rows another one named {best}."
     holder = strongest_of(found, "author", originals=True)
     told = None if holder is None else holder.get("knowing_topic")
-    blind = f"whoever always says the same author names {_percent(strongest['chance'])}"
+    blind = f"whoever always says the same author names {percent(strongest['chance'])}"
     alone = measured["floor"]
     known = [
         blind[0].upper() + blind[1:]
         if alone is None
-        else f"Whoever knows only what a text is about names {_percent(alone)}, and {blind}"
+        else f"Whoever knows only what a text is about names {percent(alone)}, and {blind}"
     ]
     if told is not None:
         known.append(
-            f"Whoever knows the topic, sees the row and holds the original texts names {_percent(told['value'])}"
+            f"Whoever knows the topic, sees the row and holds the original texts names {percent(told['value'])}"
         )
     return (
         f"Programs tried to name the authors of {measured['texts']:,} public texts. {named} {'. '.join(known)}. These "
@@ -191,7 +191,7 @@ def _attacked(found: Mapping[str, Any]) -> str:
 def _right(found: Mapping[str, Any]) -> str:
     if found["kind"] == DECLARED_VALUE:
         return (
-            f"Each row has its document's own value with a probability of {_percent(found['probability_kept'])}, and "
+            f"Each row has its document's own value with a probability of {percent(found['probability_kept'])}, and "
             "else one of the others, each as likely."
         )
     labels = (found["measurements"] or {}).get("labels")
@@ -205,16 +205,14 @@ def _right(found: Mapping[str, Any]) -> str:
     clear = (
         ""
         if both is None
-        else f", and a program that reads the unprotected texts for {_percent(both['clean']['value'])}"
+        else f", and a program that reads the unprotected texts for {percent(both['clean']['value'])}"
     )
     chance = ""
     if labels["low"] is not None:
-        chance = (
-            f" (from {_percent_down(labels['low'])} to {_percent_up(labels['high'])} allowing for chance)"
-        )
+        chance = f" (from {percent_down(labels['low'])} to {percent_up(labels['high'])} allowing for chance)"
     return (
-        f"A label is right for about {_percent(labels['right'])} of {labels['texts']:,} public texts of the "
-        f"kind{chance}; always saying the most frequent topic would be right for {_percent(labels['majority'])}{clear}"
+        f"A label is right for about {percent(labels['right'])} of {labels['texts']:,} public texts of the "
+        f"kind{chance}; always saying the most frequent topic would be right for {percent(labels['majority'])}{clear}"
         f"{lost}." + _own_labels(found)
     )
 
@@ -225,7 +223,7 @@ def _own_labels(found: Mapping[str, Any]) -> str:
     return (
         ""
         if labels is None
-        else f" On your own texts it is right for {_percent(labels['right'])}{_beside(labels)}."
+        else f" On your own texts it is right for {percent(labels['right'])}{_beside(labels)}."
     )
 
 
@@ -301,7 +299,7 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         ""
         if measured is None
         else ". In the test, whoever holds the originals and knows which rows are of one author named the author found "
-        f"most often, with {_documents(measured['documents'])}, up to {_percent_up(measured['named'])} of the time"
+        f"most often, with {_documents(measured['documents'])}, up to {percent_up(measured['named'])} of the time"
         + ("" if measured["documents"] == several else f"; with {several:,} it was not tested")
     )
     nothing = ", which promises nothing" if strength_of(together) == "empty" else ""
@@ -421,19 +419,19 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
         ),
         Risk(
             "Linking: two releases of the same texts, which rows are of one text",
-            none if linked is None else f"{_percent(linked['chance'])}, any row blindly",
+            none if linked is None else f"{percent(linked['chance'])}, any row blindly",
             none if linked is None
-            else f"{_percent(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
+            else f"{percent(linked['named'])} of {linked['texts']:,} rows, by whoever holds the originals",
             unproven if linked is None else _ceiling(found, linked["chance"]),
             unproven if bound is None or linked is None
-            else f"{_percent_up(linked['ceiling'])}, of {linked['texts']:,} equally likely rows",
+            else f"{percent_up(linked['ceiling'])}, of {linked['texts']:,} equally likely rows",
         ),
         Risk(
             "Inference: what a text is about, from its row",
-            none if labels is None else f"{_percent(labels['majority'])}, always the most frequent topic",
-            none if labels is None else f"{_percent(labels['right'])} of the labels are right",
+            none if labels is None else f"{percent(labels['majority'])}, always the most frequent topic",
+            none if labels is None else f"{percent(labels['right'])} of the labels are right",
             unproven if kept is None
-            else f"{_percent_up(kept)} of the labels are left by the noise as they were found",
+            else f"{percent_up(kept)} of the labels are left by the noise as they were found",
             unproven if kept is None else "the same: it is said on purpose",
         ),
         Risk(
@@ -449,9 +447,9 @@ def risks(found: Mapping[str, Any]) -> list[Risk]:
 def _without(found: Mapping[str, Any], blind: float | None, one: str) -> str:
     """What is named without the rows: by always naming one author, and from the topic alone."""
     floor_share = (found["measurements"] or {}).get("floor")
-    said = [] if blind is None else [f"{_percent(blind)}, always naming one {one}"]
+    said = [] if blind is None else [f"{percent(blind)}, always naming one {one}"]
     if floor_share is not None:
-        said.append(f"{_percent(floor_share)}, from the topic alone")
+        said.append(f"{percent(floor_share)}, from the topic alone")
     return "; ".join(said) or "not measured"
 
 
@@ -463,7 +461,7 @@ def _ceiling(found: Mapping[str, Any], without: float | None) -> str:
     return (
         "none below 100 %"
         if most == 1
-        else f"{_percent_up(most)}, where {_percent(without)} are named without the rows"
+        else f"{percent_up(most)}, where {percent(without)} are named without the rows"
     )
 
 
@@ -483,13 +481,13 @@ def how_to_read(found: Mapping[str, Any]) -> list[str]:
         held = (
             ""
             if holder is None
-            else f" Whoever knows the topics, sees the rows and holds the originals names {_percent(holder['value'])}"
+            else f" Whoever knows the topics, sees the rows and holds the originals names {percent(holder['value'])}"
             f"{judged}."
         )
         said.append(
             "A row tells the topic of its text on purpose, and a topic tells something of who wrote it: from the "
-            f"topics alone {_percent(anyway)} of the authors are named. From the rows the programs named "
-            f"{_percent(told)}, {beyond}.{held}"
+            f"topics alone {percent(anyway)} of the authors are named. From the rows the programs named "
+            f"{percent(told)}, {beyond}.{held}"
         )
     if measured.get("findings") and found["bound"] is not None:
         said.append(
@@ -539,10 +537,12 @@ def added(found: Mapping[str, Any]) -> str | None:
     if said_of is None:
         return None
     without = said_of["without"] or said_of["alone"]
+    told = (found["measurements"] or {}).get("room")  # it says how much of what is allowed is left
+    allowed = "" if told else f"; {_points(said_of['allowed'])} were allowed"
     return (
-        f"On public texts protected in the same way, {said_of['who']} named {_percent(float(without))} of the authors "
-        f"without the rows and {_percent(float(said_of['named']))} with them. Allowing for chance the rows add from "
-        f"{_points(said_of['low'])} to {_points(said_of['high'])} points; {_points(said_of['allowed'])} were allowed."
+        f"On public texts protected in the same way, {said_of['who']} named {percent(float(without))} of the authors "
+        f"without the rows and {percent(float(said_of['named']))} with them. Allowing for chance the rows add from "
+        f"{_points(said_of['low'])} to {_points(said_of['high'])} points{allowed}."
     )
 
 
@@ -563,12 +563,12 @@ def compared(found: Mapping[str, Any]) -> str | None:
 
 
 def how_sure(found: Mapping[str, Any]) -> list[str]:
-    """What each number for the sureness of a label is, and what it is not; empty where there is no label."""
+    """Each number for the sureness of a label: what it is, and what it is not; empty where there is no label."""
     kept, measured = found["probability_kept"], found["measurements"] or {}
     if kept is None:
         return []
     said = [
-        f"{_percent_up(kept)} (probability_kept, in every row): how often at most the noise leaves a label as it was "
+        f"{percent_up(kept)} (probability_kept, in every row): how often at most the noise leaves a label as it was "
         "found. It says of no row how sure that one is, and nothing of the errors of the program that found it."
     ]
     if found["kind"] == DECLARED_VALUE:
@@ -580,13 +580,13 @@ def how_sure(found: Mapping[str, Any]) -> list[str]:
     labels, guessed = measured.get("labels"), strongest_of(found, "topic")
     if labels is not None:
         said.append(
-            f"{_percent(labels['right'])}: how often a printed label is the topic of its text, noise and errors of the "
+            f"{percent(labels['right'])}: how often a printed label is the topic of its text, noise and errors of the "
             "program together, on public texts. It was not measured on these documents, and is no probability of any "
             "one row: that proves nothing."
         )
     if labels is not None and guessed is not None:
         said.append(
-            f"{_percent(guessed['released']['value'])}: how often a program that learned from other texts names the "
+            f"{percent(guessed['released']['value'])}: how often a program that learned from other texts names the "
             "topic from a row, counted in rows that were drawn. The share of right labels is computed for all rows "
             "that could be drawn, so the two differ a little."
         )
@@ -594,7 +594,7 @@ def how_sure(found: Mapping[str, Any]) -> list[str]:
 
 
 def held_beside(found: Mapping[str, Any]) -> str:
-    """What a recipient's other holdings are to the proof and to the test: said beside who receives the release."""
+    """The proof and the test beside whatever else a recipient holds: said where it says who receives the release."""
     bound, author = found["bound"], strongest_of(found, "author")
     proven = (
         "No useful limit is proven for whoever holds much."
@@ -604,8 +604,8 @@ def held_beside(found: Mapping[str, Any]) -> str:
     if author is None:
         return f"{proven} What they can find out with other texts of the same people was not tried."
     return (
-        f"{proven} Other texts of the same people are what the programs of point 3 had learned from, on public texts; "
-        "linking rows with anything else they hold was not tried."
+        f"{proven} The programs of point 3 had learned from other texts of the same people; linking rows with anything "
+        "else was not tried."
     )
 
 
@@ -616,7 +616,7 @@ def served_worse(found: Mapping[str, Any]) -> list[str]:
         return ["Not measured."]
     worse = [each for each in labels["topics"] if each["right"] < labels["right"] - 0.05]
     return [
-        f"Of {each['texts']:,} texts on {each['topic']}, {_percent(each['right'])} got the right label."
+        f"Of {each['texts']:,} texts on {each['topic']}, {percent(each['right'])} got the right label."
         for each in worse[:10]
     ] or ["No topic of the public texts is told more than 5 points worse than all together."]
 
@@ -633,39 +633,39 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
     if labels is not None:
         yield (
             "Measured against the topics that your own table gives, a label is right for "
-            f"{_percent(labels['right'])}{_beside(labels)}."
+            f"{percent(labels['right'])}{_beside(labels)}."
         )
         worst_told = min(labels["topics"], key=lambda each: each["right"])
         yield (
-            f"Worst: of {worst_told['texts']:,} texts on {worst_told['topic']}, {_percent(worst_told['right'])} got "
+            f"Worst: of {worst_told['texts']:,} texts on {worst_told['topic']}, {percent(worst_told['right'])} got "
             "the right label."
         )
         lost = [
             each for each in labels["topics"] if each["right"] < 0.5 or each["texts"] < 0.05 * labels["texts"]
         ]
         for each in lost[:10]:
-            right = _percent(each["right"])
+            right = percent(each["right"])
             yield f"Rare or hard to tell: {each['topic']}, {each['texts']:,} texts, right for {right}."
     authors = own["authors"]
     if authors is not None:
         worst = "" if authors["worst"] is None else f", {rounded_up(authors['worst'], 6)} nats together"
         yield (
             f"The author with most documents has {authors['most']:,} (found){worst}; the median author has "
-            f"{authors['median']:,}; {_percent(authors['several'])} of the documents are by authors with three or more."
+            f"{authors['median']:,}; {percent(authors['several'])} of the documents are by authors with three or more."
         )
     else:
         yield "Nobody counted the documents of each author: the promise is per document."
     for each in own["subjects"] or ():
         yield (
-            f"Far more often than in the public texts: {', '.join(each['words'])} ({_percent(each['share'])} against "
-            f"{_percent(each['before'])})."
+            f"Far more often than in the public texts: {', '.join(each['words'])} ({percent(each['share'])} against "
+            f"{percent(each['before'])})."
         )
 
 
 def _beside(labels: Mapping[str, Any]) -> str:
     """A share of right labels is worth what it is above always saying the most frequent topic."""
     less = ", which is less than" if labels["right"] < labels["majority"] else ";"
-    return f"{less} always saying the most frequent topic: {_percent(labels['majority'])}"
+    return f"{less} always saying the most frequent topic: {percent(labels['majority'])}"
 
 
 def _at_most(documents: int) -> str:
@@ -709,8 +709,8 @@ def _documents(count: float) -> str:
 
 
 def _interval(share: Mapping[str, float]) -> str:
-    chance = f"{_percent_down(share['low'])} to {_percent_up(share['high'])} allowing for chance"
-    return f"{_percent(share['value'])} ({chance})"
+    chance = f"{percent_down(share['low'])} to {percent_up(share['high'])} allowing for chance"
+    return f"{percent(share['value'])} ({chance})"
 
 
 def said(found: Mapping[str, Any]) -> dict[str, Any]:
@@ -730,15 +730,3 @@ def said(found: Mapping[str, Any]) -> dict[str, Any]:
         "withdrawal": WITHDRAWAL,
         "look_again": LOOK_AGAIN,
     }
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _percent_up(share: float) -> str:
-    return f"{ceiling(100 * share, 1):.1f} %"
-
-
-def _percent_down(share: float) -> str:
-    return f"{floor(100 * share, 1):.1f} %"

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Self, final
 
 from publius.mechanisms.mechanism import PublicOutcome
-from publius.privacy.promise import ceiling, floor
+from publius.privacy.promise import percent, percent_down, percent_up
 
 RARE: Final = 0.05
 """Share of the texts below which a topic is named as a rare one."""
@@ -77,17 +77,17 @@ class LabelShares:
         chance = (
             ""
             if self.low is None or self.high is None
-            else f" (from {floor(100 * self.low, 1):.1f} % to {ceiling(100 * self.high, 1):.1f} % allowing for chance)"
+            else f" (from {percent_down(self.low)} to {percent_up(self.high)} allowing for chance)"
         )
         yield (
-            f"Of {self.texts:,} texts whose topic is known, the label is right for {_percent(self.right)}{chance}; "
-            f"whoever always says the most frequent topic is right for {_percent(self.majority)}."
+            f"Of {self.texts:,} texts whose topic is known, the label is right for {percent(self.right)}{chance}; "
+            f"whoever always says the most frequent topic is right for {percent(self.majority)}."
         )
         if self.unknown:
             yield f"{self.unknown:,} of them are of topics that no label names, so none of these can be right."
         if self.rare:
             named = "; ".join(
-                f"{each.topic} ({each.texts:,} texts): right for {_percent(each.right)}"
+                f"{each.topic} ({each.texts:,} texts): right for {percent(each.right)}"
                 for each in self.rare[:12]
             )
             more = f"; and {len(self.rare) - 12:,} more" if len(self.rare) > 12 else ""
@@ -127,7 +127,3 @@ def label_shares(
     total = len(labels)
     unknown = sum(each.texts for each in topics if each.topic not in names)
     return LabelShares(total, sum(right) / total, ordered[0].texts / total, tuple(ordered), unknown)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -21,7 +21,7 @@ from publius.collections.novelty import Sample, novelty
 from publius.documents.corpus import Corpus, Document
 from publius.errors import DataError, UsageError, how_many
 from publius.files import AnyPath, read_bytes_limited, shown
-from publius.privacy.promise import rounded_up
+from publius.privacy.promise import percent, rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
 from publius.releases.preflight import FOREIGN, in_another_language, language_of_words
 from publius.settings import TextSettings
@@ -66,7 +66,7 @@ def unfit_sentence(fit_none: int, hardly_known: int, texts: int) -> str:
     )
     return (
         f"{fit_none:,} of {texts:,} texts fit nothing public and come out most probably as {NONE_OF_THESE!r}{others} "
-        f"({100 * share:.1f} % altogether)"
+        f"({percent(share)} altogether)"
     )
 
 
@@ -127,7 +127,7 @@ class AuthorCounts:
         )
         return (
             f"{how_many(self.authors, 'author')} wrote your documents; half of them have {self.median:,} or fewer, and "
-            f"{self.several:.0%} of the documents are by authors with three or more{unnamed}. One author has "
+            f"{percent(self.several)} of the documents are by authors with three or more{unnamed}. One author has "
             f"{self.most:,}{total}."
         )
 
@@ -205,7 +205,7 @@ class OwnTexts:
             yield f"NO EVIDENCE: {self.no_evidence}{way_out}"
         if self.subjects:
             found = "; ".join(
-                f"{', '.join(each.words)} ({each.share:.1%} of yours, {each.before:.1%} of the public ones)"
+                f"{', '.join(each.words)} ({percent(each.share)} of yours, {percent(each.before)} of the public ones)"
                 for each in self.subjects
             )
             yield (

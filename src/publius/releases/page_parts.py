@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from publius.errors import DataError, how_many
 from publius.files import read_lines, shown
+from publius.privacy import promise
 from publius.privacy.guarantee import STATED, STRENGTHS, strength_of
-from publius.privacy.promise import ceiling, floor, rounded_up
+from publius.privacy.promise import rounded_up
 from publius.releases.contents import RECEIVERS, SUMMARY
 from publius.releases.measured import Finding, Measured
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED
@@ -309,17 +310,21 @@ def sample_row(release: Path) -> dict[str, Any] | None:
 
 def percent(value: float | None) -> str:
     """A share for people: "8.4 %"; a dash for none."""
-    return "–" if value is None else f"{100 * value:.1f}\N{NO-BREAK SPACE}%"
+    return "–" if value is None else _unbroken(promise.percent(value))
 
 
 def percent_up(value: float) -> str:
     """A share that is an upper limit, for people: rounded up."""
-    return percent(ceiling(value, 3))
+    return _unbroken(promise.percent_up(value))
 
 
 def percent_down(value: float) -> str:
     """A share that is a lower limit, for people: rounded down."""
-    return percent(floor(value, 3))
+    return _unbroken(promise.percent_down(value))
+
+
+def _unbroken(said: str) -> str:
+    return said.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def number(value: float) -> str:

@@ -40,7 +40,7 @@ def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
 
 
 def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """What those who receive a release may do with it and say of it: here and on their page in the same words."""
+    """Sentences on the use of a release by those who receive it: here and on their page in the same words."""
     yield (
         "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
         "which many rows have was frequent in the documents; how many people there are, since one may have several "

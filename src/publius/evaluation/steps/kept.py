@@ -15,7 +15,7 @@ from publius.evaluation.steps.answers import Choices
 from publius.evaluation.steps.labels import public_label_shares
 from publius.evaluation.steps.questions import BOUND, EPSILON, Question
 from publius.privacy.guarantee import posterior_at_most, strength_of
-from publius.privacy.promise import floor, rounded_up
+from publius.privacy.promise import percent, rounded_up
 from publius.releases.label_shares import LabelShares
 from publius.settings import PROTOTYPE, MechanismSettings, Preserve, ReleaseSettings
 
@@ -272,8 +272,8 @@ def bound_in_words(bound: float, shares: LabelShares | None = None) -> str:
     kept = (
         ""
         if shares is None
-        else f"; the label was right for {floor(100 * shares.right, 1):g} % of {shares.texts:,} public texts (always "
-        f"the most frequent topic: {floor(100 * shares.majority, 1):g} %)"
+        else f"; the label was right for {percent(shares.right)} of {shares.texts:,} public texts (always the most "
+        f"frequent topic: {percent(shares.majority)})"
     )
     return (
         f"{bound:g} ({strength_of(bound)}): whoever knows the exact text of {_CANDIDATES:,} documents names the one "

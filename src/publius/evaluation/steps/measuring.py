@@ -33,7 +33,7 @@ from publius.evaluation.verdict import (
 )
 from publius.files.progress import Progress, unheard
 from publius.mechanisms.threads import processors
-from publius.privacy.promise import ceiling, floor
+from publius.privacy.promise import ceiling, floor, percent
 from publius.settings import EvaluationSettings, ExperimenterSettings
 
 _PRESET: Final = "quick"
@@ -126,10 +126,10 @@ class Beside:
         """A sentence with every figure beside it that it has to be read with."""
         if (found := self.topic) is None:
             return ""
-        clear = "" if found.clear is None else f", in clear text for {_percent(found.clear)}"
+        clear = "" if found.clear is None else f", in clear text for {percent(found.clear)}"
         return (
-            f" The topic was found for {_percent(found.released)} of the {found.texts:,} texts attacked{clear}; always "
-            f"saying the most frequent one is right for {_percent(found.guessed)}."
+            f" The topic was found for {percent(found.released)} of the {found.texts:,} texts attacked{clear}; always "
+            f"saying the most frequent one is right for {percent(found.guessed)}."
         )
 
     @property
@@ -139,8 +139,8 @@ class Beside:
             return ""
         return (
             f"Whoever holds {self.texts:,} public texts and sees the row of one, protected in the same way, names the "
-            f"right one for {_percent(found.value)} of them, at most {_up(found.high)} allowing for chance; whoever "
-            f"picks a text blindly, {_percent(1 / self.texts)}."
+            f"right one for {percent(found.value)} of them, at most {_up(found.high)} allowing for chance; whoever "
+            f"picks a text blindly, {percent(1 / self.texts)}."
         )
 
 
@@ -184,9 +184,7 @@ class Judged:
             )
         gain = authors.worst
         clear = max(authors.unprotected, key=lambda each: each.named, default=None)
-        bare = (
-            "" if clear is None else f"; without protection {clear.adversary} names {_percent(clear.named)}"
-        )
+        bare = "" if clear is None else f"; without protection {clear.adversary} names {percent(clear.named)}"
         why = "" if authors.empty is None else f" That shows nothing: {authors.empty}."
         few = authors.too_few
         why += "" if few is None else f" {few[0].upper()}{few[1:]}."
@@ -199,8 +197,8 @@ class Judged:
         stands = " Only the proof stands." if self.verdict == NO_EVIDENCE else ""
         return (
             f"{self.verdict}: of {authors.texts:,} protected public texts of {authors.authors:,} authors the author "
-            f"of {_percent(gain.named)} was named by {gain.adversary}, {self._judged(gain)}. Whoever knows only the "
-            f"topic names {_percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}{self._room}"
+            f"of {percent(gain.named)} was named by {gain.adversary}, {self._judged(gain)}. Whoever knows only the "
+            f"topic names {percent(authors.anyway)}{bare}.{self.found.topics}{why}{stands}{tried}{self._room}"
         )
 
     @property
@@ -216,10 +214,10 @@ class Judged:
         if authors.absolute:
             return chance
         if gain.without:
-            known = f"the {_percent(gain.without)} whom he names without the release"
+            known = f"the {percent(gain.without)} whom he names without the release"
         else:
             known = "those whom the topic names"
-        return f"{_percent(max(0.0, judged.value))} beyond {known}, {chance}"
+        return f"{percent(max(0.0, judged.value))} beyond {known}, {chance}"
 
     @property
     def _authors(self) -> Authors:
@@ -232,15 +230,11 @@ class Judged:
         """The same on a line with others."""
         gain = self._authors.worst
         topic = self.found.topic
-        kept = "" if topic is None else f", topic found for {_percent(topic.released)}"
+        kept = "" if topic is None else f", topic found for {percent(topic.released)}"
         known = "what the originals tell without it" if gain.without else "the topic"
         beyond = "" if self._authors.absolute else f" beyond {known}"
         high = _up(max(0.0, gain.judged.high))
-        return f"{self.verdict}, authors named {_percent(gain.named)}, at most {high}{beyond}{kept}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %" if 0 < share < 0.1 else f"{share:.0%}".replace("%", " %")
+        return f"{self.verdict}, authors named {percent(gain.named)}, at most {high}{beyond}{kept}"
 
 
 def _up(share: float) -> str:

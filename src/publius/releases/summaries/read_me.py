@@ -82,7 +82,7 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
 
 
 def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
-    """What those who receive a summary may do with it and say of it: here and on their page in the same words."""
+    """Questions and answers of those who receive a summary: here and on their page in the same words."""
     yield _how_many(manifest)
     yield f"May I say that a sentence was written by somebody? No. {_whose_sentences(manifest)}"
     yield (
