@@ -192,7 +192,9 @@ def test_what_readers_stumbled_on_is_said(release):
         "for chance, by whoever knows the topic and holds the originals; allowed 0.05 (named 0.112, topic alone 0.090, "
         "unprotected 0.291 by svm, told the topic)"
     )
-    found = evidence(release, Sources(measured=replace(MEASURED, verdict=verdict), own=OWN, about=ABOUT))
+    found = evidence(
+        release, Sources(measured=replace(MEASURED, verdict=verdict, room=None), own=OWN, about=ABOUT)
+    )
     assert found["verdict"] == verdict
     said = (
         "named 9.0 % of the authors without the rows and 11.2 % with them. Allowing for chance the rows add from 1.0 "
@@ -209,15 +211,18 @@ def test_what_readers_stumbled_on_is_said(release):
         {**found, "verdict": other}
     )
     assert account.added({**found, "verdict": "NO EVIDENCE: undecided"}) is None
-    page = sign_off(release, Sources(measured=replace(MEASURED, verdict=verdict), about=ABOUT)).decode()
+    page = sign_off(
+        release, Sources(measured=replace(MEASURED, verdict=verdict, room=None), about=ABOUT)
+    ).decode()
     first = page.split("Signed</h2>")[0]
     assert said in first
     labels = {json.loads(line)["label"] for line in (release / "bags.jsonl").read_text().splitlines()}
     assert all(f"{label} (" in first.split("labels that leave")[1].split("</dd>")[0] for label in labels)
-    assert "No date leaves, so no change over time can be seen." in page
+    assert "Fields left out: all. No date leaves, so no change over time can be seen." in page
+    assert "Rows left out: none. Every row" in page, "it read as if all had left"
     assert "whoever always says one name finds all of that author" in page
     assert found["leaves"].startswith("never")
-    write_receivers(release, Sources(measured=replace(MEASURED, verdict=verdict), about=ABOUT))
+    write_receivers(release, Sources(measured=replace(MEASURED, verdict=verdict, room=None), about=ABOUT))
     theirs = json.loads((release / "receivers.json").read_text())
     assert theirs["leaves"] == "with the release"
     assert "what a verdict judges" not in (release / "receivers.html").read_text()
@@ -528,9 +533,12 @@ def test_the_words_of_the_promise_are_explained_to_receivers(release):
     assert "'Moderate' is a word of Publius's own scale, whose limits stand beside it" in flat
     assert "moderate (strong up to 1, moderate up to 10, weak up to 20 nats, empty beyond)" in flat
     assert f"may be {math.e:.2f} times as probable" in flat
-    assert "'Certified' means that the software computed it exactly" in flat
+    by_whom = (
+        "by this software, which computed the promise exactly for the public reference; no authority did"
+    )
+    assert f"'Certified' means: {by_whom}." in flat
     page = sign_off(release).decode()
-    assert "which computed the promise exactly for the public reference" in page
+    assert f"<td>certified by Publius</td><td>{by_whom}</td>" in page
     assert (
         "moderate: what a row shows is at most 149 times as probable for its document as for any other"
         in page

@@ -11,12 +11,12 @@ from typing import Any, Final
 from publius.errors import DataError, how_many
 from publius.files import read_lines, shown
 from publius.privacy import promise
-from publius.privacy.guarantee import STATED, STRENGTHS, strength_of
+from publius.privacy.guarantee import STRENGTHS, strength_of
 from publius.privacy.promise import rounded_up
 from publius.releases.contents import RECEIVERS, SUMMARY
 from publius.releases.measured import Finding, Measured
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED
-from publius.releases.read_me import label_counts
+from publius.releases.read_me import KNOWN, label_counts
 
 _SAMPLE: Final = 1_000
 _SHOWN_WORDS: Final = 6
@@ -83,11 +83,11 @@ def left_out(manifest: Mapping[str, Any]) -> list[str]:
     return [
         f"{how_many(missing, 'row')} of the collection could not be read and left out."
         if missing
-        else "Rows: none. Every row of the collection that was read has its row here.",
+        else "Rows left out: none. Every row of the collection that was read has its row here.",
         *(
-            ["Fields: all but those that are kept."]
+            ["Fields left out: all but those that are kept."]
             if manifest["labels"]
-            else ["Fields: all. No date leaves, so no change over time can be seen."]
+            else ["Fields left out: all. No date leaves, so no change over time can be seen."]
         ),
     ]
 
@@ -134,14 +134,6 @@ def _mechanism(manifest: Mapping[str, Any]) -> str:
     return f"{manifest['mechanism']}, {level}" + (f", to keep the {kept}" if kept else "")
 
 
-_KNOWN: Final = {
-    "proven": "by a theorem: the promise follows from how the rows are drawn",
-    "certified": "by this software, which computed the promise exactly for the public reference; no authority did",
-    STATED: "by whoever wrote the mechanism: nothing was computed",
-}
-"""How the promise is known to hold, by the word for it."""
-
-
 def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Name, value and meaning of what bounds a release."""
     if manifest["kind"] == SUMMARY:
@@ -155,8 +147,8 @@ def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "delta", "0", "the promise has no exception"
         yield (
             "evidence",
-            str(manifest["evidence"]),
-            _KNOWN.get(manifest["evidence"], "how the promise is known to hold"),
+            _by(manifest["evidence"]),
+            KNOWN.get(manifest["evidence"], "how the promise is known to hold"),
         )
         return
     bound = manifest.get("bound")
@@ -189,9 +181,14 @@ def constants(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
         yield "delta", rounded_up(manifest["delta"], 2), f"probability with which {part} can fail"
     yield (
         "evidence",
-        str(manifest["evidence"]),
-        _KNOWN.get(manifest["evidence"], "how the promise is known to hold"),
+        _by(manifest["evidence"]),
+        KNOWN.get(manifest["evidence"], "how the promise is known to hold"),
     )
+
+
+def _by(evidence: str) -> str:
+    """The word for how the promise is known, with whose word it is where that could be taken for an authority's."""
+    return f"{evidence} by Publius" if evidence == "certified" else evidence
 
 
 def scale(manifest: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from publius.errors import how_many
 from publius.files import read_lines
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
+from publius.privacy.guarantee import STATED
 from publius.privacy.promise import ceiling, floor
 from publius.releases.plan import BAG, DECLARED_VALUE
 from publius.settings import FIELD
@@ -30,6 +31,13 @@ WHOEVER_RECEIVES: Final = (
 """Of every release."""
 _LABELS: Final = 200
 """Labels that are listed at most, the most frequent first."""
+
+KNOWN: Final = {
+    "proven": "by a theorem: the promise follows from how the rows are drawn",
+    "certified": "by this software, which computed the promise exactly for the public reference; no authority did",
+    STATED: "by whoever wrote the mechanism: nothing was computed",
+}
+"""How the promise is known to hold, by the word for it."""
 
 
 def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
@@ -186,7 +194,7 @@ def _words_of_it(manifest: Mapping[str, Any]) -> Iterator[str]:
             "what is seen may be 2.72 times as probable under one document as under the other."
         )
     if manifest["evidence"] == "certified":
-        yield "'Certified' means that the software computed it exactly; no authority did."
+        yield f"'Certified' means: {KNOWN['certified']}."
 
 
 def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
