@@ -1,6 +1,7 @@
 """`publius start` asks first what readers need; for a summary no value in the documents is taken to be public."""
 
 import csv
+import html
 import json
 
 import pytest
@@ -18,6 +19,7 @@ from publius.privacy.ledger import Ledger
 from publius.releases.contents import SUMMARY
 from publius.releases.manifests import read_manifest_of
 from publius.releases.page_parts import constants
+from publius.releases.verification import verify
 from publius.settings import StartSettings
 
 
@@ -41,9 +43,21 @@ def test_a_summary_step_by_step(file, reference, tmp_path, monkeypatch):
     monkeypatch.setattr(summary, "_is_seen", lambda: True)
     output = tmp_path / "out"
     found = run(
-        file, "--output", output, "--reference", reference.folder, answers="summary\ncustomer\nyes\n4\ny\n"
-    )
+        file, "--output", output, "--reference", reference.folder, "--purpose", "To learn", "--contact",
+        "office@example.org", answers="summary\ncustomer\nyes\n4\ny\n",
+    )  # fmt: skip
     assert found.exit_code == 0, found.output
+    for page in (output / "signoff.html", output / "summary" / "receivers.html"):
+        assert all(f"<dd>{said}</dd>" in page.read_text() for said in ("To learn", "office@example.org"))
+    verify(output / "summary", output / "signoff.html")
+    theirs, said = (output / "summary" / name for name in ("receivers.html", "READ-ME.txt"))
+    whole, told = (" ".join(html.unescape(each.read_text()).split()) for each in (theirs, said))
+    for each in (
+        "Is Ms X in the data? This folder does not tell",
+        "Do not try to find out whose documents these are.",
+    ):
+        assert whole.count(each) == told.count(each) == 1
+    assert "--purpose 'To learn' --contact office@example.org --receivers --output" in found.output
     assert "What readers need" in found.output
     assert "Is this list public" in found.output
     assert "each within" in found.output
@@ -105,7 +119,7 @@ def test_the_output_is_claimed_until_all_of_it_has_its_place(file, reference, tm
     flow = SummaryWorkflow(file, inspect(file, text_field="text"), choices, [])
     told = {"progress": unheard, "notice": lambda text: None}
 
-    def signing(folder):
+    def signing(folder, _sources=None):
         with pytest.raises(UsageError, match="another process is at work"):
             flow.release(tmp_path / "out", ledger, **told)
         raise DataError("the page cannot be made")

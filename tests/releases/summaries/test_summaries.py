@@ -108,20 +108,39 @@ def test_data_tools_are_told_what_columns_mean(released):
 
 
 def test_a_ratio_is_on_the_page_only_where_a_difference_is_shown(released):
-    """A reader quotes "42 times as much" of thirty documents, whatever stands beside it."""
+    """A reader quotes "42 times as much" of thirty documents, whatever stands beside it, and divides two shares."""
     folder, _ = released
     expected = Counter()
     for path in ("themes.csv", "subjects.csv"):
         rows = table(folder / path)
         gone = [row for row in rows if float(row["ratio_high"]) < 1]
+        assert [row for row in rows if row["ratio"]] == [
+            row for row in rows if row["new"] == "true" or row in gone
+        ]
+        assert all(row["ratio_low"] and row["share_before"] for row in rows)
         expected["less"] += len(gone[-report._SHOWN :])  # in a table of their own, too
         for row in rows[: report._SHOWN]:
             expected["new" if row["new"] == "true" else "less" if row in gone else "not shown"] += 1
     page = (folder / "report.html").read_text()
-    found = re.findall(r"%</td><td>([^<]+)</td><td>([^<]+)</td><td>(?:<strong[^>]*>)?([a-z ]+)", page)
+    found = re.findall(
+        r"<td>[^<]*(?:%|–)</td>\n<td>([^<]+)</td><td>([^<]+)</td><td>([^<]+)</td><td>(?:<strong[^>]*>)?([a-z ]+)",
+        page,
+    )
     assert Counter(shown for *_, shown in found) == expected
     assert expected["not shown"]
-    assert all((shown == "not shown") == (ratio == limits == "–") for ratio, limits, shown in found)
+    assert all(
+        (shown == "not shown") == (before == ratio == limits == "–") for before, ratio, limits, shown in found
+    )
+    assert "tell no event of this collection, and a name among them names nobody" in page
+    said = " ".join((folder / "READ-ME.txt").read_text().split())
+    for each in ("differ, since each has noise of its own, and none is a mistake: how many contributed documents there",
+                 "The words tell no event of this collection", "Empty where 1 lies between its limits",
+                 "counted by the program Publius", "Do not try to find out whose documents these are",
+                 "Who published it, and for what, stands in receivers.html"):  # fmt: skip
+        assert each in said, each
+    assert re.search(r"Between [\d,]+ and [\d,]+ contributed documents", page), (
+        "the total is where it is said to be"
+    )
 
 
 def test_a_reference_stores_what_summaries_need(reference):
@@ -747,6 +766,15 @@ def _elsewhere(text):
     return head + ",".join([*values[:at], "50.0", *values[at + 1 :]]) + "".join(rest)
 
 
+def _quotable(text):
+    """A ratio where no difference is shown."""
+    head, *rows = text.splitlines(keepends=True)
+    at = head.split(",").index("ratio")
+    place, values = next((n, row.split(",")) for n, row in enumerate(rows) if not row.split(",")[at])
+    rows[place] = ",".join([*values[:at], "42.0", *values[at + 1 :]])
+    return head + "".join(rows)
+
+
 def _swapped(text):
     """Each stratum has the words of another."""
     head, *rows = (line.split(",") for line in text.splitlines())
@@ -782,7 +810,7 @@ def _exact(text):
         ("subjects.csv", lambda text: text.replace("\n", "\nPRIVATE ", 1)),
         ("subjects.csv", lambda text: text.replace("false", "true", 1)),
         ("themes.csv", lambda text: "".join([*text.splitlines(True)[:1], *text.splitlines(True)[:0:-1]])),
-        ("themes.csv", _elsewhere), ("words.csv", _swapped), ("strata.csv", _exact),
+        ("themes.csv", _elsewhere), ("themes.csv", _quotable), ("words.csv", _swapped), ("strata.csv", _exact),
         ("themes.csv", lambda text: text.replace("noisy,theme,", "noisy,label,", 1)), ("themes.csv", _labelled_alike),
         ("noisy.json", lambda text: text.replace('"card"', '"Ada Quill"')),
         ("noisy.json", lambda text: text.replace('"names":{', '"names":{"note":["PRIVATE"],')),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from publius.evaluation.steps.older import PUBLIC
 from publius.evaluation.steps.walk import EVALUATION, OWN, PARTS, RELEASE, SIGNOFF, Step, Walk
+from publius.settings import AboutSettings
 
 if TYPE_CHECKING:
     from publius.documents.inspection import Inspection
@@ -32,7 +33,8 @@ def commands_by_step(walk: Walk, folder: Path) -> dict[Step, list[str]]:
     own = str(folder / OWN)
     steps["own"] = _inspect(walk, release, own)
     steps["sign"] = [
-        "signoff", release, *judged, "--own", own, *_about(walk), "--receivers", "--output", str(folder / SIGNOFF)
+        "signoff", release, *judged, "--own", own, *about_options(walk.choices), "--receivers", "--output",
+        str(folder / SIGNOFF),
     ]  # fmt: skip
     return steps
 
@@ -71,11 +73,12 @@ def _form(found: Inspection) -> list[str]:
     return [part for name, value in found.form.items() if value is not None for part in (f"--{name}", value)]
 
 
-def _about(walk: Walk) -> list[str]:
+def about_options(said: AboutSettings) -> list[str]:
+    """The options of ``publius signoff`` for what only people know, as far as they said it."""
     from publius.releases.account import About
 
-    said = {f"--{name}": value for name, value in About.of(walk.choices).record().items()}
-    return [part for flag, value in said.items() if value is not None for part in (flag, value)]
+    named = About.of(said).record()
+    return [part for name, value in named.items() if value is not None for part in (f"--{name}", value)]
 
 
 def _asked_for(walk: Walk) -> list[str]:

@@ -20,14 +20,17 @@ from publius.documents.corpus import Corpus, open_corpus
 from publius.documents.inspection import FORM, Inspection
 from publius.errors import DataError
 from publius.evaluation.steps.answers import Choices
+from publius.evaluation.steps.commands import about_options
 from publius.evaluation.steps.looking import check_said, reading
 from publius.evaluation.steps.older import AUTHORS
 from publius.evaluation.steps.walk import SIGNOFF
 from publius.files import new_folder, write_file
 from publius.files.progress import Advance
 from publius.privacy.ledger import Ledger
+from publius.releases.account import About
 from publius.releases.engines.run_folder import claimed
-from publius.releases.signoff import sign_off
+from publius.releases.measured import Sources
+from publius.releases.signoff import sign_off, write_receivers
 from publius.releases.summaries.run import Finished, charged, expected, says_nothing, summarize
 from publius.releases.summaries.summary import Summary
 from publius.settings import AUTHORS_AT_LEAST, SummarySettings
@@ -155,8 +158,10 @@ class SummaryWorkflow:
                 notice=notice,
             )  # fmt: skip
             paid.append(True)
+            sources = Sources(about=About.of(self._choices))
+            write_receivers(folder / FOLDER, sources)
             with write_file(folder / SIGNOFF, 0o600) as page:
-                page.write(sign_off(folder / FOLDER))
+                page.write(sign_off(folder / FOLDER, sources))
         return finished
 
     def commands(self, output: Path) -> list[str]:
@@ -179,5 +184,6 @@ class SummaryWorkflow:
         arguments += [part for each in self._by for part in ("--by", each)]
         if self._choices.reference is not None:
             arguments += ["--reference", self._choices.reference]
-        page = ["publius", "signoff", output / FOLDER, "--output", output / SIGNOFF]
+        about = about_options(self._choices)
+        page = ["publius", "signoff", output / FOLDER, *about, "--receivers", "--output", output / SIGNOFF]
         return [shlex.join(map(str, each)) for each in ([*arguments, "--output", output / FOLDER], page)]

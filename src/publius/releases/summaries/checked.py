@@ -45,7 +45,9 @@ from publius.releases.summaries.written import (
     OF_SUBJECTS,
     OF_THEMES,
     OF_WORDS,
+    RATIO,
     csv_rows_of,
+    differs,
     short,
     table,
     tables_of,
@@ -269,10 +271,11 @@ def _ranked_fit(
             return False
         if words is not None and unmarked(row["words"]) != words[cell]:
             return False
-        compared |= {row[name] != "" for name in COMPARED}
+        compared |= {row[name] != "" for name in COMPARED if name != RATIO}
         if any(math.isnan(float(row[name])) for name in COMPARED if row[name]):
             return False
-        if row["new"] == "true" and not row["ratio"]:
+        high = float(row["ratio_high"] or 1)
+        if (row[RATIO] != "") is not differs(new=row["new"] == "true", high=high):
             return False
     return sorted(cells) == [*range(len(noisy) - beside)] and len(compared) < 2
 

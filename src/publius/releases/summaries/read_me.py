@@ -52,8 +52,9 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
     fifty = " An author who wrote fifty counts no more than one who wrote one." if most == 1 else ""
     parts = [
         "WHAT THIS IS",
-        f"What a collection of documents says, counted so that any one author changes little. Counted are {counted}: "
-        f"never all complaints, letters or posts.{fifty}",
+        "What a collection of documents says, counted by the program Publius so that any one author changes little. "
+        f"Counted are {counted}: never all complaints, letters or posts.{fifty} Who published it, and for what, stands "
+        "in receivers.html, where somebody said so.",
         "WHAT IS PROMISED TO EACH AUTHOR",
         manifest["promise"],
         "HOW TO READ THE NUMBERS",
@@ -62,7 +63,9 @@ def _text(manifest: Mapping[str, Any], note: str) -> str:
         "between 'low' and 'high', in all rows of a file together, with a probability of at least 95 %. Where 'low' is "
         "0 say only 'at most' and 'high'. Where the limits of two rows overlap, do not say that one is larger. Counts "
         "in counts.csv were cleaned so that the rows of a stratum add up to its total; 'share' and 'ratio' are from "
-        "the counts before that, so they differ from 'contributed' divided by the total.",
+        "the counts before that, so they differ from 'contributed' divided by the total. Totals that are "
+        "added up from different files differ, since each has noise of its own, and none is a mistake: how many "
+        "contributed documents there are in all stands in report.html, with limits.",
         "THE COLUMNS",
         "\n".join(f"{name}: {meaning}" for name, meaning in columns(manifest)),
         *_files(manifest),
@@ -126,7 +129,8 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
                 "the five most typical words of a group of public documents; a document counts in the group that is "
                 f"nearest to it. '{NONE_OF_THESE}' is a document with words that is near to no group; '{NO_WORDS}' is "
                 "one without a word of any group: it is empty, say, or could not be read. ('other' is a stratum and "
-                "says nothing about words.) A name among the words names nobody of this collection.",
+                "says nothing about words.) The words tell no event of this collection, and a name among them names "
+                "nobody of it.",
             )
         )
     found += [
@@ -153,8 +157,8 @@ def columns(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
             (
                 "ratio",
                 "how many times as large the share is here, one document being added to each count before, so that "
-                "none is 0. Quote it only where 'new' says true, and then its lower limit: 'at least so many times'. "
-                "Where 1 lies between its limits no difference is shown, however large it is",
+                "none is 0. Empty where 1 lies between its limits: no difference is shown then. Quote it only where "
+                "'new' says true, and then its lower limit: 'at least so many times'",
             ),
             (
                 "ratio_low, ratio_high",

@@ -37,6 +37,7 @@ from publius.releases.summaries.written import (
     OF_SUBJECTS,
     OF_THEMES,
     OF_WORDS,
+    RATIO,
     table,
 )
 from publius.releases.writers import unmarked
@@ -152,9 +153,10 @@ def _table(
             **{name: int(each[name]) for name in ("contributed", "low", "high")},
             "passages": passages[cell] if passages else (),
         }  # fmt: skip
-        compared = each["ratio"] != ""
+        compared = each["share_before"] != ""
         if compared:
-            row |= {"before" if name == "share_before" else name: float(each[name]) for name in COMPARED}
+            row |= {name: float(each[name] or "nan") for name in COMPARED}
+            row |= {"before": row["share_before"], "differs": each[RATIO] != ""}
         rows.append(row)
     return {
         "first": rows[:_SHOWN],

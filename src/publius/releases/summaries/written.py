@@ -21,7 +21,8 @@ OF_COUNTS: Final = ("stratum", "theme", "contributed", "low", "high")
 OF_STRATA: Final = ("stratum", "contributed", "low", "high")
 OF_WORDS: Final = ("stratum", "words")
 COMPARED: Final = ("share_before", "ratio", "ratio_low", "ratio_high", "excess")
-"""Columns that are empty where there is nothing to compare with."""
+"""Columns that are empty where there is nothing to compare with; the ratio is where no difference is shown, too."""
+RATIO: Final = COMPARED[1]
 EVERYWHERE: Final = "all documents"
 """What stands for a theme where themes are not counted."""
 
@@ -35,6 +36,14 @@ OF_THEMES: Final = (*OF_SUBJECTS[:-1], "theme", NUMBER)
 def short(value: float) -> float:
     """With six digits, and a number still: as a text a negative one would be marked as no formula."""
     return float(f"{value:.6g}")
+
+
+def differs(*, new: bool, high: float) -> bool:
+    """Whether a share is shown to be larger (``new``), or smaller: ``high`` is the upper limit of the ratio.
+
+    Only then a ratio is written, or printed: what may be chance alone would be quoted, whatever stands beside it.
+    """
+    return new or high < 1
 
 
 def table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
@@ -94,10 +103,11 @@ def _ranked(ranked: Ranked, labels: Sequence[str] = ()) -> Iterator[tuple[object
     compared, counts = ranked.compared, ranked.counts
     for cell in ranked.cells.tolist():
         more: tuple[object, ...] = ("",) * 5
+        new = compared is not None and bool(compared.new[cell])
         if compared is not None and ranked.before is not None:
             parts = (ranked.before, compared.ratio, compared.low, compared.high, compared.excess)
-            more = tuple(short(float(part[cell])) for part in parts)
-        new = compared is not None and bool(compared.new[cell])
+            before, ratio, *others = (short(float(part[cell])) for part in parts)
+            more = (before, ratio if differs(new=new, high=float(others[1])) else "", *others)
         label = (labels[cell],) if labels else ()
         yield (
             ranked.words[cell], str(new).lower(), int(counts.contributed[cell]), int(counts.low[cell]),
