@@ -190,3 +190,18 @@ def test_what_is_wrong_stands_in_its_place(page, tmp_path):
     expect(page.locator("#start-texts .given")).to_be_visible(timeout=MINUTE)
     expect(page.locator("#start-run")).to_be_disabled()
     assert re.search(r"no column", page.inner_text("#start-texts") + page.inner_text("#start-older"))
+
+
+def test_what_quotation_marks_do_is_asked_where_one_stays_open(page, files, tmp_path):
+    """One text begins with a quotation mark, another ends with one; between them stand those of others."""
+    lines = [f"{n};the river bends and the town sleeps" for n in range(40)]
+    lines[5], lines[30] = '5;"the river', '30;the town"'
+    (tmp_path / "odd.csv").write_text("\n".join(["id;complaint", *lines, ""]))
+    choose(page, "texts", tmp_path / "odd.csv")
+    choose(page, "older", files / "older.csv")
+    expect(page.locator("#start-older")).to_contain_text("choose it in step 1", timeout=MINUTE)
+    assert "choose it" in page.inner_text("#texts-quotes option:checked")
+    page.select_option("#texts-quotes", "letters")
+    expect(page.locator("#texts-quotes option[value='']")).to_have_count(0, timeout=MINUTE)
+    expect(page.locator("#start-texts .tiles")).to_contain_text("40", timeout=MINUTE)
+    expect(page.locator("#learn")).to_be_visible(timeout=MINUTE)

@@ -142,7 +142,7 @@ export class Intake {
 
   /** Chosen by somebody where a text opens a quotation mark and does not close it before what could be another row. */
   #quotes(found) {
-    const first = isGuessed(found, "quotes") ? [["", "choose it; no text may decide where rows end"]] : found.quotes === null ? [["", "not needed: no line is in doubt"]] : [];
+    const first = isGuessed(found, "quotes") ? [["", "choose it"]] : found.quotes === null ? [["", "not needed: no line is in doubt"]] : [];
     return select(`${this.role}-quotes`, "Quotation marks", [...first, ...Object.entries(QUOTES)], first.length ? "" : found.quotes, (quotes) => this.#look({ ...said(found), quotes }));
   }
 
