@@ -193,6 +193,9 @@ def hostile(size: int = SIZE) -> Iterator[tuple[str, str, Callable[[], bytes]]]:
     yield "csv", "rows as small as may be", lambda: b"text\n" + _filled("a" * 31 + "\n", size)
     yield "csv", "blank lines", lambda: b"text\n" + _filled("\n", size)
     yield "csv", "lines within quotes", lambda: b'text\n"' + _filled("\n", size) + b'"\n'
+    yield "csv", "short lines within quotes", lambda: b'id,text\n1,"' + _filled("a\n", size) + b'"\n'
+    yield "csv", "blank lines of Windows within quotes", lambda: b'text\n"' + _filled("\r\n", size) + b'"\n'
+    yield "csv", "one long line", lambda: b"text\n" + _filled("a", size) + b"\n"
     yield "jsonl", "nesting", lambda: b'{"text": ' + _filled("[", size) + b"}\n"
     yield "jsonl", "many lines", lambda: _filled('{"text": "a"}\n', size)
     yield "jsonl", "blank lines", lambda: _filled("\n", size)

@@ -85,18 +85,21 @@ def check_parquet(subject: Subject) -> list[Check]:
     ]
 
 
-def check_formats(*, full: bool, kind: str = "") -> list[Check]:
-    """A hostile file of each format ends where its limits do; at full size all of them cost what a file may.
+def check_formats(kind: str = "") -> Check:
+    """A hostile file of each format ends where its limits do.
 
-    The quick part has small files and small limits: each file would be read under the usual ones, or is one of those
+    They are small files and small limits: each file would be read under the usual ones, or is one of those
     that the readers of this process have to count. Of one ``kind`` where that is named.
     """
     small = [each for each in _SMALL if kind in ("", each[0])]
-    found = [violations(HOSTILE, len(small), sum(map(_read_under_small_limits, small)))]
-    if full:
-        costs = [within(cost) for _, _, cost in all_measured()]
-        found.append(violations(COSTS, len(costs), costs.count(False)))
-    return found
+    return violations(HOSTILE, len(small), sum(map(_read_under_small_limits, small)))
+
+
+def check_costs() -> tuple[Check, list[str]]:
+    """At full size all of them cost what a file may; and those that do not, with their cost."""
+    costs = [(what, cost) for what, _, cost in all_measured()]
+    worse = [f"{what}: {cost}" for what, cost in costs if not within(cost)]
+    return violations(COSTS, len(costs), len(worse)), worse
 
 
 def _read_under_small_limits(which: tuple[str, str, int], seconds: float = _SECONDS) -> bool:

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, final
 
-from audit.hostile_inputs import check_formats
+from audit.hostile_inputs import check_costs, check_formats
 from audit.neighboring_worlds import LENGTH, Pair, World, pairs
 from publius.arrays import Float64Array, IndexArray
 from publius.audit.outcomes import Check, Findings, violations
@@ -113,14 +113,18 @@ def make_plan(world: World, **options: Any) -> Plan:
 def check_observable(*, full: bool) -> Findings:
     """Every pair of worlds in every way: what differs, what is refused, what is left."""
     compared, told = compare(ways(full=full), pairs())
-    checks = (
+    checks = [
         violations(SAME, compared, len(told)),
         *check_refusals(),
         check_leftovers(),
         check_home(),
-        *check_formats(full=full),
-    )
-    return Findings(checks, {"pairs of worlds": compared, "differences": told[:20]})
+        check_formats(),
+    ]
+    figures: dict[str, Any] = {"pairs of worlds": compared, "differences": told[:20]}
+    if full:
+        costs, figures["files that cost too much"] = check_costs()
+        checks.append(costs)
+    return Findings(tuple(checks), figures)
 
 
 def compare(chosen: Sequence[Way], among: Sequence[Pair]) -> tuple[int, list[str]]:

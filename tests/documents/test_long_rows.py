@@ -208,3 +208,28 @@ def test_a_header_that_is_too_long_is_refused(tmp_path, monkeypatch):
     path.write_bytes(b"text," + b"x" * 2**12 + b"\nada,b\n")
     with pytest.raises(DocumentError, match="row from line 1 has more than 0 MiB"):
         list(open_corpus(path, number=True))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("lines", [1, 2, 2**10, 2**10 + 1, 2**13 - 8, 2**13, 20_000])
+def test_blank_lines_within_quotes_are_text_and_lines_as_others(tmp_path, lines, end):
+    """They are taken many at once: a file of nothing else took 8 seconds of a processor."""
+    text = "a" + lines * end + "b" + 2 * end
+    path = tmp_path / "a.csv"
+    path.write_text(
+        f'text,id{end}{end}"{text}",1{end}{end}c,2,3{end}"d",4{end}', newline="", encoding="utf-16"
+    )
+    first, bad, last = open_corpus(path, encoding="utf-16", quotes="fields")
+    assert (first.text, last.text) == (text, "d")
+    assert bad.reason.startswith(f"line {lines + 7}: 3 fields")
+
+
+def test_lines_are_the_same_however_much_is_read_at_once(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    rows = [(f"d{place}", "ab\n" * (place % 7) + "\n" * (place % 5) + "x" * place) for place in range(300)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("id", "text"), *rows])
+    for at_once in (1, 2, 7, 2**13):
+        monkeypatch.setattr(separated, "_AT_ONCE", at_once)
+        monkeypatch.setattr(separated, "_BLANK", at_once)
+        assert [(each.id, each.text) for each in open_corpus(path, quotes="fields")] == rows

@@ -29,6 +29,8 @@ from publius.errors import DocumentError
 from publius.files import open_binary, shown
 
 _TOGETHER: Final = 2**12  # lines of a row that are held as one
+_AT_ONCE: Final = 2**13  # characters that are read
+_BLANK: Final = 2**10  # lines that are looked for
 _PART: Final = 2**20  # of a row that is too long to be held
 _BROKEN: Final = 'quoting is broken: put " around the field and write "" for each " in it'
 
@@ -70,8 +72,11 @@ class _Lines:
         while line := self._line():
             if self._first:
                 line, self._first = line.removeprefix("\ufeff"), False
-            self._row.append(line)
             self._count += 1
+            if line == "\n" and self._count > 1:  # within quotes: masses of blank lines are taken as one
+                line += (more := self._blank_lines())
+                self._count += len(more)
+            self._row.append(line)
             self.row_size += len(line)
             if len(self._row) > self._apart + _TOGETHER:
                 self._row[self._apart :] = ["".join(self._row[self._apart :])]
@@ -152,13 +157,26 @@ class _Lines:
         )
 
     def _line(self) -> str:
+        """The next line, or as much of it as may be held; some thousand characters are read at once."""
         line = self._after.readline(RECORD_LIMIT + 1)
-        if line.endswith("\n") or len(line) > RECORD_LIMIT:
-            return line
-        try:
-            return line + self._text.readline(RECORD_LIMIT + 1 - len(line))
-        except UnicodeError:
-            raise self._not_decoded() from None
+        while not line.endswith("\n") and len(line) <= RECORD_LIMIT:
+            try:
+                more = self._text.read(min(max(_AT_ONCE, len(line)), _PART))
+            except UnicodeError:
+                raise self._not_decoded() from None
+            if not more:
+                break
+            self._after = io.StringIO(line + more, newline="\n")
+            line = self._after.readline(RECORD_LIMIT + 1)
+        return line
+
+    def _blank_lines(self) -> str:
+        """Those that come next, some of them."""
+        place = self._after.tell()
+        ahead = self._after.read(_BLANK)
+        found = ahead[: len(ahead) - len(ahead.lstrip("\n"))]
+        self._after.seek(place + len(found))
+        return found
 
     def _more(self) -> str:
         try:

@@ -92,7 +92,7 @@ def observed(broken: Broken) -> Sequence[Check]:
     if broken.caught_by == HOME:
         return [check_home()]
     if broken.caught_by == HOSTILE:
-        return check_formats(full=False, kind=broken.world)
+        return [check_formats(broken.world)]
     return [check_leftovers()] if broken.caught_by == LEFTOVERS else check_refusals()
 
 
