@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fences import Fence
-from publius.documents import foreign, mail, office, readers, row_readers
+from publius.documents import foreign, mail, office, parquet_limits, readers, row_readers
 from publius.documents.corpus import BadDocument, open_corpus
 from publius.errors import DocumentError
 
@@ -115,11 +115,32 @@ def _time(folder: Path) -> None:
     assert "seconds of a processor" in found.reason
 
 
+def _one_letter(folder: Path) -> None:
+    """A text that packs a thousandfold does not decide whether the others of its file are read."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = folder / "a.parquet"
+    for letters in (4 * 2**20, 40 * 2**20):
+        texts = ["a" * letters, "hello", None]
+        parquet.write_table(arrow.table({"text": texts}), path, compression="zstd")
+        try:
+            first, second, _ = open_corpus(path, number=True)
+        except DocumentError as error:
+            raise AssertionError("one text stops the file") from error
+        assert isinstance(first, BadDocument) == (letters > row_readers.RECORD_LIMIT)
+        assert not isinstance(second, BadDocument)
+
+
+def _as_far_as_gzip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet_limits, "FREE", 16 * 2**20)
+    monkeypatch.setitem(readers.READERS, ".parquet", lambda *a, **k: row_readers.read_parquet(*a))
+
+
 FENCES = (
     Fence(5, "a header field of mail is short or refused", _long_fields, _no_field_is_long),
     Fence(5, "an element of HTML has few attributes or is refused", _many_attributes, _attributes_uncounted),
     Fence(5, "a table has a bounded number of columns", _many_columns, _columns_uncounted),
     Fence(5, "rows that are nearly empty are bounded in number", _rows_in_masses, _rows_uncounted),
+    Fence(5, "one text does not decide whether a Parquet file is read", _one_letter, _as_far_as_gzip),
     Fence(5, "foreign files are read by a process of their own", _apart, _in_this_process),
     Fence(5, "a file that fills the memory is refused", _memory, _in_this_process),
     Fence(5, "a file that takes too long is refused", _time, _in_this_process),

@@ -442,12 +442,27 @@ def _parquet_row(
     fields: dict[str, object] = {}
     problem = None
     for column in columns:
+        found = batch.column(column)[index]
+        if long := _too_long(found):
+            allowance.pass_over(long)
+            problem = TOO_LONG
+            continue
         try:
-            fields[column] = batch.column(column)[index].as_py()
+            fields[column] = found.as_py()
         except UnicodeDecodeError:
             problem = "not UTF-8: write the column as UTF-8"
     allowance.take(fields)
-    return within_limit(Row(place, fields, problem))
+    return Row(place, fields, problem)
+
+
+def _too_long(found: Any) -> int:
+    """Bytes of a text that is longer than a document may be, told without a copy of it; 0 for any other value."""
+    arrow, _ = import_parquet()
+    value = found.value if isinstance(found, arrow.DictionaryScalar) else found
+    if not isinstance(value, arrow.StringScalar | arrow.LargeStringScalar) or not value.is_valid:
+        return 0
+    size = int(value.as_buffer().size)
+    return size if size > RECORD_LIMIT else 0
 
 
 def within_limit(row: Row) -> Row:

@@ -282,6 +282,20 @@ def test_a_text_that_is_too_long_for_any_document_counts_as_no_words(reference, 
     assert (seen.unreadable, seen.without_author) == (1, 0)
 
 
+@pytest.mark.parametrize("letters", [0, 4 * 2**20, 40 * 2**20])
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_whether_a_parquet_file_is_read_tells_of_no_text(reference, tmp_path, letters, dictionary):
+    """Text of one letter packs a thousandfold: a file of kilobytes is read with it as it is without."""
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pyarrow.table({"author": ["ada", "bob"], "text": ["a" * letters, "hello"]})
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table, path, compression="zstd", use_dictionary=dictionary)
+    assert path.stat().st_size < 2**14
+    summary = Summary(reference, "100", shares="totals=1")
+    found = [written for some in summary.read(summary.rows(path), Seen()) for written in some]
+    assert [(author, text.strip("a")) for author, text, *_ in found] == [("ada", ""), ("bob", "hello")]
+
+
 @pytest.mark.parametrize(
     "line", [b'{"author": "ada", "text": "\xff"}', b'{"text": ' + b"7" * 5_000 + b', "author": "ada"}']
 )
