@@ -189,6 +189,11 @@ def _attacked(found: Mapping[str, Any]) -> str:
 
 
 def _right(found: Mapping[str, Any]) -> str:
+    if found["kind"] == SUMMARY:
+        return (
+            "Each count has noise added on purpose: the true number lies between the limits beside it, in all rows of "
+            "a file together with a probability of at least 95 %."
+        )
     if found["kind"] == DECLARED_VALUE:
         return (
             f"Each row has its document's own value with a probability of {percent(found['probability_kept'])}, and "
@@ -228,6 +233,8 @@ def _own_labels(found: Mapping[str, Any]) -> str:
 
 
 def _stays(found: Mapping[str, Any]) -> str:
+    if found["kind"] == SUMMARY:
+        return "Once the folder is out nothing in it can be recalled."
     if found["kept_fields"]:
         names = ", ".join(map(repr, found["kept_fields"]))
         return (
@@ -250,7 +257,8 @@ def not_promised(found: Mapping[str, Any]) -> Iterator[str]:
     if found["kept_fields"]:
         yield "Fields that were kept stand as they were, without any protection."
     yield "Each further release of the same documents protects them less: its bound is added to this one's."
-    yield "Whether a document is in the collection, and how many there are, is not promised to stay hidden."
+    if found["kind"] != SUMMARY:  # there it is bounded, as what anybody wrote is
+        yield "Whether a document is in the collection, and how many there are, is not promised to stay hidden."
 
 
 MENTIONED: Final = {

@@ -57,6 +57,11 @@ def test_a_summary_step_by_step(file, reference, tmp_path, monkeypatch):
         "Do not try to find out whose documents these are.",
     ):
         assert whole.count(each) == told.count(each) == 1
+    found_of_rows = ("No row says", "each row says", "Whether a document is in the collection")
+    assert not any(each in whole for each in found_of_rows), (
+        "a summary has no rows, and who is in it is bounded"
+    )
+    assert "in all rows of a file together with a probability of at least 95 %" in whole
     assert "--purpose 'To learn' --contact office@example.org --receivers --output" in found.output
     assert "What readers need" in found.output
     assert "Is this list public" in found.output
