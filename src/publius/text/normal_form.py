@@ -25,12 +25,17 @@ _TRACE_OF_ONE = regex.compile(r"[\p{M}\p{Cn}]{10}")
 _STARTER = regex.compile(
     rf"[^\p{{M}}\p{{Cn}}\p{{Hangul_Syllable_Type=V}}\p{{Hangul_Syllable_Type=T}}\U00016d40-\U00016d7f]|{_BREAK}"
 )
+# Two letters that the compatibility forms turn into marks, so that they could stand in a run with others.
+_HALF_WIDTH = {0xFF9E: "\u3099", 0xFF9F: "\u309a"}
 _PIECE = 2**16  # characters composed at once: between two an interrupt is heard
 
 
 def normal_form(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
     """``text`` in a normal form, after every 30 combining marks in a row a combining grapheme joiner."""
-    return text if text.isascii() else unicodedata.normalize(form, broken(text))
+    if text.isascii():
+        return text
+    marked = text if form == "NFC" else text.translate(_HALF_WIDTH)
+    return unicodedata.normalize(form, broken(marked))
 
 
 def compared(value: object) -> str:
