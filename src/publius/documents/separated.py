@@ -79,14 +79,27 @@ class _Lines:
             self._row.append(line)
             self.row_size += len(line)
             if len(self._row) > self._apart + _TOGETHER:
-                self._row[self._apart :] = ["".join(self._row[self._apart :])]
+                self._row[self._apart :] = [self._checked()]
                 self._apart += 1
             if self.row_size > RECORD_LIMIT:
                 self.is_long = True
                 raise _LongRowError
-            if self._count > 1 and line.strip("\r\n"):
-                self._check_line(line.count(self._form.delimiter))
             yield line
+
+    def check(self) -> None:
+        """`UnsaidQuotesError` where a further line of the row could be one, and nobody said what quotation marks do."""
+        if self._count > 1 and not self.is_long:  # one that is long was looked at as it was passed over
+            self._checked()
+
+    def _checked(self) -> str:
+        """The lines of a row since those that are held as one, many at once: one by one takes as long as reading."""
+        lines, delimiter = "".join(self._row[self._apart :]), self._form.delimiter
+        unsaid = self._form.quotes is None
+        if unsaid and lines.count(delimiter) >= self.between and lines.strip("\r\n"):
+            for line in lines.split("\n"):
+                if line.strip("\r"):
+                    self._check_line(line.count(delimiter))
+        return lines
 
     def next_row(self) -> None:
         """Begin another row."""
@@ -140,12 +153,19 @@ class _Lines:
 
     def _pass_over(self, text: str) -> None:
         """Count the lines of a long row, and look at them as at those of any other."""
+        delimiter = self._form.delimiter
         for start in range(0, len(text), _PART):  # many lines are held as a list of a part of them
-            for number, piece in enumerate(text[start : start + _PART].split("\n")):
+            part = text[start : start + _PART]
+            if self._form.quotes is not None or self._separators + part.count(delimiter) < self.between:
+                self._passed += part.count("\n")
+                last = part.rfind("\n") + 1
+                self._separators = part.count(delimiter, last) + (0 if last else self._separators)
+                continue
+            for number, piece in enumerate(part.split("\n")):
                 if number:
                     self._passed += 1
                     self._separators = 0
-                self._separators += piece.count(self._form.delimiter)
+                self._separators += piece.count(delimiter)
                 if self._passed and piece.strip("\r"):
                     self._check_line(self._separators)
 
@@ -205,6 +225,7 @@ def read_csv(
         indices: dict[str, int] | None = None
         width = size = 0
         for number, cells in enumerate(_csv_rows(lines, form), start=1):
+            lines.check()
             place, is_long = f"line {lines.row_start}", lines.is_long
             size += lines.row_size
             check_filled(path, number, size)
@@ -244,6 +265,7 @@ def csv_header(path: Path, form: TableForm) -> list[str]:
     with open_binary(path) as stream:
         lines = _Lines(path, stream, form)
         header = _short_header(lines, next(_csv_rows(lines, form), None)) or []
+        lines.check()
     check_width(path, len(header))
     return header
 
