@@ -72,7 +72,7 @@ test: $(READY)  ## run the tests
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not long"
 
 test-long: $(READY)  ## what `make test` tries on a few cases, on all of them
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m long
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -rs -m long
 
 lint: $(READY)  ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
