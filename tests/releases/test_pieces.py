@@ -70,6 +70,19 @@ def test_all_is_as_with_one_process(tmp_path, plan, name, skip_bad, number):
     assert two == one
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_numbered_documents_may_have_one_id_or_one_that_is_none(tmp_path, plan, workers):
+    """Nobody looks at the ids: that two ways agree would not tell it, both could leave documents out."""
+    rows = [*LINES[:12], LINES[12], LINES[12], *LINES[13:], LINES[3], '{"id": [], "text": "river"}']
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    corpus = open_corpus(path, number=True)
+    found = list(corpus)
+    assert [each.id for each in found] == [str(number) for number in range(1, len(rows) + 1)]
+    _, bad, tally = outcome(corpus, plan, tmp_path / "out", workers)
+    assert (bad, tally.documents) == ((), len(rows))
+
+
 @pytest.mark.parametrize("format", ["jsonl", "csv", "mtx", "parquet"])
 def test_a_folder_is_cut_file_by_file_in_every_format(tmp_path, plan, format):
     folder = tmp_path / "corpus"
