@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -16,11 +17,13 @@ from complaints import one_thing_each
 from homes import home_at
 from publius.cli.start import protection
 from publius.errors import DataError, PolicyError, UsageError
+from publius.evaluation import signed
+from publius.evaluation.signed import measured_for
 from publius.evaluation.steps.answers import Choices, config_text, read_config, together
 from publius.evaluation.steps.looking import looked_at
 from publius.evaluation.steps.older import PublicCorpus
 from publius.evaluation.steps.walk import Walk
-from publius.evaluation.steps.workflow import folder_for, learn_apart
+from publius.evaluation.steps.workflow import folder_for, learn_apart, release_apart
 from publius.noise.randomness import seeded_rng
 from publius.vectors.learning.reference import Reference, remembered_texts
 from released import completed as publius
@@ -343,6 +346,31 @@ def test_a_quotation_mark_that_stays_open_is_asked_about(older, tmp_path):
     assert "Read as utf-8, fields separated by semicolons, a row a line." in done.stdout
     assert "40 rows with texts in the column 'complaint'" in done.stdout
     assert not (tmp_path / "out").exists()
+
+
+def test_the_page_of_start_has_the_verdict_of_the_page_to_sign(older, tmp_path, monkeypatch):
+    """In a browser texts of another language passed, and the page that was written said NO EVIDENCE."""
+    pytest.importorskip("sklearn")
+    words = "der brief kam am montag und niemand hat seitdem geantwortet trotz vieler anrufe beim amt".split()
+    private = store(
+        tmp_path / "german.csv",
+        [{"id": f"g{n}", "complaint": " ".join(words[n % 5 :] * 3)} for n in range(40)],
+    )
+
+    def passing(manifest, folder):
+        found = measured_for(manifest, folder)
+        return replace(found, verdict="PASS: nobody beyond the limit", room="A narrow PASS")
+
+    monkeypatch.setattr(signed, "measured_for", passing)
+    choices = Choices(
+        text_field="complaint", public=str(older), author_field="author", topic_field="topic", preserve="topic",
+        bound=7.0, authors_at_least=2, leave_out="none",
+    )  # fmt: skip
+    walk = Walk(private, looked_at(private, choices), PublicCorpus.read(choices, ()), choices)
+    made = release_apart(walk, tmp_path / "out", choices, None, True, lambda event: None)
+    assert made.measured.verdict.startswith("NO EVIDENCE")
+    assert made.measured.room is None
+    assert "<strong>NO EVIDENCE</strong>" in (tmp_path / "out" / "signoff.html").read_text()
 
 
 def test_a_wrong_delimiter_or_encoding(older, tmp_path):

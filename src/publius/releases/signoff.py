@@ -170,10 +170,10 @@ def _signable(release: Path, sources: Sources, *, for_receivers: bool = False) -
     manifest = check_signable(release)
     files = check_own(release, manifest)
     if for_receivers:
-        measured = _published(_judged(sources.measured, manifest, release, None))
+        measured = _published(judged(sources.measured, manifest, release, None))
         sources = replace(sources, measured=measured, own=None, budget=None)
     else:
-        sources = replace(sources, measured=_judged(sources.measured, manifest, release, sources.own))
+        sources = replace(sources, measured=judged(sources.measured, manifest, release, sources.own))
     return _Signable(release, manifest, files, sources, for_receivers)
 
 
@@ -228,10 +228,10 @@ def _published(measured: Measured | None) -> Measured | None:
     return replace(measured, verdict=None, room=None, set_by=None)
 
 
-def _judged(
+def judged(
     measured: Measured | None, manifest: Mapping[str, Any], release: Path, own: OwnTexts | None
 ) -> Measured | None:
-    """What was measured, with NO EVIDENCE for a PASS where texts are unlike the public ones or kept columns tell."""
+    """The same with NO EVIDENCE for a PASS where texts are unlike the public ones, or kept columns tell."""
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
     why = None
@@ -248,7 +248,14 @@ def _judged(
             f"about {share:.0%} of the rows say that their document fits none of the public texts, and above "
             f"{TOO_MANY:.0%} an attack on public texts says nothing about these documents"
         )
-    return measured if why is None else replace(measured, verdict=f"NO EVIDENCE: {why}", room=None)
+    return withdrawn(measured, why)
+
+
+def withdrawn(measured: Measured, why: str | None) -> Measured:
+    """The same with NO EVIDENCE in place of a PASS that does not stand, and the reason; None where it does."""
+    if why is None or not (measured.verdict or "").startswith("PASS"):
+        return measured
+    return replace(measured, verdict=f"NO EVIDENCE: {why}", room=None)
 
 
 def _evidence(signed: _Signable) -> dict[str, Any]:

@@ -91,6 +91,7 @@ class Made(Answer):
     folder: str | None
     verdict: str | None
     reason: str | None
+    limit: Annotated[str | None, Field(description="How near a PASS is to its limit, and who set that.")]
     measured: list[Finding] | None
     floor: float | None
     texts: int | None

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from publius.evaluation.steps.answers import Choices, config_text
 from publius.evaluation.steps.older import LEARNED, PUBLIC
-from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, SIGNOFF, Step, Walk
+from publius.evaluation.steps.walk import CONFIG, EVALUATION, OWN, RELEASE, SIGNOFF, Step, Walk
 from publius.files import check_new_folder, new_folder, private_folder, remove_leftovers, write_file
 from publius.privacy.ledger import Ledger
 from publius.releases.engines import RunSummary
@@ -285,6 +285,7 @@ def release_apart(
     """
     from publius.evaluation.signed import measured_for
     from publius.evaluation.verdict import FAIL
+    from publius.releases.signoff import judged, withdrawn
 
     check_new_folder(output)
     remove_leftovers(output)
@@ -298,14 +299,16 @@ def release_apart(
             flow.learn()
             if walk.measurable:
                 flow.measure()
-                measured = measured_for(walk.plan().manifest(0), made / EVALUATION)
+                found = measured_for(walk.plan().manifest(0), made / EVALUATION)
+                measured = withdrawn(found, flow.own().no_evidence)
                 if flow.refused is not None and not (after_fail and flow.refused == FAIL):
                     raise _Refused
             summary = flow.release()
             flow.sign()
             flow.write_answers(kept)
             if walk.measurable:
-                measured = measured_for(summary.manifest, made / EVALUATION)
+                found = measured_for(summary.manifest, made / EVALUATION)
+                measured = judged(found, summary.manifest, made / RELEASE, flow.own())
     except _Refused:
         return ReleaseResult(None, None, (), measured)
     skipped = tuple((bad.position, bad.reason) for bad in summary.bad)

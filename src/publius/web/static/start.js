@@ -360,6 +360,7 @@ export class StartView {
       same ? null : el("p", { class: "caution" }, `This was made to keep the ${facts.preserve} at ${unit} ${number(facts.strength)}. You have chosen otherwise since: release again for that.`),
       el("div", { class: `verdict ${verdict === "PASS" ? "pass" : verdict === "FAIL" ? "fail" : "none"}` },
         el("strong", {}, verdict ?? "Not measured"),
+        result.limit ? el("p", { class: "soft" }, `${result.limit}.`) : null,
         el("p", {}, reason ? `${judged(result)}${verdict === "NO EVIDENCE" ? " That shows nothing: only the proof stands." : ""}` : `There is no evidence that authors are hidden: ${result.measured ? "no attack could name one; what else was measured stands below" : "nothing was measured"}.`)),
       result.measured ? measuredTable(result) : null,
       el("details", { class: "more" }, el("summary", {}, "The promise in full"), el("p", { class: "prose" }, manifest.promise)),

@@ -346,10 +346,11 @@ def _made(outcome: ReleaseResult) -> dict[str, Any]:
 
 def _measured(measured: Measured | None) -> dict[str, Any]:
     if measured is None:
-        return dict.fromkeys(("verdict", "reason", "measured", "floor", "texts"))
+        return dict.fromkeys(("verdict", "reason", "limit", "measured", "floor", "texts"))
     return {
         "verdict": (measured.verdict or "").partition(":")[0],
         "reason": measured.verdict,
+        "limit": ". ".join(filter(None, (measured.room, measured.set_by))) or None,
         "measured": list(measured.findings),
         "floor": measured.floor,
         "texts": measured.texts,
