@@ -1,5 +1,7 @@
 """The two-step inverse: the draw agrees with its definition by differences, far into the tails."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from publius.distances.metrics import Euclidean
 from publius.mechanisms.finite import sampler as inverse
 from publius.mechanisms.finite.certificate.distances import distances
 from publius.mechanisms.kernels.exponential import Exponential
+from publius.mechanisms.threads import in_threads
 from publius.noise.randomness import seeded_rng
 from vocabularies import vocabulary
 
@@ -98,3 +101,11 @@ def test_a_tiny_uniform_selects_a_word_below_two_to_the_minus_54():
     either = np.array([[2.0**-106, 2.0**-106], [1 - 2.0**-53, 2.0**-106]])  # the block stands first or last
     found = mechanism.apply(np.zeros(2, np.int64), either)
     assert 2.0**-106 < np.exp(logs[found].min()) < 2.0**-54
+
+
+@pytest.mark.parametrize(("items", "threads", "here"), [(3, 1, True), (1, 4, True), (3, 2, False)])
+def test_one_thread_is_the_calling_one(items, threads, here):
+    """A word drawn by itself began a thread, which waits for its turn on a busy machine."""
+    found = list(in_threads(lambda item: (item, threading.get_ident()), range(items), threads))
+    assert [item for item, _ in found] == list(range(items))
+    assert {ident == threading.get_ident() for _, ident in found} == {here}

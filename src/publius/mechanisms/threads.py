@@ -36,7 +36,13 @@ def in_threads(
 ) -> Generator[_Result]:
     """``work(item)`` for each item, in order, on ``threads`` Python threads with one BLAS thread each.
 
-    When it is closed before its end, the items that nobody has begun are left.
+    One is the calling thread: on a busy machine another waits long until it may begin, for a single word, too. When it
+    is closed before its end, the items that nobody has begun are left.
     """
-    with one_blas_thread(), ThreadPoolExecutor(threads or processors()) as pool:
-        yield from pool.map(work, items)
+    count = min(threads or processors(), len(items))
+    with one_blas_thread():
+        if count <= 1:
+            yield from map(work, items)
+            return
+        with ThreadPoolExecutor(count) as pool:
+            yield from pool.map(work, items)
