@@ -19,6 +19,7 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.releases.digests import file_digests
 from publius.releases.engines import protect_corpus, started_early
 from publius.releases.engines.pieces import is_cut, pieces_of
+from publius.releases.engines.worker_pool import LocalRunner
 from publius.releases.plan import Experiment, Plan
 from publius.settings import RunSettings
 from publius.text.bag import Encoding
@@ -42,16 +43,23 @@ NUMBERED = ("blank lines", "no JSON", "an id twice far apart")
 """Where numbers could differ from one process to two: of lines that are none, or are left out, and of equal ids."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def plan(embeddings):
     encoding = Encoding.of(embeddings.tokenizer, length=20, unknown="unk")
     return Plan(Laplace(embeddings, epsilon=2.0), encoding, experiment=Experiment(seed=5))
 
 
-def outcome(corpus, plan, output, workers, **options):
+@pytest.fixture(scope="module")
+def runners(plan):
+    """By the number of processes: none for this one alone, and two that serve all tests."""
+    with LocalRunner(plan, 2) as two:
+        yield {1: None, 2: two}
+
+
+def outcome(corpus, plan, output, runner, **options):
     """The files that were written and what was left out, or the error."""
     try:
-        made = protect_corpus(corpus, plan, output, workers=workers, batch_size=6, **options)
+        made = protect_corpus(corpus, plan, output, runner=runner, batch_size=6, **options)
     except PubliusError as error:
         return type(error), str(error)
     return {path.name: path.read_bytes() for path in output.iterdir()}, made.bad, made.tally
@@ -61,17 +69,19 @@ def outcome(corpus, plan, output, workers, **options):
     ("name", "skip_bad", "number"),
     [*product(ODD, [False, True], [False]), *product(NUMBERED, [False, True], [True])],
 )
-def test_all_is_as_with_one_process(tmp_path, plan, name, skip_bad, number):
+def test_all_is_as_with_one_process(tmp_path, plan, runners, name, skip_bad, number):
     path = tmp_path / "corpus.jsonl"
     path.write_text("\n".join(ODD[name]), encoding="utf-8")
     corpus = open_corpus(path, number=number)
     assert is_cut(corpus)
-    one, two = (outcome(corpus, plan, tmp_path / str(count), count, skip_bad=skip_bad) for count in (1, 2))
+    one, two = (
+        outcome(corpus, plan, tmp_path / str(count), runners[count], skip_bad=skip_bad) for count in (1, 2)
+    )
     assert two == one
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_numbered_documents_may_have_one_id_or_one_that_is_none(tmp_path, plan, workers):
+def test_numbered_documents_may_have_one_id_or_one_that_is_none(tmp_path, plan, runners, workers):
     """Nobody looks at the ids: that two ways agree would not tell it, both could leave documents out."""
     rows = [*LINES[:12], LINES[12], LINES[12], *LINES[13:], LINES[3], '{"id": [], "text": "river"}']
     path = tmp_path / "corpus.jsonl"
@@ -79,12 +89,12 @@ def test_numbered_documents_may_have_one_id_or_one_that_is_none(tmp_path, plan, 
     corpus = open_corpus(path, number=True)
     found = list(corpus)
     assert [each.id for each in found] == [str(number) for number in range(1, len(rows) + 1)]
-    _, bad, tally = outcome(corpus, plan, tmp_path / "out", workers)
+    _, bad, tally = outcome(corpus, plan, tmp_path / "out", runners[workers])
     assert (bad, tally.documents) == ((), len(rows))
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "mtx", "parquet"])
-def test_a_folder_is_cut_file_by_file_in_every_format(tmp_path, plan, format):
+def test_a_folder_is_cut_file_by_file_in_every_format(tmp_path, plan, runners, format):
     folder = tmp_path / "corpus"
     folder.mkdir()
     for part in range(3):
@@ -92,7 +102,8 @@ def test_a_folder_is_cut_file_by_file_in_every_format(tmp_path, plan, format):
         (folder / f"{part}.jsonl").write_text("\n".join(rows), encoding="utf-8")
     corpus = open_corpus(folder)
     one, two = (
-        outcome(corpus, plan, tmp_path / str(count), count, skip_bad=True, format=format) for count in (1, 2)
+        outcome(corpus, plan, tmp_path / str(count), runners[count], skip_bad=True, format=format)
+        for count in (1, 2)
     )
     assert two == one
     assert [bad.reason[:14] for bad in one[1]] == ["part 2, line 1"]
