@@ -32,7 +32,7 @@ from publius.files.reading import (
     read_bytes_limited,
     read_lines,
 )
-from publius.files.writing import private, sync, temporary_name, write_file
+from publius.files.writing import EarlyFlush, private, sync, temporary_name, write_file
 
 __all__ = [
     "GZIP_FREE",
@@ -40,6 +40,7 @@ __all__ = [
     "LINE_LIMIT",
     "WHOLE_LIMIT",
     "AnyPath",
+    "EarlyFlush",
     "check_new_folder",
     "is_packed",
     "json_of",

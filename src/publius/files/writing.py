@@ -7,12 +7,15 @@ import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, final
 
 from publius.files.paths import AnyPath, os_errors, usable
 
 TEMPORARY: Final = ".publius-*.tmp"
 """What the names of temporary files and folders look like."""
+
+_STRETCH: Final = 8 * 2**20
+"""Bytes of a file that the disk begins with at a time."""
 
 _serial = itertools.count()
 
@@ -40,6 +43,28 @@ def write_file(path: AnyPath, mode: int = 0o666, *, durable: bool = True) -> Ite
             raise
         if durable:
             sync(target.parent)
+
+
+@final
+class EarlyFlush:
+    """Has the disk begin with a large file while it is made, so that little of it is waited for at its end.
+
+    It is for speed alone, and only where the system knows the way: what is to be durable is flushed as ever.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._begun, self._written = stream, 0, 0
+
+    def wrote(self, size: int) -> None:
+        """So many bytes more were written to the stream."""
+        self._written += size
+        if self._written - self._begun >= _STRETCH and hasattr(os, "posix_fadvise"):
+            self._stream.flush()
+            with contextlib.suppress(OSError):  # a disk that knows no such thing
+                os.posix_fadvise(
+                    self._stream.fileno(), self._begun, self._written - self._begun, os.POSIX_FADV_DONTNEED
+                )
+            self._begun = self._written
 
 
 def _temporary_file(folder: Path, mode: int) -> tuple[Path, BinaryIO]:

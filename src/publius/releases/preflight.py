@@ -20,7 +20,7 @@ from publius.mechanisms.whole import places_of
 from publius.releases.engines.worker_pool import batches_of
 from publius.releases.plan import Plan
 from publius.settings import TextSettings
-from publius.text.bag import Encoded, words_of_all
+from publius.text.bag import Encoded, Encoding, words_of_all
 from publius.text.segmentation import is_unspaced
 from publius.text.tokenizer import profile_named
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -208,7 +208,7 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
         if encoding.unknown == "reject":
             pairs = [(item, found) for item, found in pairs if not found.unknown]
             bad += len(given) - len(pairs)
-        unfit += _fit_none([item.text for item, _ in pairs if item.text.strip()], plan)
+        unfit += _fit_none([(item.text, found) for item, found in pairs if item.text.strip()], plan, whole)
         for item, found in pairs:
             taken = found.seen - found.unknown if encoding.unknown == "drop" else found.seen
             documents += 1
@@ -243,12 +243,18 @@ def look(corpus: Corpus, plan: Plan, count: int = LOOKED_AT) -> Preflight:
     )
 
 
-def _fit_none(texts: Sequence[str], plan: Plan) -> int:
-    """How many of the texts fit nothing public; 0 where the mechanism has no such outcome."""
+def _fit_none(read: Sequence[tuple[str, Encoded]], plan: Plan, encoding: Encoding) -> int:
+    """How many of the texts, each with what was ``read`` of it by ``encoding``, fit nothing public.
+
+    0 where the mechanism has no such outcome.
+    """
     if plan.mechanism.fit_none([]) is None:
         return 0
-    found = plan.mechanism.fit_none([*map(places_of, words_of_all(texts, plan.vocabulary, plan.encoding))])
-    return 0 if found is None else int(found.sum())
+    words = [found for _, found in read]
+    if encoding != plan.encoding:
+        words = words_of_all([text for text, _ in read], plan.vocabulary, plan.encoding)
+    fitting = plan.mechanism.fit_none([*map(places_of, words)])
+    return 0 if fitting is None else int(fitting.sum())
 
 
 def is_foreign(found: Encoded, plan: Plan) -> bool:

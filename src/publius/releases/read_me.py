@@ -62,6 +62,11 @@ def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield WHOEVER_RECEIVES
 
 
+def prepare() -> None:
+    """Import what `read_me` needs where rows have labels, for who has others at work: at the end all wait for it."""
+    import scipy.special  # noqa: F401  # of `unbiased_shares`
+
+
 def label_counts(folder: Path) -> Counter[str]:
     """How often each label was printed, read from the rows of a release; empty where rows have none."""
     if (folder / "bags.jsonl").is_file():

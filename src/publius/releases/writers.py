@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Final, Self, final
 
 from publius.documents.row_readers import import_parquet
 from publius.errors import UsageError
-from publius.files import json_of, private
+from publius.files import EarlyFlush, json_of, private
 from publius.releases.plan import ORDERED_TEXT, Plan, published
 from publius.releases.release import Release, ReleasedTogether
 from publius.text.bag import Bag, drawn_json
@@ -317,6 +317,7 @@ class JsonLines(AbstractWriter):
 
     def _open(self) -> None:
         self._file: BinaryIO = open(self.folder / self._NAME, "xb", opener=private)  # noqa: SIM115
+        self._early = EarlyFlush(self._file)
         self._digest = hashlib.sha256()
 
     @classmethod
@@ -327,6 +328,7 @@ class JsonLines(AbstractWriter):
     def add(self, encoded: bytes) -> None:
         """See `AbstractWriter.add`."""
         self._file.write(encoded)
+        self._early.wrote(len(encoded))
         self._digest.update(encoded)
 
     @property
@@ -351,6 +353,7 @@ class Csv(AbstractWriter):
 
     def _open(self) -> None:
         self._file: BinaryIO = open(self.folder / "bags.csv", "xb", opener=private)  # noqa: SIM115
+        self._early = EarlyFlush(self._file)
         kind = ["kind"] if self.layout.ordered else []
         warning = ["warning"] if self.layout.warning else []
         last = (
@@ -374,6 +377,7 @@ class Csv(AbstractWriter):
     def add(self, encoded: bytes) -> None:
         """See `AbstractWriter.add`."""
         self._file.write(encoded)
+        self._early.wrote(len(encoded))
 
     @classmethod
     def _rows_of(cls, layout: Layout, release: Release) -> Iterator[list[Any]]:

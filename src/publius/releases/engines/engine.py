@@ -146,7 +146,8 @@ def finish_folder(
     """Write the manifest beside the bags, with the digest of each file; `DocumentError` when there are none.
 
     ``numbers`` says how documents without ids of their own are numbered; with ``metadata`` the folder says what it is
-    to data tools, too. The bags are read for what is not known of them: see `EngineResult`.
+    to data tools, too. The bags are read for what is not known of them: see `EngineResult`. Nothing is flushed to the
+    disk yet: who gives the folder its place flushes all of it.
     """
     if not documents:
         raise DocumentError(f"no document could be released: {missing} could not be read")
@@ -154,10 +155,10 @@ def finish_folder(
     facts = {**plan.manifest(documents, missing), **numbered}
     if numbers == SHUFFLED and (crowd := plan.crowd(documents)):
         facts |= {"crowd": crowd.as_json, "promise": f"{facts['promise']} {crowd_promise(crowd)}"}
-    with write_file(folder / READ_ME, 0o600) as file:
+    with write_file(folder / READ_ME, 0o600, durable=False) as file:
         file.write(read_me(facts, label_counts(folder) if labels is None else labels).encode())
     manifest = {**facts, FILES: file_digests(folder, digests)}
-    with write_file(folder / "manifest.json", 0o600) as file:
+    with write_file(folder / "manifest.json", 0o600, durable=False) as file:
         file.write(manifest_bytes(manifest))
     if metadata:
         write_metadata(folder, manifest)

@@ -16,6 +16,7 @@ from publius.documents.seen_ids import IdSet
 from publius.errors import UsageError
 from publius.files import read_lines
 from publius.noise.randomness import RunKey
+from publius.releases import read_me
 from publius.releases.engines.engine import AbstractEngine, EngineResult, Job, left_out, link
 from publius.releases.engines.journal import BAGS, Journal
 from publius.releases.engines.numbering import shuffle
@@ -60,8 +61,11 @@ class LocalEngine(AbstractEngine):
             outcomes = self._encoded(job, batches_of(job.corpus, job.batch_size), key, job.format)
         else:
             outcomes = self._read_elsewhere(job, pieces, key, used)
-        with closing(outcomes), WRITERS[job.format](folder, Layout.of(job.plan)) as writer:
-            for each in outcomes:
+        layout = Layout.of(job.plan)
+        with closing(outcomes), WRITERS[job.format](folder, layout) as writer:
+            for number, each in enumerate(outcomes):
+                if number == 1 and layout.leading and self._helped:  # the others have begun
+                    read_me.prepare()
                 tally += each.tally
                 bad += left_out(each.bad, job)
                 labels += each.labels
@@ -81,14 +85,18 @@ class LocalEngine(AbstractEngine):
         _replay(job, journal.path, folder)
         return EngineResult(journal.tally, tuple(journal.bad), found)
 
+    @property
+    def _helped(self) -> bool:
+        """Whether other processes may be at work."""
+        return (self.workers if self.runner is None else self.runner.workers) > 1
+
     def _pieces(self, job: Job, key: bytes) -> Iterator[Piece] | None:
         """What workers read themselves; None where all is read here, as it is where each document is charged.
 
         As many documents as a batch has are no work for processes. Where so many are more than one piece it is left to
         `_encoded` that their number decides whether processes are seen.
         """
-        workers = self.workers if self.runner is None else self.runner.workers
-        if workers < 2 or job.charges.any or not is_cut(job.corpus):
+        if not self._helped or job.charges.any or not is_cut(job.corpus):
             return None
         found = pieces_of(job.corpus, job.batch_size, key)
         begun = list(itertools.islice(found, 2))
