@@ -331,6 +331,14 @@ def test_line_breaks_in_a_field_are_read_where_no_line_of_it_could_be_a_row(tmp_
     assert "two, and, b" in read(store(tmp_path / "e.csv", quoted), number=True)[0].text
 
 
+def test_the_header_of_one_table_says_nothing_of_another(tmp_path):
+    (tmp_path / "t").mkdir()
+    store(tmp_path / "t" / "a.csv", b'"author","text"\n"ada","hello"\n')
+    store(tmp_path / "t" / "b.csv", b'author,text\nzz,"money\nx,hello\nzz,five"\n')
+    with pytest.raises(UnsaidQuotesError):
+        read(tmp_path / "t", number=True)
+
+
 def test_a_table_of_one_column_has_a_row_a_line_unless_somebody_says_more(tmp_path):
     path = store(tmp_path / "c.csv", b'text\n"one\ntwo"\nthree\n')
     with pytest.raises(UnsaidQuotesError):

@@ -493,7 +493,8 @@ def open_corpus(
         return replace(corpus, encoding=_encoding(paths, kind, encoding))
     between = delimiter or ("\t" if kind == ".tsv" else None)
     form = find_form(paths[0], corpus._columns(), delimiter=between, encoding=encoding, quotes=quotes)
-    return replace(corpus, delimiter=form.delimiter, encoding=form.encoding, quotes=form.quotes)
+    told = quotes or (form.quotes if len(paths) == 1 else None)  # no header says it of another table
+    return replace(corpus, delimiter=form.delimiter, encoding=form.encoding, quotes=told)
 
 
 def open_public_corpus(path: str | os.PathLike[str], **options: Any) -> Corpus:
