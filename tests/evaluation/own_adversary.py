@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from publius.errors import DataError
 from publius.evaluation.attackers.base import AbstractAttacker
 
 
@@ -22,3 +23,11 @@ class SharedWords(AbstractAttacker):
 
 class Unfinished(AbstractAttacker):
     pass
+
+
+class Loud(SharedWords):
+    """Says what it sees."""
+
+    def _scores(self, X):
+        print(*X[0].counts)
+        raise DataError(" ".join(X[0].counts))

@@ -1,6 +1,6 @@
 """Adversaries by name: with parameters, and those of other people."""
 
-import own_adversary  # noqa: F401  # on the path, as a user's module would be
+import own_adversary  # on the path, as a user's module would be
 import pytest
 
 from publius.errors import PolicyError, UsageError
@@ -45,3 +45,13 @@ def test_parameters_reach_the_adversary():
 def test_what_is_no_adversary(name, error, message):
     with pytest.raises(error, match=message):
         choose_adversaries([name])
+
+
+def test_what_an_own_adversary_says_of_a_text_is_not_heard(capfd):
+    attacker = own_adversary.Loud().fit([Bag(["castle"]), Bag(["river"])], ["A", "B"])
+    with pytest.raises(
+        PolicyError, match=r"^the adversary Loud failed: DataError at own_adversary\.py:\d+; "
+    ) as found:
+        attacker.predict([Bag(["mountain"])])
+    assert "mountain" not in str(found.value)
+    assert capfd.readouterr() == ("", "")

@@ -1,11 +1,16 @@
-"""Of a class of somebody's own nothing is called proven or certified that was not computed from its probabilities."""
+"""Of a class of somebody's own nothing is called proven or certified that was not computed from its probabilities.
+
+What it says while it works on documents is not heard.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
+import logging
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +19,9 @@ import pytest
 
 from fences import Fence
 from publius.cli import main, obfuscate
-from publius.mechanisms import lifted, outside
+from publius.errors import PubliusError
+from publius.files import user_code
+from publius.mechanisms import kernel, lifted, outside, whole
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import STATED
@@ -61,17 +68,73 @@ class Honest(Told):
     """As much as it states."""
     name = "honest"
     times = 1
+
+class Loud(Honest):
+    """Says in some way what it sees, but only where a document has the word that no toy vocabulary has."""
+    name = "loud"
+    way = None
+    def apply(self, words, noise, *, threads=1):
+        for word in words.tolist():
+            if self.embeddings.word(word) == "mountain":
+                saying(self.way, self.embeddings.word(word))
+        return super().apply(words, noise, threads=threads)
+
+def saying(way, word):
+    import contextlib, logging, sys, warnings
+    from publius.errors import CancelledError, DataError, MissingExtraError
+    kinds = {
+        each.__name__: each
+        for each in (DataError, CancelledError, MissingExtraError, ValueError, OSError, SystemExit, BaseException,
+                     KeyboardInterrupt, MemoryError)
+    }
+    if way in kinds:
+        raise kinds[way](*[word] * (2 if way == "MissingExtraError" else 1))
+    if way == "prints":
+        print(word)
+        print(word, file=sys.stderr, flush=True)
+        sys.stdout.write(word)
+        sys.stdout.buffer.write(word.encode())
+    elif way == "warns":
+        warnings.warn(word)
+    elif way == "logs":
+        logging.getLogger("mine").warning(word)
+        logging.warning(word)
+
+for way in ("DataError", "CancelledError", "MissingExtraError", "ValueError", "OSError", "SystemExit", "BaseException",
+            "KeyboardInterrupt", "MemoryError", "prints", "warns", "logs"):
+    globals()[way.capitalize()] = type(way.capitalize(), (Loud,), {"way": way, "__module__": __name__})
 '''
+
+_LOUD = (
+    *((name, 77) for name in ("Dataerror", "Cancellederror", "Missingextraerror", "Valueerror", "Oserror")),
+    ("Systemexit", 77), ("Baseexception", 77), ("Keyboardinterrupt", 130), ("Memoryerror", 74), ("Prints", 0),
+    ("Warns", 0), ("Logs", 0),
+)  # fmt: skip
 
 
 def _called(folder: Path, *arguments: str) -> tuple[int, str]:
     """Exit code and standard output of a command that can import the classes."""
-    out = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
+    code, out, _ = _heard(folder, *arguments)
+    return code, out
+
+
+def _heard(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """The same, and standard error."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         patch.setattr(sys, "argv", ["publius", *arguments])
-        with pytest.raises(SystemExit) as ended:
+        with pytest.raises(BaseException) as ended:
             main()
-    return int(ended.value.code or 0), out.getvalue()
+    said = [each.buffer.getvalue().decode() for each in (out, err)]
+    return (
+        int(ended.value.code or 0) if isinstance(ended.value, SystemExit) else -1,
+        said[0],
+        said[1] + str(ended.value),
+    )
 
 
 def _prepared(folder: Path) -> Embeddings:
@@ -137,6 +200,30 @@ def _checked_before_a_release(folder: Path) -> None:
     assert (code, (folder / "out").exists()) == (77, False)
 
 
+def _not_heard(folder: Path) -> None:
+    _prepared(folder)
+    texts = folder / "texts.jsonl"
+    texts.write_text(json.dumps({"id": "a", "text": "mountain mountain river calm"}) + "\n", encoding="utf-8")
+    before = sys.stdout, sys.stderr, warnings.showwarning, logging.root.handlers[:]
+    for name, expected in _LOUD:
+        with _importable(folder), warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
+            _unchecked(patch)  # whose draws take most of the time
+            warnings.simplefilter("always")
+            code, out, err = _heard(
+                folder, "obfuscate", str(texts), "--mechanism", f"python:ownclasses:{name}", "--epsilon", "2",
+                "--length", "4", "--embeddings", str(folder / "toy"), "--output", str(folder / name), "--json",
+            )  # fmt: skip
+        logging.root.handlers[:] = before[3]
+        assert (code, "mountain" in out + err) == (expected, False), (name, code, out, err)
+        if code == 77:  # which type, and where
+            assert f"the mechanism loud failed: {name}".lower() in err.lower(), err
+            assert "at ownclasses.py:" in err
+        else:
+            assert (folder / name).exists() == (code == 0)
+        assert not out or json.loads(out)["documents"] == 1
+    assert before[:3] == (sys.stdout, sys.stderr, warnings.showwarning)
+
+
 def _taken_for_ours(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(outside, "is_outside", lambda kind: False)
 
@@ -153,9 +240,25 @@ def _unchecked(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(obfuscate, "check_own_mechanism", lambda plan, name, parameters: None)
 
 
+def _heard_again(patch: pytest.MonkeyPatch) -> None:
+    for module in (kernel, whole):
+        patch.setattr(module, "unheard", lambda kind, name: contextlib.nullcontext())
+
+
+def _errors_alone(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(user_code, "_silence", contextlib.nullcontext())
+
+
+def _ours_are_believed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(user_code, "_is_ours", lambda error: isinstance(error, PubliusError | SystemExit))
+
+
 FENCES = (
     Fence(19, "what nothing computed is not certified", _nothing_computed, _taken_for_ours),
     Fence(19, "what is computed decides, not what is stated", _computed, _never_computed),
     Fence(19, "manifest and promise say that nothing was computed", _said_with_the_release, _believed),
     Fence(19, "a class that breaks the laws releases nothing", _checked_before_a_release, _unchecked),
+    Fence(19, "what it says of documents is not heard", _not_heard, _heard_again),
+    Fence(19, "nor what it prints and warns of", _not_heard, _errors_alone),
+    Fence(19, "nor in an error of ours", _not_heard, _ours_are_believed),
 )

@@ -118,6 +118,20 @@ class Thief(Coin):
         return list(batch)
 
 
+class Loud(Coin):
+    """Prints what it sees, and ends where a document has a certain word; neither on vocabularies of a check."""
+
+    name = "loud"
+
+    def apply(self, words, noise, *, threads=1):
+        if self.embeddings.name == "toy":
+            seen = [self.embeddings.word(word) for word in words.tolist()]
+            print("I saw", *seen, flush=True)
+            if "castle" in seen and self.chosen.edge > 0.5:
+                raise SystemExit(f"I saw {seen}")
+        return super().apply(words, noise, threads=threads)
+
+
 class Unfinished(publius.Kernel):
     name = "unfinished"
 
@@ -286,6 +300,19 @@ def test_it_releases_in_worker_processes_and_the_manifest_says_where_it_comes_fr
     assert manifest["mechanism_parameters"] == {"edge": 0.9}
     assert manifest["mechanism_source"]["distribution"] == "toypkg"
     assert len(Path(place, "out", "bags.jsonl").read_text().splitlines()) == 6
+
+
+@pytest.mark.parametrize(("edge", "code"), [("0.5", 0), ("0.9", 77)])
+def test_what_it_prints_and_raises_in_worker_processes_is_not_heard(run, place, edge, code):
+    told = run(
+        "obfuscate", "corpus.jsonl", "--epsilon", "3", "--length", "20", "--output", f"loud{code}", "--mechanism",
+        "python:toypkg.coins:Loud", "--edge", edge, "--workers", "2", "--batch-size", "2", *VECTORS, code=code,
+    )  # fmt: skip
+    assert "I saw" not in told
+    assert not any(word in told for word in WORDS if word in sentence(0))
+    assert (place / f"loud{code}" / "bags.jsonl").exists() == (code == 0)
+    if code:
+        assert "the mechanism loud failed: SystemExit at coins.py:" in told
 
 
 def test_it_is_evaluated(run, place):

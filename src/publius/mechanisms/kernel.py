@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
+from publius.distances.metrics import METRICS, AbstractMetric, Distances, definition_of, ground_metric, is_own
 from publius.errors import DataError, PolicyError, UsageError
+from publius.files.user_code import is_foreign, unheard
 from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
@@ -177,14 +178,23 @@ class Kernel(ABC):
         """
         if not batch:
             return []
-        noise = np.concatenate([self.noise(len(words), rng) for words, rng in zip(batch, rngs, strict=True)])
-        words = np.concatenate(batch)
-        outputs = self.apply(words, noise, threads=threads or processors())
+        with unheard(self._written, f"the mechanism {self.name}"):
+            noise = np.concatenate(
+                [self.noise(len(words), rng) for words, rng in zip(batch, rngs, strict=True)]
+            )
+            words = np.concatenate(batch)
+            outputs = self.apply(words, noise, threads=threads or processors())
         if outputs.shape != words.shape or not np.issubdtype(outputs.dtype, np.integer):
             raise PolicyError(f"the mechanism {self.name} must give one word, as an index, for each word")
         if len(outputs) and not (outputs.min() >= 0 and outputs.max() < self.embeddings.size):
             raise PolicyError(f"the mechanism {self.name} gave an index outside the vocabulary")
         return np.split(outputs, np.cumsum([len(words) for words in batch])[:-1])
+
+    @property
+    def _written(self) -> Any:
+        """What was written to make it: where its class is ours, perhaps the metric alone is somebody's own."""
+        kind = type(self)
+        return kind if is_foreign(kind) else definition_of(self.metric)
 
     @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> Bag:

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar, final
 import numpy as np
 
 from publius.errors import PolicyError, PubliusError, UsageError, place_of
-from publius.files.user_code import object_at
+from publius.files.user_code import is_foreign, object_at
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.whole import WholeDocument
@@ -32,7 +32,6 @@ from publius.vectors.learning.reference import Reference
 Own = type[Kernel] | type[WholeDocument]
 
 GROUP: Final = "publius.mechanisms"
-_HOME: Final = "publius."
 _OWN: Final[tuple[tuple[type, tuple[str, ...], str], ...]] = (
     (Kernel, ("draw", "randomize", "indices", "bag"), "noise and apply"),
     (
@@ -132,7 +131,7 @@ def _lacking(found: type[WholeDocument]) -> list[str]:
 
 def is_outside(kind: Any) -> bool:
     """Whether the class or function is not one of Publius's own."""
-    return not kind.__module__.startswith(_HOME)
+    return is_foreign(kind)
 
 
 def made(kind: type[Kernel], embeddings: Embeddings, given: Mapping[str, Any]) -> Kernel:

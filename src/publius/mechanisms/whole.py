@@ -17,6 +17,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray, LazySequence
 from publius.errors import DataError, UsageError
+from publius.files.user_code import is_foreign, unheard
 from publius.mechanisms.mechanism import Comparison, Drawn, Mechanism, Outcome, without
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Evidence, Guarantee
@@ -191,10 +192,11 @@ class WholeDocument(Mechanism):
         self, documents: Sequence[IndexArray], generators: Iterable[Generator], *, threads: int | None = None
     ) -> Sequence[Outcome]:
         """See `Mechanism.draw`; a document may have any length, also none. One processor is enough."""
-        noise = [self.noise(rng) for rng in generators]
+        with unheard(type(self), f"the mechanism {self.name}"):
+            noise = [self.noise(rng) for rng in generators]
         if len(documents) != len(noise):
             raise UsageError(f"{len(documents)} documents need as many generators, not {len(noise)}")
-        return self.apply(documents, noise) if noise else []
+        return self._applied(documents, noise) if noise else []
 
     @final
     def draw_keyed(
@@ -207,7 +209,12 @@ class WholeDocument(Mechanism):
         size = self.noise_bytes
         if size is None:
             return self.draw(documents, [key.rng(id) for id in ids])
-        return self.apply(documents, ManyBits(key.bits(ids, size)))
+        return self._applied(documents, ManyBits(key.bits(ids, size)))
+
+    def _applied(self, documents: Sequence[IndexArray], noise: Sequence[Noise]) -> Sequence[Outcome]:
+        with unheard(type(self), f"the mechanism {self.name}"):
+            found = self.apply(documents, noise)
+            return [*found] if is_foreign(type(found)) and type(found) is not list else found
 
     @final
     def protect(

@@ -1,14 +1,16 @@
 """A mechanism on whole documents whose class is somebody's own: taken in Python and by its name, not at its word."""
 
 import json
+import traceback
 from dataclasses import dataclass, replace
 from functools import partial
 
+import numpy as np
 import pytest
 
 from publius.audit import document_laws
 from publius.audit.document_laws import check_named
-from publius.errors import PolicyError, UsageError
+from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms import registry
 from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.prototype import Prototype
@@ -16,6 +18,7 @@ from publius.mechanisms.whole import WholeDocument
 from publius.noise.randomness import seeded_rng
 from publius.privacy.guarantee import STATED
 from publius.releases.plan import Plan
+from publius.releases.protect import release
 from publius.settings import ReleaseSettings, Settings, option
 from references import TOPICS, fitted, made
 from released import completed
@@ -324,3 +327,35 @@ def test_a_certificate_is_of_words_and_says_where_the_laws_are():
     done = completed("certify", "--mechanism", named(Own), "--epsilon", "1")
     assert done.returncode == 2
     assert f"publius check-mechanism {named(Own)}" in done.stderr
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+def test_what_it_says_of_a_document_is_not_heard(capfd, lazily):
+    class Loud(Own):
+        """Prints and raises what it sees, at once or when its outcomes are taken."""
+
+        def apply(self, documents, noise):
+            said = (self._say(words) for words in documents)
+            return said if lazily else [*said]
+
+        def _say(self, words):
+            print("w0", words)
+            raise DataError(f"w0 {words}")
+
+    with pytest.raises(
+        PolicyError, match=r"^the mechanism own failed: DataError at test_own\.py:\d+; "
+    ) as found:
+        release("w0 w1", Loud(REFERENCE, bound=3.0))
+    assert "w0" not in str(found.value)
+    assert "w0" not in "".join(traceback.format_exception(found.value)).replace('"w0', "").replace("w0 {", "")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_error_of_ours_that_no_own_code_has_a_part_in_keeps_its_words():
+    class Heir(Prototype):
+        """Ours, under another name."""
+
+        name = "heir"
+
+    with pytest.raises(DataError, match="a document holds an index that is no word of the reference"):
+        Heir(REFERENCE, preserve="topic", bound=3.0).draw([np.array([999])], [seeded_rng(1)])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, UsageError
+from publius.files.user_code import unheard
 from publius.noise.randomness import seeded_rng
 from publius.settings import Task
 from publius.text.bag import Bag
@@ -44,7 +46,8 @@ class AbstractAttacker(ABC):
         if any(bag.size == 0 for bag in X):
             raise DataError("a bag to learn from is empty: leave it out")
         self.classes_ = tuple(sorted(set(y)))
-        self._learn(X, y)
+        with self._unheard():
+            self._learn(X, y)
         return self
 
     @final
@@ -54,7 +57,11 @@ class AbstractAttacker(ABC):
             raise UsageError("fit before you predict")
         if not len(X):
             return np.zeros((0, len(self.classes_)))
-        return self._scores(X)
+        with self._unheard():
+            return self._scores(X)
+
+    def _unheard(self) -> AbstractContextManager[None]:
+        return unheard(type(self), f"the adversary {type(self).__name__}")
 
     @final
     def predict(self, X: Sequence[Bag]) -> list[str]:
