@@ -20,6 +20,7 @@ for module in ("sklearn", "matplotlib", "jinja2"):
 
 KEYS = ["mechanism", "epsilon", "repeat", "adversary", "task", "correct", "total", "accuracy", "low", "high",
         "chance", "changed", "mean_distance"]  # fmt: skip
+PATIENCE = 120
 FEW = "sr-nearest,koppel,likelihood,adaptive-likelihood,informed,linear,originals"
 
 
@@ -162,6 +163,27 @@ def test_table(folder):
 def test_json_is_one_object(tmp_path, corpus, options):
     result = run("evaluate", corpus, "--epsilon", "5", "--output", tmp_path / "out", *options, "--json")
     assert json.loads(result.stdout)["chance"] == {"author": 0.25, "topic": 0.5}
+
+
+UNGUARDED = """
+from publius.evaluation import runner
+
+print([*runner._results([None, None], "what all cells share" * 2**16, 2, print)])
+"""
+
+
+def test_a_script_that_starts_itself_again_in_its_workers_is_told_so(tmp_path):
+    """It waited for ever to give them what they need: more than a pipe holds."""
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 1
+    assert "does a script start this outside of if __name__ == '__main__'?" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.usefixtures("undrawn")

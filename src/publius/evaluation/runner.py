@@ -32,7 +32,7 @@ from publius.evaluation.rows import CLEAN, ResultRow
 from publius.evaluation.same_run import keep_key, what_is_the_same
 from publius.files import read_bytes_limited, shown, storage_error, write_file
 from publius.files.progress import Progress
-from publius.files.workers import spawning
+from publius.files.workers import DIED, carried, spawning
 from publius.mechanisms.registry import class_named, parameters_of, strength_of
 from publius.mechanisms.whole import LENGTH
 from publius.noise.laplace import checked_epsilon
@@ -379,7 +379,11 @@ def _results(
         return
     context = spawning()
     steps: SimpleQueue[Cell | None] = context.SimpleQueue()
-    with ProcessPoolExecutor(min(workers, len(jobs)), context, _start_worker, (setting, steps)) as pool:
+    count = min(workers, len(jobs))
+    with (
+        carried(context, setting, count) as needed,
+        ProcessPoolExecutor(count, context, _start_worker, (needed, steps)) as pool,
+    ):
         running: dict[Future[dict[str, Any]], Cell | None] = {}
         try:
             running.update((pool.submit(_work, job), job) for job in jobs)
@@ -390,10 +394,7 @@ def _results(
                 for future in ended:
                     yield running.pop(future), future.result()
         except BrokenProcessPool:
-            raise PubliusError(
-                "a worker process died (was it out of memory?): run the same command again to go on, "
-                "with fewer --workers"
-            ) from None
+            raise PubliusError(f"{DIED}: run the same again to go on, with fewer --workers") from None
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -401,10 +402,10 @@ def _results(
 _worker: tuple[Setting, SimpleQueue[Cell | None]] | None = None
 
 
-def _start_worker(setting: Setting, steps: SimpleQueue[Cell | None]) -> None:
+def _start_worker(needed: SimpleQueue[Setting], steps: SimpleQueue[Cell | None]) -> None:
     global _worker
     end_with_parent()
-    _worker = setting, steps
+    _worker = needed.get(), steps
 
 
 def _work(job: Cell | None) -> dict[str, Any]:

@@ -9,12 +9,20 @@ import os
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import context as contexts
 from multiprocessing.context import BaseContext, SpawnContext, SpawnProcess
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from publius.files.child import SAFE, SEARCH, parted
+
+if TYPE_CHECKING:
+    from multiprocessing.queues import SimpleQueue
+
+DIED: Final = (
+    "a worker process died (was it out of memory? does a script start this outside of "
+    "if __name__ == '__main__'?)"
+)
 
 _changing = threading.RLock()
 
@@ -40,6 +48,29 @@ def spawning() -> SpawnContext:
         with _neutral():
             resource_tracker.ensure_running()  # a process too, started with the first lock otherwise
     return _Context()
+
+
+@contextmanager
+def carried(context: SpawnContext, what: Any, workers: int) -> Iterator[SimpleQueue[Any]]:
+    """A queue from which each of so many ``workers`` is to take ``what``, sent beside whatever the caller does.
+
+    It is more than a pipe holds. With what starts a worker it may not be sent: Python would wait for ever for one that
+    died before it had read that.
+    """
+    needed = context.SimpleQueue()
+    sending = threading.Thread(target=_send, args=(needed, what, workers))
+    sending.start()
+    try:
+        yield needed
+    finally:
+        needed.close()  # where one died before it took what it needs, nobody else will
+        sending.join()
+
+
+def _send(needed: SimpleQueue[Any], what: Any, workers: int) -> None:
+    with suppress(OSError, TypeError):  # it was closed, perhaps in the middle: nobody waits for it any more
+        for _ in range(workers):
+            needed.put(what)
 
 
 def forking(ending: int) -> BaseContext | None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, final
 
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import PubliusError, StorageError, UsageError
-from publius.files.workers import forking, make_neutral, spawning
+from publius.files.workers import DIED, carried, forking, make_neutral, spawning
 from publius.mechanisms.threads import blas_threads, one_blas_thread
 from publius.noise.randomness import RunKey
 from publius.releases.engines.pieces import Piece
@@ -134,11 +134,7 @@ class WorkerPool(Generic[S, B, T]):
             _widen_all(pool)
             return pool
         context = spawning()
-        needed = context.SimpleQueue()
-        sending = threading.Thread(target=_send, args=(needed, (self._work, self._state), self._others))
-        sending.start()
-        opened.callback(sending.join)
-        opened.callback(needed.close)  # where one died before it took what it needs, nobody else will
+        needed = opened.enter_context(carried(context, (self._work, self._state), self._others))
         pool = ProcessPoolExecutor(
             self._others, mp_context=context, initializer=_start_worker, initargs=(needed,)
         )
@@ -178,9 +174,7 @@ class WorkerPool(Generic[S, B, T]):
             while waiting:
                 yield waiting.popleft().result()
         except BrokenProcessPool:
-            raise StorageError(
-                "a worker process died (was it out of memory?): nothing was released; try fewer --workers"
-            ) from None
+            raise StorageError(f"{DIED}: nothing was released; try fewer --workers") from None
 
     def _begun(self, batch: B, secret: tuple[bytes, bool], under_way: int) -> Future[T]:
         """A batch that another process has been given, or, where those have enough to do, one that is done."""
@@ -262,12 +256,6 @@ def _widen(queue: Any) -> None:
         import fcntl
 
         fcntl.fcntl(queue._writer.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
-
-
-def _send(needed: SimpleQueue[Any], what: Any, workers: int) -> None:
-    with suppress(OSError):  # it was closed: nobody waits for it any more
-        for _ in range(workers):
-            needed.put(what)
 
 
 def _start_worker(needed: SimpleQueue[Any]) -> None:
