@@ -119,14 +119,14 @@ def test_corollary_1():
 
 
 def test_releases_of_a_document_add_up():
-    both = compose([guarantee(0.1, 40, delta=1e-30), guarantee(0.2, 40, delta=2e-30)])
+    both = compose([guarantee(0.1, 40, delta=1e-30), guarantee(0.2, 40, delta=2e-30)], same_vectors=True)
     assert both.epsilon == 0.3
     assert both.delta == pytest.approx(1.2e-28)
 
 
 def test_the_weakest_evidence_counts():
     certified = Guarantee(0.1, "euclidean", "certified", size=4)
-    assert compose([guarantee(), certified]).evidence == "certified"
+    assert compose([guarantee(), certified], same_vectors=True).evidence == "certified"
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,21 @@ def test_the_weakest_evidence_counts():
 )
 def test_what_has_no_common_unit_is_not_composed(other):
     with pytest.raises(PolicyError, match="no common epsilon"):
-        compose([guarantee(), other])
+        compose([guarantee(), other], same_vectors=True)
+
+
+def test_epsilons_of_vectors_that_may_differ_are_not_added():
+    with pytest.raises(PolicyError, match="same_vectors=True"):
+        compose([guarantee(), guarantee()])
+    assert compose([guarantee()]) == guarantee()
+
+
+def test_bounds_are_free_of_distances_and_add_up_whatever_the_reference():
+    stated = Guarantee(0.5, "reference", "proven", 1e-9, 40, bound=3.0, bound_delta=1e-9)
+    both = compose([stated, stated])
+    assert (both.bound, both.epsilon, both.map(0.01)) == (6.0, None, 6.0)
+    assert both.bound_delta == pytest.approx(2e-9)
+    assert compose([stated, stated], same_vectors=True).epsilon == 1.0
 
 
 def test_nothing_is_not_composed():

@@ -178,7 +178,7 @@ def test_guarantees_of_different_kinds_do_not_compose():
     bag = Guarantee(1.0, "euclidean", "proven").lifted(10)
     for other in (bag.in_order(), bag.in_order("all")):
         with pytest.raises(PolicyError, match="orders"):
-            compose([bag, other])
+            compose([bag, other], same_vectors=True)
 
 
 def test_manifest_says_what_it_is(embeddings):

@@ -249,12 +249,18 @@ def exact_epsilon(epsilon: float) -> Fraction:
     return Fraction(repr(float(epsilon)))
 
 
-def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
+def compose(guarantees: Iterable[Guarantee], *, same_vectors: bool = False) -> Guarantee:
     """The guarantee of several releases of one document: epsilons, bounds and deltas add.
 
     All must be for bags of one size in one metric that keep the same; use `Guarantee.under` to bring them to one
-    metric. For several documents of one author, or sizes that differ, add the exponents instead (`total_exponent`).
-    Raises `PolicyError` for guarantees that have no common unit, `UsageError` for none at all.
+    metric. Epsilons add up only where the distances are of the ``same_vectors``, or the same reference, which a
+    guarantee does not know: unless you say so, what is stated is the bound between any two documents alone, which is
+    free of distances. For several documents of one author, sizes or vectors that differ, add the exponents instead
+    (`total_exponent`). Raises `PolicyError` for guarantees that have no common unit, `UsageError` for none at all.
+
+    >>> topic = Guarantee(0.5, "reference", "proven", size=40, bound=7.0)
+    >>> compose([topic, topic]).bound, compose([topic, topic]).epsilon
+    (14.0, None)
     """
     parts = list(guarantees)
     if not parts:
@@ -264,11 +270,18 @@ def compose(guarantees: Iterable[Guarantee]) -> Guarantee:
         raise PolicyError(
             "guarantees in different metrics, sizes or orders have no common epsilon: add exponents"
         )
+    bound = _added([part.bound for part in parts])
+    per_unit = same_vectors or len(parts) == 1
+    if bound is None and not per_unit:
+        raise PolicyError(
+            "nats per unit of distance add up only where the distances are of the same vectors: say "
+            "same_vectors=True where the releases were made with the same ones, otherwise add exponents"
+        )
     weakest = max((part.evidence for part in parts), key=("proven", "certified", STATED, "none").index)
     return replace(
         parts[0],
-        epsilon=_added([part.epsilon for part in parts]),
-        bound=_added([part.bound for part in parts]),
+        epsilon=_added([part.epsilon for part in parts]) if per_unit else None,
+        bound=bound,
         delta=upward(min(Fraction(1), sum((Fraction(part.delta) for part in parts), Fraction(0)))),
         bound_delta=upward(
             min(Fraction(1), sum((Fraction(part.bound_delta) for part in parts), Fraction(0)))
