@@ -586,7 +586,7 @@ class SummarySettings(Settings):
     )
     text_field: str = option("text", help="Field that holds the text.")
     leave_out_without_author: bool = option(
-        False, help="Leave out documents that name no author. Default: they are refused."
+        False, help="Leave out documents that do not name one author. Default: they are refused."
     )
 
 

@@ -121,7 +121,8 @@ def tell_curator(finished: Finished) -> None:
         (seen.unreadable, "document has no text that can be read: it counts as having no words",
          "documents have no text that can be read: they count as having no words (a table that is not in UTF-8 needs "
          "--encoding)"),
-        (seen.without_author, "document without author was left out", "documents without author were left out"),
+        (seen.without_author, "document that does not name one author was left out",
+         "documents that do not name one author were left out"),
         (seen.undeclared, "document has a value that was not declared: it counts as other",
          "documents have a value that was not declared: they count as other"),
         (finished.left_out, "author has not enough budget left and was left out",

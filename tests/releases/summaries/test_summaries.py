@@ -314,8 +314,29 @@ def test_rows_without_an_author_are_refused_or_left_out(reference, rows):
         Summary(reference, 4)(some)
     assert "secret" not in str(error.value)
     Summary(reference, 4, leave_out_without_author=True)(some)
-    with pytest.raises(DataError, match="document 1: a document has 2 authors"):
-        Summary(reference, 4)([{"author": ["a", "b"], "text": "secret"}])
+
+
+@pytest.mark.parametrize(
+    ("named", "why"),
+    [(["a", "b"], "a document has 2 authors"), ("secret" * 200, "at most 1,024 characters"),
+     ("secret\ud800", "a text of Unicode"), ({"secret": 1}, "must be text or a number, not dict")],
+    ids=["several", "long", "half", "object"],
+)  # fmt: skip
+def test_rows_that_name_what_can_be_no_author_are_refused_or_left_out(reference, rows, named, why):
+    """As rows that name nobody: else that there is a summary would tell of such a row, whatever was asked for."""
+    some = [*rows[:5], {"product": "card", "text": "secret", "author": named}, *rows[5:]]
+    with pytest.raises(
+        DataError, match=f"document 6 has no author.*{why}.*--leave-out-without-author"
+    ) as error:
+        Summary(reference, 4)(some)
+    assert "secret" not in str(error.value)
+    summary, seen, without = Summary(reference, 4, leave_out_without_author=True), Seen(), Seen()
+    found, clean = (
+        [[*each] for each in summary.read(summary.rows(given), counted)]
+        for given, counted in ((some, seen), (rows, without))
+    )
+    assert found == clean
+    assert (seen.without_author, seen.documents - without.documents) == (1, 1)
 
 
 def test_an_author_counts_once_however_the_name_is_written(reference, rows):

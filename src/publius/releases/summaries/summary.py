@@ -49,7 +49,7 @@ class Seen:
     Attributes:
         documents: how many rows there were.
         unreadable: how many of them have no text that can be read; each counted as "no words".
-        without_author: how many were left out because nobody is named.
+        without_author: how many were left out because nobody is named, several are, or what can be nobody's id.
         undeclared: how many are "other" in some field.
     """
 
@@ -81,7 +81,7 @@ class Summary:
         shares: how epsilon is divided: a mapping, or ``"totals=0.2,themes=0.5,subjects=0.3"``.
         author_field: field that names the author.
         text_field: field that holds the text.
-        leave_out_without_author: leave out rows without author instead of refusing them.
+        leave_out_without_author: leave out rows that do not name one author instead of refusing them.
 
     >>> summary = Summary(epsilon=1, by=["product=card,loan"])  # doctest: +SKIP
     >>> told = summary("complaints.csv")  # doctest: +SKIP
@@ -239,13 +239,13 @@ class Summary:
     def _read(self, position: int, row: Row, seen: Seen) -> Written | None:
         """Author, text and stratum of a row; None where it is left out. Position 0 is one that is not known."""
         seen.documents += 1
+        key, why = None, row.problem or f"its field {self.author_field!r} names nobody"
         try:
             key = author_key(row.fields.get(self.author_field))
-        except DataError as error:
-            raise DataError(f"{_where(position, row)}: {error}. Nothing was released") from None
+        except DataError as error:  # what can be no author's id is none
+            why = str(error)
         if key is None:
             if not self.leave_out_without_author:
-                why = row.problem or f"its field {self.author_field!r} names nobody"
                 raise DataError(
                     f"{_where(position, row)} has no author, so no promise would cover it ({why}): mend it, or leave "
                     "such documents out with --leave-out-without-author. Nothing was released"
