@@ -138,9 +138,67 @@ def test_sweeps_over_several_tiles_agree_with_one_matrix():
     np.testing.assert_allclose(sweep.weighted_sums(d, 1.3, weights[:, 0]), expected[:, 0], rtol=1e-12)
 
 
-def test_threads_change_nothing():
+@pytest.mark.parametrize("sorted_from", [2, 10**6])
+def test_threads_change_nothing(monkeypatch, sorted_from):
+    monkeypatch.setattr(exact, "_SORTED_FROM", sorted_from)
     law = exact.Law(distances(seeded_rng(8).standard_normal((600, 16)), Euclidean()), np.ones(600))
     assert exact.certify(law, 2.0, threads=1) == exact.certify(law, 2.0, threads=3)
+
+
+def both_ways(monkeypatch, law, scale):
+    """The constant from all pairs, and from those that could be steep."""
+    monkeypatch.setattr(exact, "_SORTED_FROM", law.outer.size + 1)
+    whole = exact.certify(law, scale)
+    monkeypatch.setattr(exact, "_SORTED_FROM", 2)
+    return whole, exact.certify(law, scale)
+
+
+@pytest.mark.parametrize(("kind", "n"), CASES)
+@pytest.mark.parametrize("metric", [Euclidean(), Manhattan(), NamelessManhattan()], ids=lambda m: m.name)
+def test_pairs_that_are_passed_over_change_no_constant(monkeypatch, kind, n, metric):
+    words = vocabulary(kind, n, 300)
+    prior = 1 + seeded_rng(5).random(300)
+    for scale in (0.3, 2.0, 9.0):
+        whole, few = both_ways(monkeypatch, Shape(words, metric, checked_prior(prior, words)).law, scale)
+        assert few == whole
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_ties_change_no_constant(monkeypatch, levels):
+    """The corners of a cube, and its middles: sums and distances of many points are the same."""
+    grid = np.stack(np.meshgrid(*[np.arange(levels)] * (9 if levels == 2 else 5)), axis=-1)
+    law = exact.Law(
+        distances(grid.reshape(-1, grid.shape[-1]).astype(np.float64), Euclidean()),
+        np.ones(levels ** grid.shape[-1]),
+    )
+    whole, few = both_ways(monkeypatch, law, 1.1)
+    assert (few.epsilon, few.smallest_distance) == (whole.epsilon, whole.smallest_distance)
+
+
+def test_most_pairs_are_passed_over(monkeypatch):
+    """Of points in a cloud and one in its neighbourhood alone: else the order of heights would be for nothing."""
+    vectors = seeded_rng(8).standard_normal((2000, 40))
+    vectors[::50] *= 0.3
+    law = exact.Law(distances(vectors, Euclidean()), np.ones(2000))
+    looked_at, fast = [], EuclideanDistances.fast
+
+    def counted(self, rows, columns, out=None):
+        result = fast(self, rows, columns, out)
+        looked_at.append(result.size)
+        return result
+
+    monkeypatch.setattr(EuclideanDistances, "fast", counted)
+    monkeypatch.setattr(exact, "_SORTED_FROM", 2)
+    exact.certify(law, 2.0)
+    assert sum(looked_at) < (0.5 + 0.25) * 2000**2  # sums take half of all, as do all pairs
+
+
+def test_the_nearest_other_point_is_noted_while_sums_are_made():
+    vectors = seeded_rng(6).standard_normal((700, 12)).astype(np.float32)
+    d, nearest = EuclideanDistances(vectors), np.empty(700)
+    sweep.weighted_sums(d, 1.3, np.ones(700), nearest=nearest, threads=2)
+    apart = Euclidean().pairwise(vectors, vectors) + np.diag(np.full(700, np.inf))
+    np.testing.assert_allclose(nearest, apart.min(axis=1), rtol=1e-12)
 
 
 def test_fast_distances_keep_their_error_bound():

@@ -203,3 +203,22 @@ def test_distances_of_the_words_are_computed_once(monkeypatch, kept):
     monkeypatch.setattr(Euclidean, "pairwise", pairwise)
     assert compare(names, embeddings, target, words) == expected
     assert (sum(asked) == len(words)) == (kept > 0)
+
+
+def test_compared_shares_are_those_of_the_mechanism_itself():
+    """Distances by products, and a shape that is kept from dial to dial: to rounding what its rows say."""
+    vectors = seeded_rng(6).standard_normal((150, 24))
+    vectors[3] = vectors[4] * (1 + 1e-6)
+    embeddings = Embeddings.from_arrays(
+        [f"w{i}" for i in range(150)], vectors, name="made", tokenizer="glove"
+    )
+    words = np.arange(0, 144, 3)
+    for name in ("exponential", "truncated-exponential", "projected-exponential", "repaired-tight"):
+        given = {"project": 7} if name == "projected-exponential" else {}
+        axis = comparison._Axis(name, embeddings, comparison._Words(embeddings, words), 20, given)
+        for scale in (0.8, 1.0, 0.8):
+            found = axis.at(scale)
+            rows = distortion(make_mechanism(name, embeddings, scale=scale, **given), words)
+            assert (found.unchanged, found.mean_distance) == pytest.approx(
+                (rows.unchanged, rows.mean_distance), rel=1e-12
+            )

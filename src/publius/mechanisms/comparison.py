@@ -15,9 +15,12 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError, extra
 from publius.files import write_file
 from publius.mechanisms.finite.base import AbstractFinite
+from publius.mechanisms.finite.certificate.distances import AbstractDistances
+from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.outside import known_guarantee, stating
 from publius.mechanisms.registry import make_mechanism, mechanism_class, parameters_of
+from publius.mechanisms.threads import one_blas_thread
 from publius.mechanisms.word_outcomes import Distortion, distortion, expected_distortion
 from publius.noise.randomness import seeded_rng
 from publius.settings import VectorSettings
@@ -151,15 +154,17 @@ class _Words:
         self.words, self._size = words, embeddings.size
         self._kept: dict[tuple[str, str], Float64Array] = {}
 
-    def distances(self, name: tuple[str, str], exact: Callable[[IndexArray], Float64Array]) -> _Distances:
-        """Those that ``exact`` gives of some words, known as ``name``; of a part of the words in turn."""
+    def distances(self, name: tuple[str, str], found: Callable[[IndexArray], Float64Array]) -> _Distances:
+        """Those that ``found`` gives of some words, known as ``name``; of a part of the words in turn."""
         if 8 * len(self.words) * self._size * (len(self._kept) + 1) > _KEPT_BYTES and name not in self._kept:
-            return lambda part: exact(self.words[part])
-        kept = self._kept.setdefault(name, np.full((len(self.words), self._size), np.nan))
+            return lambda part: found(self.words[part])
+        if name not in self._kept:
+            self._kept[name] = np.full((len(self.words), self._size), np.nan)
+        kept = self._kept[name]
 
         def known(part: slice) -> Float64Array:
             if np.isnan(kept[part, 0]).any():
-                kept[part] = exact(self.words[part])
+                kept[part] = found(self.words[part])
             return kept[part]
 
         return known
@@ -185,6 +190,7 @@ class _Axis:
         self.finite = issubclass(self.kind, AbstractFinite)
         self._known: dict[float, Distortion] = {}
         self._first: Kernel | None = None
+        self._shapes: list[tuple[dict[str, Any], Shape]] = []
 
     def at(self, dial: float) -> Distortion:
         """The mechanism's effect on the words."""
@@ -207,20 +213,31 @@ class _Axis:
         return excess
 
     def _finite(self, kind: type[AbstractFinite], scale: float) -> Distortion:
-        shape = kind.shape_at(self._embeddings, scale, **self._parameters)
-        rows, vectors = shape.rows(scale), self._embeddings.vectors
-        outer = self._words.distances(
-            (shape.metric.name, ""), lambda words: shape.metric.pairwise(vectors[words], vectors)
-        )
+        facts, shape = self._shape(kind, scale)
+        rows, outer = shape.rows(scale), self._distances((shape.metric.name, ""), shape.word_distances)
         inner = outer
         if shape.inner is not None:
-            facts = shape.facts()
-            inner = self._words.distances(
-                (facts["metric"], facts["inner"]), lambda words: rows.distances.exact(words, slice(None))
-            )
+            inner = self._distances((facts["metric"], facts["inner"]), rows.distances)
         return expected_distortion(
             self._words.words, lambda part: rows.log_probabilities_of(inner(part)), outer
         )
+
+    def _shape(self, kind: type[AbstractFinite], scale: float) -> tuple[dict[str, Any], Shape]:
+        """The shape at ``scale`` and its facts; one that agrees with the last keeps what was derived of that."""
+        shape = kind.shape_at(self._embeddings, scale, **self._parameters)
+        facts = shape.facts()
+        if not self._shapes or self._shapes[0][0] != facts:
+            self._shapes = [(facts, shape)]
+        return self._shapes[0]
+
+    def _distances(self, name: tuple[str, str], distances: AbstractDistances) -> _Distances:
+        """By products where their error is proven: far below what the last digit of a share or mean says."""
+
+        def found(words: IndexArray) -> Float64Array:
+            with one_blas_thread():
+                return distances.fast(words, slice(None))
+
+        return self._words.distances(name, found)
 
     def _simulated(self, epsilon: float) -> Distortion:
         return distortion(self.mechanism(epsilon), self._words.words, draws=self._draws, rng=seeded_rng(0))

@@ -200,11 +200,8 @@ def distortion(
 
 def displacement(mechanism: Kernel, words: IndexArray, outputs: IndexArray) -> float:
     """Sum of d(word, output) over pairs of words."""
-    vectors, total = mechanism.embeddings.vectors, 0.0
-    for word in np.unique(words):
-        to = outputs[words == word]
-        total += float(mechanism.metric.pairwise(vectors[[word]], vectors[to]).sum())
-    return total
+    vectors = mechanism.embeddings.vectors
+    return float(mechanism.metric.paired(vectors[words], vectors[outputs]).sum())
 
 
 def expected_distortion(

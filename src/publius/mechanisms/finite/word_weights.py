@@ -68,6 +68,12 @@ class Shape:
         return distances(self.vectors if every_word else self.vectors[first], self.metric)
 
     @cached_property
+    def word_distances(self) -> AbstractDistances:
+        """Of the words in d."""
+        every_word = len(self.points.first) == len(self.vectors)
+        return self._point_distances if every_word else distances(self.vectors, self.metric)
+
+    @cached_property
     def line(self) -> exact.Line | None:
         """The fast exact path of one-dimensional vectors, where it applies."""
         plain = self.inner is None and self.truncation == math.inf and not self.floor
@@ -117,12 +123,7 @@ class Shape:
 
     def rows(self, scale: float) -> RowLaw:
         """The output rows at ``scale``, over the words."""
-        if self.inner is not None:
-            inside = distances(self.inner, Euclidean())
-        elif len(self.points.first) == len(self.vectors):
-            inside = self._point_distances
-        else:
-            inside = distances(self.vectors, self.metric)
+        inside = self.word_distances if self.inner is None else distances(self.inner, Euclidean())
         return RowLaw(inside, self.prior, scale, self.truncation, self.floor)
 
     def facts(self) -> dict[str, Any]:

@@ -21,6 +21,7 @@ UNIT = 2.0**-53
 _CLOSE = 2.0**-10
 # For a few dimensions differences cost no more than a product, and there cancellation is common.
 _FEW_DIMENSIONS = 8
+_BLOCK = 256  # rows that are worked on together: they fit the cache
 
 Indices = IndexArray | slice
 
@@ -39,7 +40,7 @@ class AbstractDistances(ABC):
     exact_error: float
 
     @abstractmethod
-    def fast(self, rows: Indices, columns: slice, out: Float64Array | None = None) -> Float64Array:
+    def fast(self, rows: Indices, columns: Indices, out: Float64Array | None = None) -> Float64Array:
         """Distances from the points ``rows`` to the points ``columns``, shape (rows, columns), into ``out``."""
 
     @abstractmethod
@@ -69,7 +70,7 @@ class MetricDistances(AbstractDistances):
         self.size = len(vectors)
         self.exact_error = self.relative_error = (vectors.shape[1] + 4) * UNIT
 
-    def fast(self, rows: Indices, columns: slice, out: Float64Array | None = None) -> Float64Array:
+    def fast(self, rows: Indices, columns: Indices, out: Float64Array | None = None) -> Float64Array:
         """See `AbstractDistances.fast`."""
         result = self.exact(rows, columns)
         if out is None:
@@ -116,7 +117,7 @@ class EuclideanDistances(AbstractDistances):
         # square root halves a relative error.
         self.relative_error = 1.01 * (n + 6) * UNIT / _CLOSE
 
-    def fast(self, rows: Indices, columns: slice, out: Float64Array | None = None) -> Float64Array:
+    def fast(self, rows: Indices, columns: Indices, out: Float64Array | None = None) -> Float64Array:
         """See `AbstractDistances.fast`."""
         left, right = self._left(rows), self._wide[columns]
         squares = np.matmul(left, right.T, out=out)
@@ -161,7 +162,10 @@ def euclidean_gain(
 
     Free of cancellation: what x and y share is never added.
     """
-    product = np.einsum("ij,j->i", (x - vectors) + (y - vectors), y - x)
+    product = np.empty(len(vectors))
+    for start in range(0, len(vectors), _BLOCK):
+        block = vectors[start : start + _BLOCK]
+        np.einsum("ij,j->i", (x - block) + (y - block), y - x, out=product[start : start + _BLOCK])
     return np.asarray(np.divide(product, total, out=np.zeros_like(product), where=total > 0))
 
 

@@ -9,8 +9,10 @@ triangle inequality of min(s delta, tau) is attained, and the floor dilutes the 
 
 which without floor is [min(s delta(x, x'), tau) + ln Z(x') - ln Z(x)] / d(x, x').
 
-Every pair is bounded from above in one pass of float64 matrix products; the few pairs that reach the maximum are
-computed again by differences, and the result is rounded up.
+Every pair is bounded from above, with float64 matrix products; the few pairs that reach the maximum are computed
+again by differences, and the result is rounded up. Where delta is d and nothing is truncated, s is a share of every
+slope, and the rest is |ln Z(x') - ln Z(x)| / d(x, x'), where d is no less than either point's to its nearest: so of
+points in the order of ln Z most pairs are bounded together, without their distances.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ from publius.arrays import Float64Array, IndexArray
 from publius.errors import DataError, PolicyError
 from publius.files.progress import stage
 from publius.mechanisms.finite.certificate import line, sweep
-from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances
+from publius.mechanisms.finite.certificate.distances import UNIT, AbstractDistances, Indices
 
 SMALLEST_WEIGHT_RATIO = 1e-12
+_BOUNDS_TOO_HIGH = 1e-5  # as a share: far more than doubt and slack make of it
+_SORTED_FROM = 4096  # points: of fewer all pairs are soon looked at
 
 
 @final
@@ -71,11 +75,21 @@ class Law:
         """The distances inside the exponent."""
         return self.inner if self.inner is not None else self.outer
 
-    def normalizers(self, scale: float, threads: int | None = None) -> Float64Array:
-        """Z(x) = sum of weights_w exp(-min(s delta(x, w), tau)) for all points, shape (P,)."""
+    def normalizers(
+        self, scale: float, threads: int | None = None, nearest: Float64Array | None = None
+    ) -> Float64Array:
+        """Z(x) = sum of weights_w exp(-min(s delta(x, w), tau)) for all points, shape (P,).
+
+        ``nearest``, of the same shape, takes the distance of the nearest other point, delta's.
+        """
         return sweep.weighted_sums(
-            self.delta, scale, self.weights, cap=self.truncation / scale, threads=threads
+            self.delta, scale, self.weights, cap=self.truncation / scale, nearest=nearest, threads=threads
         )
+
+    @property
+    def plain(self) -> bool:
+        """Whether there is one metric and no truncation: s d(x, x') is the same share of every slope."""
+        return self.inner is None and self.truncation == math.inf
 
 
 @final
@@ -113,17 +127,30 @@ def certify(law: Law, scale: float, *, threads: int | None = None) -> Constant:
 def _certify(law: Law, scale: float, threads: int | None, which: str = "") -> tuple[Constant, Pairs]:
     if law.outer.size < 2:
         raise DataError("a vocabulary needs at least two distinct points: with one, every word is the same")
+    rising = law.plain and not law.floor and law.outer.size >= _SORTED_FROM
+    nearest = np.empty(law.outer.size) if rising else None
     with stage(f"Certifying the mechanism{which}: sums over all words"):
-        normalizers = law.normalizers(scale, threads)
+        normalizers = law.normalizers(scale, threads, nearest)
+    bounds = _Bounds(law, scale, normalizers)
     with stage(f"Certifying the mechanism{which}: all pairs of words"):
-        slopes = sweep.steepest_pairs(law.outer, law.inner, _bounds(law, scale, normalizers), threads=threads)
+        if nearest is not None and nearest.min() > 0:
+            slopes = sweep.steepest_risen(law.outer, bounds, nearest, threads=threads)
+            largest, place, pairs = _largest(law, scale, slopes, normalizers)
+        if nearest is None or not nearest.min() > 0 or largest < slopes.others:
+            slopes = sweep.steepest_pairs(law.outer, law.inner, bounds, threads=threads)
+            largest, place, pairs = _largest(law, scale, slopes, normalizers)
+    epsilon = _rounded_up(law, scale, max(largest, slopes.others))
+    return Constant(epsilon, scale, pairs.pair(place), slopes.smallest_distance), pairs
+
+
+def _largest(
+    law: Law, scale: float, slopes: sweep.Slopes, normalizers: Float64Array
+) -> tuple[float, int, Pairs]:
+    """The largest slope of the steepest pairs by differences, its place, and the pairs."""
     pairs = Pairs(law, slopes.pairs, normalizers)
     values = pairs.slopes(scale)
     place = int(values.argmax())
-    largest = max(float(values[place]), slopes.others)
-    return Constant(
-        _rounded_up(law, scale, largest), scale, pairs.pair(place), slopes.smallest_distance
-    ), pairs
+    return float(values[place]), place, pairs
 
 
 def _rounded_up(law: Law, scale: float, value: float) -> float:
@@ -132,33 +159,48 @@ def _rounded_up(law: Law, scale: float, value: float) -> float:
     return math.nextafter(value + relative * max(scale, value), math.inf)
 
 
-def _bounds(law: Law, scale: float, normalizers: Float64Array) -> sweep.SlopeFunction:
+@final
+class _Bounds:
     """Upper bounds of all pairs' slopes: what a fast distance can be off is on the safe side."""
-    logs = np.log(normalizers)
-    reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
-    doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
-    slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
-    plain = law.inner is None and law.truncation == math.inf
 
-    def bounds(
-        far: Float64Array, near: Float64Array | None, rows: slice, columns: slice, threshold: float
+    def __init__(self, law: Law, scale: float, normalizers: Float64Array) -> None:
+        self._law, self._scale, self._normalizers = law, scale, normalizers
+        self.heights = np.log(normalizers)
+        reach = 60 + math.log(law.outer.size * law.weights.max() / law.weights.min())
+        self._doubt = 2 * (reach * law.delta.relative_error + law.outer.size * UNIT)
+        self._slack = 1 + 4 * (law.delta.relative_error + law.outer.relative_error) + 2.0**-40
+
+    def __call__(
+        self, far: Float64Array, near: Float64Array | None, rows: Indices, columns: Indices, threshold: float
     ) -> Float64Array:
-        ratios = np.subtract(logs[rows, None], logs[columns])
+        """See `sweep.SlopeFunction`."""
+        law = self._law
+        ratios = np.subtract(self.heights[rows][:, None], self.heights[columns])
         np.abs(ratios, out=ratios)
-        ratios += doubt
-        if not plain:
-            ratios += np.minimum((far if near is None else near) * scale, law.truncation)
+        ratios += self._doubt
+        if not law.plain:
+            ratios += np.minimum((far if near is None else near) * self._scale, law.truncation)
         _divide(ratios, far)
-        if plain:
-            ratios += scale
-            if rows == columns:  # the tile on the diagonal marks what is no pair, or one seen before
+        if law.plain:
+            ratios += self._scale
+            if far[-1, 0] == np.inf:  # the tile on the diagonal
                 ratios[far == np.inf] = 0.0
-        ratios *= slack
+        ratios *= self._slack
         if law.floor:
-            return _diluted(law.floor, ratios, far, normalizers, rows, columns, threshold) * slack
+            return _diluted(law.floor, ratios, far, self._normalizers, rows, columns, threshold) * self._slack
         return ratios
 
-    return bounds
+    def rise(self, threshold: float) -> tuple[float, float]:
+        """See `sweep.Rising`: (s + (difference of heights + doubt) / d) slack bounds a slope.
+
+        In the slack is how far the nearest may be off; rounding of heights and distances is in what is added here.
+        """
+        most = float(np.abs(self.heights).max())
+        return threshold / self._slack - self._scale, self._doubt + 2.0**-44 * (1 + most)
+
+    def least(self, best: float, share: float) -> float:
+        """See `sweep.Rising`; at least what the bounds may be too high by."""
+        return best - max(share * (best - self._scale), _BOUNDS_TOO_HIGH * best)
 
 
 def _divide(ratios: Float64Array, far: Float64Array) -> None:
@@ -176,8 +218,8 @@ def _diluted(
     ratios: Float64Array,
     far: Float64Array,
     normalizers: Float64Array,
-    rows: slice,
-    columns: slice,
+    rows: Indices,
+    columns: Indices,
     threshold: float,
 ) -> Float64Array:
     """Slopes with the floor, computed only where the slope without it, which is larger, reaches the threshold."""
