@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class PubliusError(Exception):
@@ -75,7 +75,20 @@ class EmbeddingError(DataError):
 
 
 class DocumentError(DataError):
-    """A corpus or one of its documents cannot be read; named by position and id, never by content."""
+    """A corpus or one of its documents cannot be read; named by position, never by content.
+
+    Attributes:
+        id: of the document, where there is one that has an id. It may be a person's name, so it is in no message: who
+            shows it decides to whom.
+
+    """
+
+    id: str | None = None
+
+    def of(self, id: str | None) -> Self:
+        """The same error, of the document called ``id``."""
+        self.id = id
+        return self
 
 
 class UnknownWordError(DataError):

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 import tracemalloc
 
 import pytest
@@ -216,10 +217,11 @@ def test_a_bad_line_is_named_by_place_and_never_shown(tmp_path, case):
     assert CANARY not in f"{error} {bad!r}"
 
 
-def test_a_bad_document_says_its_id_when_it_can_be_read(tmp_path):
+def test_a_bad_document_has_its_id_when_it_can_be_read_and_says_it_in_no_message(tmp_path):
     path = store(tmp_path / "c.jsonl", jsonl({"id": "x\u202e", "text": None}))
     (bad,) = read(path)
-    assert str(bad.error()).startswith(r"document 1 (id 'x\u202e'): line 1: the text field 'text' is null")
+    assert str(bad.error()).startswith("document 1: line 1: the text field 'text' is null")
+    assert bad.error().id == "x\u202e"
 
 
 @pytest.mark.parametrize("text", ["", " \n\u3000"])
@@ -795,3 +797,15 @@ def test_a_packed_file_counts_as_what_it_unpacks_to(tmp_path):
     *read, mebibytes = map(int, run.stdout.split())
     assert read == [0] * len(paths), dict(zip(sorted(PACKED), read, strict=True))
     assert mebibytes < 500, "the processes together"
+
+
+def test_a_file_is_another_also_where_its_size_and_time_were_set_back(tmp_path):
+    path = store(tmp_path / "c.jsonl", jsonl({"id": "x", "text": "river"}))
+    corpus, before = open_corpus(path), path.stat()
+    state = corpus.state()
+    corpus.check_unchanged(state)
+    time.sleep(0.05)  # file systems count in ticks
+    path.write_text(path.read_text().replace("river", "ocean"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(DocumentError, match="changed while it was read"):
+        corpus.check_unchanged(state)

@@ -52,8 +52,8 @@ def test_chance_is_that_of_the_commonest_label_of_the_texts_attacked(tmp_path):
         ([{**r, "author": ""} for r in rows()], "no text in"),
         ([{k: v for k, v in r.items() if k != "author"} for r in rows()], "(field 'author')"),
         ([*rows()[:-1], {k: v for k, v in rows()[-1].items() if k != "topic"}], "have a topic and 1 have none"),
-        ([*rows()[:-1], {**rows()[-1], "text": "  "}], "document 8 (id 'dot-unknown'): the text is empty"),
-        (rows(role="guess"), "its role is 'guess'"),
+        ([*rows()[:-1], {**rows()[-1], "text": "  "}], "document 8: the text is empty"),
+        (rows(role="guess"), "has a role that there is not: give"),
         ([rows()[0], *rows()], "an earlier document has this id"),
     ],
 )  # fmt: skip

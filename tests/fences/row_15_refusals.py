@@ -2,12 +2,18 @@
 
 import json
 import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 import publius
 from fences import Fence
+from publius import cli
 from publius.cli import watch
-from publius.errors import BudgetError
+from publius.documents.corpus import BadDocument
+from publius.errors import BudgetError, DocumentError
 from publius.privacy.ledger import Ledger
 from publius.releases.writing.run import _Kept
 from released import command, toy_documents, toy_release, toy_vectors
@@ -50,6 +56,25 @@ def _ledger(folder: Path) -> None:
     assert "is spent: leave it out" in said
 
 
+def _unreadable(folder: Path) -> None:
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
+    texts, row = folder / "texts.jsonl", {"id": "Erika Musterfrau", "text": "river bridge judge"}
+    drawn = ("--epsilon", 2, "--length", 3, "--embeddings", "toy", "--output", folder / "out")
+    for wrong in ({**row, "text": "letter"}, {**row, "id": "Otto Normal", "text": None}):
+        texts.write_text("".join(json.dumps(each) + "\n" for each in (row, wrong)), encoding="utf-8")
+        code, out, said = command("obfuscate", texts, *drawn)
+        assert (code, "document 2: line 2: " in said) == (65, True)
+        assert not any(name in out + said for name in ("Erika", "Otto"))
+        error = next(each.error() for each in publius.open_corpus(texts) if isinstance(each, BadDocument))
+        with pytest.MonkeyPatch.context() as patch:  # at a terminal its curator reads which it is
+            patch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+            assert repr(wrong["id"]) in cli._said(error)
+
+
+def _named(bad: BadDocument) -> DocumentError:
+    return DocumentError(f"document {bad.position} (id {bad.id!r}): {bad.reason}")
+
+
 def _talkative(self: Ledger, kind: str, name: str, spent: object, amount: object) -> BudgetError:
     return BudgetError(f"the {kind} {name!r} has nothing left. Choose a smaller epsilon")
 
@@ -66,5 +91,9 @@ FENCES = (
     Fence(
         15, "a refusal of the ledger names nobody and advises what helps", _ledger,
         lambda patch: patch.setattr(Ledger, "_overspent", _talkative),
+    ),
+    Fence(
+        15, "an error about a document names its place, and its id at a terminal alone", _unreadable,
+        lambda patch: patch.setattr(BadDocument, "error", _named),
     ),
 )  # fmt: skip

@@ -21,7 +21,7 @@ from publius.cli.commands import COMMANDS
 from publius.cli.config import FILE, Configuration, ConfiguredCommand
 from publius.cli.help import GroupedCommands
 from publius.cli.log import Format, format_asked, say, set_up
-from publius.errors import BudgetError, PubliusError, StorageError, place_of
+from publius.errors import BudgetError, DocumentError, PubliusError, StorageError, place_of
 from publius.files.child import forget_foreign_folders
 
 _COMPLETION = "_PUBLIUS_COMPLETE"
@@ -181,7 +181,9 @@ def main() -> None:
 
 
 def _said(error: PubliusError) -> str:
-    """The message; whose budget is spent is for a curator's own terminal, not for a log."""
+    """The message; whose document or budget it is is for a curator's own terminal, not for a log."""
+    if isinstance(error, DocumentError) and error.id is not None and sys.stderr.isatty():
+        return f"{error} (its id is {error.id!r})"
     if not isinstance(error, BudgetError):
         return str(error)
     if error.account is not None and sys.stderr.isatty():

@@ -184,9 +184,7 @@ def _bags(corpus: Any, vectors: Embeddings, encoding: Encoding) -> tuple[list[st
             raise item.error()
         encoded = words_of(item.text, vectors, encoding)
         if encoded.padding == len(encoded.words):
-            raise DocumentError(
-                f"document {item.position} (id {item.id!r}) has no word left: only stop words"
-            )
+            raise DocumentError(f"document {item.position} has no word left: only stop words").of(item.id)
         ids.append(item.account or item.id)
         bags.append(Bag(encoded.words))
     return ids, bags

@@ -1,7 +1,7 @@
 """Documents come in: one at a time, in order, each with an id, its text and the public labels that are kept.
 
 A corpus can be read as often as needed and is never held in memory. A document that cannot be accepted comes
-as a `BadDocument`, named by position and id and never by content, so that a run may skip it or stop.
+as a `BadDocument`, named by position and never by content, so that a run may skip it or stop.
 """
 
 from __future__ import annotations
@@ -110,8 +110,7 @@ class BadDocument:
 
     def error(self) -> DocumentError:
         """The error to raise when the run is to stop here."""
-        named = "" if self.id is None else f" (id {self.id!r})"
-        return DocumentError(f"document {self.position}{named}: {self.reason}")
+        return DocumentError(f"document {self.position}: {self.reason}").of(self.id)
 
 
 def accepted(item: T | BadDocument) -> T:
@@ -225,7 +224,8 @@ class Corpus:
         for path in self.paths:
             with os_errors("read", path):
                 told = path.stat()
-            found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns))
+            # The last is the system's own note of a change, which nobody sets back as he may the time before it.
+            found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns))
         return tuple(found)
 
     def check_unchanged(self, before: tuple[tuple[int, ...], ...]) -> None:

@@ -153,7 +153,7 @@ def labels_of(text: LabeledText, task: Task) -> str:
     """The label of ``text`` that ``task`` asks for; `DocumentError` when it has none."""
     label = {"author": text.author, "topic": text.topic, "sensitive": text.sensitive}[task]
     if label is None:
-        raise DocumentError(f"the text {text.id!r} has no {task}: label it or leave it out")
+        raise DocumentError(f"a text has no {task}: label it or leave it out").of(text.id)
     return label
 
 
@@ -252,9 +252,8 @@ def _check_topics(dataset: Dataset) -> None:
         )
     missing = [text for text in (*dataset.unknown, *taught) if text.topic is None]
     if missing:
-        raise DocumentError(
-            f"some texts have a topic and {len(missing)} have none, the first of them {missing[0].id!r}: "
-            "label all or none"
+        raise DocumentError(f"some texts have a topic and {len(missing)} have none: label all or none").of(
+            missing[0].id
         )
     untaught = sorted(_topics(dataset.unknown) - _topics(dataset.topic_training))
     if untaught:

@@ -165,9 +165,8 @@ def _check_words(texts: Iterable[EncodedText]) -> None:
     for text in texts:
         if not text.words:
             raise DocumentError(
-                f"the text {text.id!r} is empty: no word is left of it; leave it out, or choose other stop words or "
-                "embeddings"
-            )
+                "a text is empty: no word is left of it; leave it out, or choose other stop words or embeddings"
+            ).of(text.id)
 
 
 def _shortest(texts: Sequence[EncodedText]) -> int:

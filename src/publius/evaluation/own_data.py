@@ -94,9 +94,7 @@ def topic_rows(path: Path, columns: Columns = Columns()) -> Iterator[LabeledText
     for document in _documents(path, columns, (topic,), number=number):
         label = document.labels.get(topic)
         if not label:
-            raise DocumentError(
-                f"document {document.position} (id {document.id!r}): its topic is empty: label it"
-            )
+            raise DocumentError(f"document {document.position}: its topic is empty: label it").of(document.id)
         id = f"topic-{document.id}" if number else document.id
         yield LabeledText(id, document.text, None, label, "topic")
 
@@ -170,9 +168,7 @@ def _documents(path: Path, columns: Columns, keep: tuple[str, ...], *, number: b
         if isinstance(found, BadDocument):
             raise found.error()
         if not found.text.strip():
-            raise DocumentError(
-                f"document {found.position} (id {found.id!r}): the text is empty: leave it out"
-            )
+            raise DocumentError(f"document {found.position}: the text is empty: leave it out").of(found.id)
         yield found
 
 
@@ -204,9 +200,8 @@ def _merged(count: int) -> str:
 def _role(document: Document, role: str | None) -> Role:
     if role not in ROLES:
         raise DocumentError(
-            f"document {document.position} (id {document.id!r}): its role is {role or ''!r}: give "
-            f"{', '.join(ROLES)}"
-        )
+            f"document {document.position} has a role that there is not: give {', '.join(ROLES)}"
+        ).of(document.id)
     return cast("Role", role)
 
 

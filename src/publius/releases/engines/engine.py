@@ -127,9 +127,9 @@ def left_out(bad: Sequence[BadDocument], job: Job) -> Sequence[BadDocument]:
 
 
 def bad_document_error(bad: BadDocument, encoding: Encoding) -> DocumentError:
-    """The error for a document that cannot be released: its position, id and reason, and the way out."""
+    """The error for a document that cannot be released: its position and reason, and the way out."""
     way_out = "" if encoding.unknown == "reject" else "; leave such documents out with --skip-bad"
-    return DocumentError(f"{bad.error()}. Nothing was released{way_out}")
+    return DocumentError(f"{bad.error()}. Nothing was released{way_out}").of(bad.id)
 
 
 def finish_folder(
