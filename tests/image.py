@@ -1,9 +1,9 @@
 """``make image``: build the image and try it where an engine is at hand; else take the Dockerfile's own steps here.
 
-Tried: the command says its version; the service answers a request with its token and refuses a wrong one; both run as a
-user who may write nowhere but in the two folders. Without an engine the commands are read off container/Dockerfile and
-carried out in folders of their own; where this is the superuser, under another user without capabilities, with a root
-that is mounted read-only.
+Tried: the command says its version; the service answers a request with its token and refuses a wrong one; both run as
+a user who may write nowhere but in the two folders. Without an engine, or the image that ours begins with, the
+commands are read off container/Dockerfile and carried out in folders of their own; where this is the superuser, under
+another user without capabilities, with a root that is mounted read-only.
 """
 
 import json
@@ -33,7 +33,7 @@ FOLDERS = {
 
 def main():
     """Whichever way there is; what was tried, as JSON."""
-    engine = next((name for name in ("docker", "podman") if _works(name)), None)
+    engine = next((name for name in ("docker", "podman") if _works(name) and _has_base(name)), None)
     tried = with_engine(engine) if engine else without_engine()
     print(json.dumps({"engine": engine, **tried}))
 
@@ -41,6 +41,24 @@ def main():
 def _works(engine):
     done = shutil.which(engine) and subprocess.run([engine, "info"], capture_output=True, check=False)
     return bool(done) and done.returncode == 0
+
+
+def _has_base(engine):
+    """Whether the image that ours begins with is here or can be had; what lacks is said in one line."""
+    base = re.search(r"^ARG PYTHON=(\S+)", DOCKERFILE.read_text(encoding="utf-8"), flags=re.MULTILINE).group(
+        1
+    )
+    here = subprocess.run([engine, "image", "inspect", base], capture_output=True, check=False)
+    if (
+        here.returncode == 0
+        or not subprocess.run([engine, "pull", "-q", base], capture_output=True, check=False).returncode
+    ):
+        return True
+    print(
+        f"{engine} is here and cannot get {base}: the steps of the Dockerfile are taken without it",
+        file=sys.stderr,
+    )
+    return False
 
 
 def instructions():

@@ -61,5 +61,12 @@ def npy(array, **options):
     return stream.getvalue()
 
 
+def npy_of_shape(shape):
+    """A header that says ``shape``, and a little data."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": shape})
+    return stream.getvalue() + bytes(600)
+
+
 def packed(data):
     return gzip.compress(data, 1)

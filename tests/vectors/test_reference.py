@@ -15,6 +15,7 @@ from publius.vectors.learning.prototypes import GRID, on_grid
 from publius.vectors.learning.reference import Reference, make_themes, new_reference_folder, open_reference
 from publius.vectors.learning.typical_words import drawable, tilt
 from references import TOPICS, fitted, made, public_documents
+from vector_files import npy, npy_of_shape
 
 
 @pytest.mark.parametrize("features", ["log-odds", "discriminants"])
@@ -70,7 +71,7 @@ def test_a_change_of_one_number_is_found(tmp_path):
     del stored
 
 
-@pytest.mark.parametrize("damage", ["features", "words", "record", "link", "shape", "json"])
+@pytest.mark.parametrize("damage", ["features", "words", "record", "link", "shape", "huge", "header", "json"])
 def test_a_damaged_folder_is_refused(tmp_path, damage):
     folder = tmp_path / "toy"
     fitted().save(folder)
@@ -87,6 +88,10 @@ def test_a_damaged_folder_is_refused(tmp_path, damage):
         (folder / "background.npy").symlink_to(tmp_path / "elsewhere.npy")
     elif damage == "shape":
         np.save(folder / "topic.box.npy", np.zeros((2, 7)))
+    elif damage == "huge":
+        (folder / "topic.box.npy").write_bytes(npy_of_shape((10**20, 7)))
+    elif damage == "header":
+        (folder / "topic.box.npy").write_bytes(npy(np.zeros((2, 7))).replace(b"'descr'", b"'descr "))
     else:
         (folder / "reference.json").write_text("{")
     with pytest.raises(EmbeddingError):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from publius.vectors.embeddings import Embeddings
-from vector_files import VECTORS, WORDS, npy, npz
+from vector_files import VECTORS, WORDS, npy, npy_of_shape, npz
 
 DEEP = b"[" * 100_000
 
@@ -105,6 +105,8 @@ OPENING = {
     "cut short": (vectors(npy(VECTORS)[:-1]), NOT_VECTORS, AGAIN),
     "something after": (vectors(npy(VECTORS) + b"x"), NOT_VECTORS, AGAIN),
     "cut in the header": (vectors(npy(VECTORS)[:50]), NOT_VECTORS, AGAIN),
+    "a shape that no integer holds": (vectors(npy_of_shape((10**20, 3))), NOT_VECTORS, AGAIN),
+    "a shape that no memory holds": (vectors(npy_of_shape((2**62, 3))), NOT_VECTORS, AGAIN),
     "empty": (vectors(b""), NOT_VECTORS, AGAIN),
     "noise": (vectors(b"\x93NUMPY\x01\x00\xff\xff" + bytes(70_000)), NOT_VECTORS, AGAIN),
 }

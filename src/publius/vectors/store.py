@@ -179,18 +179,28 @@ def _read_words(path: Path, size: int) -> tuple[str, ...]:
     return words
 
 
-def _map_vectors(path: Path, record: Record) -> Float32Array:
-    shape, size = (record.size, record.dimension), path.stat().st_size
+def mapped_array(path: AnyPath) -> np.memmap[Any, Any] | None:
+    """The array of a ``.npy`` file, memory-mapped; None where the file is none, whatever its header says.
+
+    `StorageError` where it cannot be read.
+    """
     try:
-        found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, TypeError, SyntaxError, tokenize.TokenError):
-        found = None
+        with np.errstate(over="ignore"):  # a shape whose size no integer holds is refused as such
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, TypeError, SyntaxError, OverflowError, tokenize.TokenError):
+        return None
     except OSError as error:
-        raise storage_error("read", path, error) from None
+        raise storage_error("read", Path(path), error) from None
     if isinstance(found, np.lib.npyio.NpzFile):  # several arrays: it stays open until somebody closes it
         found.close()
+    return found if isinstance(found, np.memmap) else None
+
+
+def _map_vectors(path: Path, record: Record) -> Float32Array:
+    shape, size = (record.size, record.dimension), path.stat().st_size
+    found = mapped_array(path)
     if (
-        not isinstance(found, np.memmap)
+        found is None
         or (found.shape, found.dtype, found.flags.c_contiguous) != (shape, _DTYPE, True)
         or found.offset + found.nbytes != size
     ):

@@ -38,6 +38,7 @@ from publius.vectors.catalogue import NAME, check_name, owned_store, store_root
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.prototypes import THEMES, Aspect, Prototypes, Rule
 from publius.vectors.learning.public_counts import PublicCounts
+from publius.vectors.store import mapped_array
 
 VERSION: Final = 1
 _RECORD: Final = "reference.json"
@@ -505,8 +506,13 @@ def _array(place: Path, name: str, kind: str, dimensions: int) -> np.ndarray[Any
     path = place / f"{name}.npy"
     if path.is_symlink() or not path.is_file():
         raise EmbeddingError(f"{path.name} is missing")
-    array = np.load(path, mmap_mode="r", allow_pickle=False)
-    if array.dtype != np.dtype(kind) or array.ndim != dimensions or not array.flags.c_contiguous:
+    array = mapped_array(path)
+    if (
+        array is None
+        or array.dtype != np.dtype(kind)
+        or array.ndim != dimensions
+        or not array.flags.c_contiguous
+    ):
         raise EmbeddingError(f"{path.name} is not the array it should be")
     return np.asarray(array)
 
