@@ -16,7 +16,7 @@ from publius.distances import (
     transport_plan,
 )
 from publius.distances.metrics import AbstractMetric, Manhattan, metric_asked, metric_named
-from publius.errors import DataError, UsageError
+from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms.lifted import Lifted
 from publius.mechanisms.registry import make_mechanism, mechanism_of
 from publius.privacy.guarantee import STATED
@@ -185,3 +185,28 @@ def test_a_guarantee_is_a_sentence_and_a_release_a_table(embeddings):
 def test_a_stop_says_what_holds(monkeypatch, command, said):
     monkeypatch.setattr("sys.argv", ["publius", "--quiet", command, "file"])
     assert said in cli._interrupted()
+
+
+class Loud(Largest):
+    """Says what it sees."""
+
+    name = "loud"
+
+    def pairwise(self, a, b):
+        return loud(a, b)
+
+
+def loud(a, b):
+    print(a)
+    raise DataError(f"between {a} and {b}")
+
+
+@pytest.mark.parametrize("metric", [Loud(), loud], ids=["class", "function"])
+def test_what_it_says_of_documents_is_not_heard(embeddings, metric, capfd):
+    words = embeddings.vocabulary[:2]
+    with pytest.raises(
+        PolicyError, match=r"^the metric \S+ failed: DataError at test_own_metric\.py:\d+; "
+    ) as error:
+        earth_movers_distance(Bag(words[:1]), Bag(words[1:]), embeddings, metric)
+    assert "between" not in str(error.value)
+    assert capfd.readouterr() == ("", "")

@@ -15,7 +15,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, FloatArray
 from publius.errors import DataError, UsageError
-from publius.files.user_code import PYTHON, object_at
+from publius.files.user_code import PYTHON, keep_unheard, object_at, unheard
 from publius.settings import EUCLIDEAN, MANHATTAN
 
 _BLOCK = 8192
@@ -25,6 +25,10 @@ class AbstractMetric(ABC):
     """A pseudometric on R^n, computed in float64."""
 
     name: str
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        keep_unheard(cls, "metric", ("pairwise", "paired"))
 
     @abstractmethod
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
@@ -113,7 +117,9 @@ class FunctionMetric(AbstractMetric):
 
     def pairwise(self, a: FloatArray, b: FloatArray) -> Float64Array:
         """See `AbstractMetric.pairwise`. `DataError` for distances of another shape."""
-        found = np.asarray(self.function(np.asarray(a, np.float64), np.asarray(b, np.float64)), np.float64)
+        vectors = np.asarray(a, np.float64), np.asarray(b, np.float64)
+        with unheard(self.function, f"the metric {self.name}"):
+            found = np.asarray(self.function(*vectors), np.float64)
         if found.shape != (len(a), len(b)):
             raise DataError(
                 f"the metric {self.name} gives distances of the shape {found.shape} for {len(a)} and {len(b)} vectors: "

@@ -9,8 +9,9 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import wraps
 from importlib import import_module
 from importlib.machinery import PathFinder
 from types import TracebackType
@@ -82,6 +83,22 @@ def unheard(kind: Any, name: str) -> AbstractContextManager[None]:
     and files that the code opens are its author's.
     """
     return _unheard(name) if is_foreign(kind) else nullcontext()
+
+
+def keep_unheard(kind: Any, what: str, names: Iterable[str]) -> None:
+    """Let these methods of a class, where it is not ours, be `unheard` whoever calls them: they work on documents."""
+    for name in names if is_foreign(kind) else ():
+        if name in vars(kind):
+            setattr(kind, name, _unheard_method(vars(kind)[name], what))
+
+
+def _unheard_method(method: Callable[..., Any], what: str) -> Callable[..., Any]:
+    @wraps(method)
+    def called(self: Any, *arguments: Any, **named: Any) -> Any:
+        with unheard(type(self), f"the {what} {getattr(self, 'name', type(self).__name__)}"):
+            return method(self, *arguments, **named)
+
+    return called
 
 
 @contextmanager

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal, final
 import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
-from publius.distances.metrics import METRICS, AbstractMetric, Distances, definition_of, ground_metric, is_own
+from publius.distances.metrics import METRICS, AbstractMetric, Distances, ground_metric, is_own
 from publius.errors import DataError, PolicyError, UsageError
-from publius.files.user_code import is_foreign, unheard
+from publius.files.user_code import keep_unheard, unheard
 from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
@@ -87,6 +87,10 @@ class Kernel(ABC):
         self.embeddings = embeddings
         self.metric = ground_metric(metric)
         self.epsilon = checked_epsilon(epsilon)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        keep_unheard(cls, "mechanism", ("log_probabilities", "pushed"))
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse to change what the guarantee was computed for."""
@@ -178,7 +182,7 @@ class Kernel(ABC):
         """
         if not batch:
             return []
-        with unheard(self._written, f"the mechanism {self.name}"):
+        with unheard(type(self), f"the mechanism {self.name}"):
             noise = np.concatenate(
                 [self.noise(len(words), rng) for words, rng in zip(batch, rngs, strict=True)]
             )
@@ -189,12 +193,6 @@ class Kernel(ABC):
         if len(outputs) and not (outputs.min() >= 0 and outputs.max() < self.embeddings.size):
             raise PolicyError(f"the mechanism {self.name} gave an index outside the vocabulary")
         return np.split(outputs, np.cumsum([len(words) for words in batch])[:-1])
-
-    @property
-    def _written(self) -> Any:
-        """What was written to make it: where its class is ours, perhaps the metric alone is somebody's own."""
-        kind = type(self)
-        return kind if is_foreign(kind) else definition_of(self.metric)
 
     @final
     def randomize(self, bag: Bag, rng: Generator | None = None) -> Bag:

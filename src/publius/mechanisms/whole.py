@@ -17,7 +17,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray, LazySequence
 from publius.errors import DataError, UsageError
-from publius.files.user_code import is_foreign, unheard
+from publius.files.user_code import is_foreign, keep_unheard, unheard
 from publius.mechanisms.mechanism import Comparison, Drawn, Mechanism, Outcome, without
 from publius.noise.randomness import Generator, RunKey
 from publius.privacy.guarantee import Evidence, Guarantee
@@ -102,6 +102,10 @@ class WholeDocument(Mechanism):
             )
         self._reference, self.preserve, self.length = reference, preserve, length
         self.aspect = reference.aspect(preserve)
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        keep_unheard(cls, "mechanism", ("weights", "fit_none", "check_documents"))
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse to change what the guarantee was computed for."""

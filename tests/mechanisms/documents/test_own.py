@@ -351,6 +351,16 @@ def test_what_it_says_of_a_document_is_not_heard(capfd, lazily):
     assert capfd.readouterr() == ("", "")
 
 
+def test_what_it_says_of_a_document_that_is_not_drawn_is_not_heard_either():
+    class Loud(Own):
+        def weights(self, documents):
+            raise DataError(f"w0 {documents}")
+
+    with pytest.raises(PolicyError, match="the mechanism own failed: DataError at") as found:
+        Loud(REFERENCE, bound=3.0).law([np.array([0])])
+    assert "w0" not in str(found.value)
+
+
 def test_an_error_of_ours_that_no_own_code_has_a_part_in_keeps_its_words():
     class Heir(Prototype):
         """Ours, under another name."""
