@@ -179,7 +179,7 @@ class Rising(Protocol):
         """As `SlopeFunction`."""
 
     def least(self, best: float, share: float) -> float:
-        """What a slope reaches that is of interest beside the ``best``: its height is less by at most ``share``."""
+        """The least slope that is of interest beside the ``best``: its height is less by at most ``share``."""
 
     def rise(self, threshold: float) -> tuple[float, float]:
         """(m, b): a pair at distance d whose heights differ by less than m d - b is below the ``threshold``."""
