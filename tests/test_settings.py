@@ -7,7 +7,8 @@ import pytest
 
 import publius
 from publius.errors import UsageError
-from publius.settings import ReleaseSettings, Settings, declared, option, parsed_length
+from publius.option import Settings, declared, option
+from publius.settings import ReleaseSettings, parsed_length
 
 SOURCE = Path(publius.__file__).parent
 

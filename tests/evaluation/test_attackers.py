@@ -242,7 +242,8 @@ def test_fasttext_says_what_cannot_be(wrong):
 
 def test_the_help_names_every_adversary():
     from publius.evaluation.adversaries import NAMES
-    from publius.settings import EvaluationSettings, declared
+    from publius.option import declared
+    from publius.settings import EvaluationSettings
 
     said = next(each.option.help for each in declared(EvaluationSettings) if each.name == "adversaries")
     words = set(said.replace(",", " ").replace(";", " ").replace(":", " ").split())

@@ -13,10 +13,10 @@ import typer
 from typer.main import get_command
 
 from fences import Fence
-from publius import settings
+from publius import option
 from publius.cli import app, config, main
 from publius.cli.config import ConfiguredCommand, conveniences, keys_of
-from publius.settings import Settings, declared
+from publius.option import Settings, declared
 from toy import sentence
 
 
@@ -124,7 +124,7 @@ def _nothing_is_looked_up(folder: Path) -> None:
 def _stated_means_promise(folder: Path) -> None:
     """What a release states of itself cannot be declared a convenience, and silence is no declaration."""
     with pytest.raises(ValueError, match="no convenience"):
-        settings.Option("Of the bags.", public=True, convenience=True)
+        option.Option("Of the bags.", public=True, convenience=True)
     for kind in _settings_classes(Settings):
         for each in declared(kind):
             assert each.option.convenience is False or not each.option.public
@@ -145,7 +145,7 @@ def _everything_is_a_convenience(patch: pytest.MonkeyPatch) -> None:
 
 
 def _no_guard(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(settings.Option, "__post_init__", lambda self: None)
+    patch.setattr(option.Option, "__post_init__", lambda self: None)
 
 
 FENCES = (

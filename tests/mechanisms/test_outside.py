@@ -25,7 +25,7 @@ import numpy as np
 
 import publius
 from publius.privacy.guarantee import Guarantee
-from publius.settings import Settings, option
+from publius.option import Settings, option
 
 
 @dataclass(frozen=True, kw_only=True)

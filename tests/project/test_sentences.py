@@ -21,11 +21,12 @@ from publius.evaluation.verdict import Authors, Gain, _between
 from publius.mechanisms.prototype import fidelity
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
+from publius.option import declared
 from publius.privacy.guarantee import Guarantee, posterior_at_most
 from publius.privacy.promise import promise
 from publius.releases.page_parts import percent_down, percent_up
 from publius.releases.signoff import NOT_TRIED
-from publius.settings import MechanismSettings, ReleaseSettings, declared
+from publius.settings import MechanismSettings, ReleaseSettings
 from publius.vectors.catalogue import package_installed
 from publius.vectors.embeddings import Embeddings
 

@@ -14,7 +14,8 @@ from publius.cli.log import say
 from publius.cli.options import Json, MechanismCommand, options
 from publius.errors import UsageError
 from publius.noise.randomness import seeded_rng
-from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings, declared
+from publius.option import declared
+from publius.settings import EvaluationSettings, ExperimenterSettings, VerdictSettings
 
 if TYPE_CHECKING:
     from publius.evaluation.runner import Results

@@ -17,7 +17,8 @@ from publius.cli.console import Json as Json
 from publius.cli.console import waiting
 from publius.cli.help import MECHANISM
 from publius.cli.plain_values import quickly
-from publius.settings import CONVENIENCE, Declared, MechanismSettings, Settings, declared, names_of
+from publius.option import Declared, Settings, declared
+from publius.settings import CONVENIENCE, MechanismSettings, names_of
 
 if TYPE_CHECKING:
     from publius.mechanisms.kernel import Kernel

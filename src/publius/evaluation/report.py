@@ -16,9 +16,10 @@ from publius.evaluation.summary import PAPER, SummaryLine, as_csv, as_latex, as_
 from publius.evaluation.verdict import Verdict, knowing_topic
 from publius.files import write_file
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS
+from publius.option import declared
 from publius.privacy.promise import percent, percent_down, percent_up
 from publius.releases.pages import template
-from publius.settings import EvaluationSettings, declared, names_of
+from publius.settings import EvaluationSettings, names_of
 
 NOT_TRIED: Final = (
     "Adversaries with neural language models; where the holder of the originals is exact, none beats him from one bag.",

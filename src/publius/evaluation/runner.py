@@ -37,8 +37,9 @@ from publius.mechanisms.registry import class_named, parameters_of, strength_of
 from publius.mechanisms.whole import LENGTH
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import entropy
+from publius.option import declared
 from publius.releases.engines.worker_pool import end_with_parent
-from publius.settings import EvaluationSettings, MechanismSettings, declared, name_and_strength, names_of
+from publius.settings import EvaluationSettings, MechanismSettings, name_and_strength, names_of
 from publius.vectors.embeddings import Embeddings
 
 """Called with the part that was just done, or "" within one, how many steps are done, and how many there are."""

@@ -18,6 +18,7 @@ from publius.evaluation.summary import AdversaryResult as FoundByOne
 from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import Limits, judge, knowing_topic, read_limits
 from publius.mechanisms.registry import class_named, parameters_of
+from publius.option import declared
 from publius.privacy.guarantee import total_exponent
 from publius.privacy.promise import rounded_up
 from publius.releases.account import ALL_BAGS, ALL_BOUND, ONE_BAG
@@ -26,7 +27,7 @@ from publius.releases.label_shares import LabelShares
 from publius.releases.manifests import matching
 from publius.releases.measured import Finding, Measured, Share
 from publius.releases.page_parts import percent, percent_up
-from publius.settings import EvaluationSettings, Task, declared
+from publius.settings import EvaluationSettings, Task
 from publius.text.tokenizer import PROFILES, StopWords
 
 

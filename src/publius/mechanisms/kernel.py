@@ -20,8 +20,9 @@ from publius.files.user_code import keep_unheard, unheard
 from publius.mechanisms.threads import processors
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator, system_rng
+from publius.option import Settings, declared
 from publius.privacy.guarantee import Bound, Evidence, Guarantee
-from publius.settings import EUCLIDEAN, Reads, Settings, declared
+from publius.settings import EUCLIDEAN, Reads
 from publius.text.bag import UNKNOWN, Bag
 from publius.vectors.embeddings import Embeddings
 
@@ -47,7 +48,7 @@ class Kernel(ABC):
 
     Attributes:
         name: as given on the command line and written in the manifest.
-        Parameters: what it takes beyond epsilon and metric, declared with `publius.settings.option`.
+        Parameters: what it takes beyond epsilon and metric, declared with `publius.option.option`.
         metrics: names of the metrics it can be private in; none where it has a metric of its own.
         evidence: what its guarantee rests on.
         preparation: what is computed over the vocabulary before a first draw.

@@ -17,8 +17,9 @@ import numpy as np
 from publius.arrays import Float64Array, IndexArray, LazySequence
 from publius.errors import UnknownWordError, UsageError
 from publius.noise.randomness import Generator, RunKey, system_rng
+from publius.option import Settings, check
 from publius.privacy.guarantee import Guarantee, strength_of
-from publius.settings import Between, ReleaseSettings, Settings, check
+from publius.settings import Between, ReleaseSettings
 from publius.text.bag import Bag, Encoded, Encoding, drawn_bag
 from publius.text.drawn_bags import DrawnBags
 
@@ -182,7 +183,7 @@ class Mechanism(ABC):
 
     Attributes:
         name: as given on the command line and written in the manifest.
-        Parameters: what it takes beyond epsilon, bound and length, declared with `publius.settings.option`.
+        Parameters: what it takes beyond epsilon, bound and length, declared with `publius.option.option`.
         fields: the attributes of an `Outcome` that leave beside its bag, as files name them; a "label" never without
             `probability_kept`.
         field: the column of declared values that is released itself; None where texts are read.

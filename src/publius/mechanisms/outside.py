@@ -24,8 +24,8 @@ from publius.files.user_code import is_foreign, object_at
 from publius.mechanisms.kernel import AbstractExact, Kernel
 from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.whole import WholeDocument
+from publius.option import Settings
 from publius.privacy.guarantee import STATED, Guarantee
-from publius.settings import Settings
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 
@@ -112,7 +112,7 @@ def _checked(found: Any, where: str) -> Own:
     if not isinstance(getattr(found, "name", None), str):
         raise PolicyError(f"{where} has no name: give the class a name, as a text")
     if not issubclass(found.Parameters, Settings):
-        raise PolicyError(f"{where} declares Parameters that do not derive from publius.settings.Settings")
+        raise PolicyError(f"{where} declares Parameters that do not derive from publius.option.Settings")
     for method in ours:
         if getattr(found, method) is not getattr(base, method):
             raise PolicyError(f"{where} replaces {method}, which is Publius's: define {theirs} only")

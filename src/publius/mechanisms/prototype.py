@@ -47,8 +47,9 @@ from publius.mechanisms.whole import (
     random_bits,
 )
 from publius.noise.randomness import Generator
+from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee, upward
-from publius.settings import PROTOTYPE, Settings, option
+from publius.settings import PROTOTYPE
 from publius.text.drawn_bags import DrawnBags
 from publius.vectors.learning.prototypes import (
     NONE_OF_THESE,

@@ -29,7 +29,8 @@ from publius.mechanisms.position import Position
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.mechanisms.whole import WholeDocument
-from publius.settings import Declared, MechanismSettings, ReleaseSettings, WordRelease, declared
+from publius.option import Declared, declared
+from publius.settings import MechanismSettings, ReleaseSettings, WordRelease
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from publius.arrays import IndexArray, Rows
 from publius.errors import UnknownWordError, UsageError
-from publius.settings import Between, TextSettings, UnknownPolicy, check
+from publius.option import check
+from publius.settings import Between, TextSettings, UnknownPolicy
 from publius.text.drawn_bags import DrawnBags
 from publius.text.known_words import NOWHERE, IndexedVocabulary, PlacedWords, known_words
 from publius.text.known_words import UNKNOWN as UNKNOWN

@@ -15,10 +15,10 @@ from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from publius.mechanisms.registry import DOCUMENT_MECHANISMS, all_parameters, available
+from publius.option import Declared, declared
 from publius.settings import (
     DEMO_EPSILON,
     ENGLISH,
-    Declared,
     MechanismSettings,
     Quotes,
     ReleaseSettings,
@@ -26,7 +26,6 @@ from publius.settings import (
     StartSettings,
     SummarySettings,
     TextSettings,
-    declared,
 )
 from publius.web.guards.limits import (
     BATCH,

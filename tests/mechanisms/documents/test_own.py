@@ -16,10 +16,11 @@ from publius.mechanisms.mechanism import Mechanism
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.whole import WholeDocument
 from publius.noise.randomness import seeded_rng
+from publius.option import Settings, option
 from publius.privacy.guarantee import STATED
 from publius.releases.plan import Plan
 from publius.releases.protect import release
-from publius.settings import ReleaseSettings, Settings, option
+from publius.settings import ReleaseSettings
 from references import TOPICS, fitted, made
 from released import completed
 

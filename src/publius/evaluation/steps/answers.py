@@ -10,7 +10,8 @@ from typing import Final
 
 from publius.errors import DataError, UsageError
 from publius.files import read_bytes_limited, shown
-from publius.settings import Declared, StartSettings, declared
+from publius.option import Declared, declared
+from publius.settings import StartSettings
 
 _LIMIT: Final = 2**20
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final, final
 
 from publius.errors import UsageError
-from publius.settings import StartSettings, check
+from publius.option import check
+from publius.settings import StartSettings
 
 NONE: Final = "none"
 """The answer that there is no such thing."""

@@ -14,7 +14,7 @@ from publius.arrays import Float64Array
 from publius.errors import DataError
 from publius.files import read_lines, shown
 from publius.mechanisms.finite.certificate.exact import SMALLEST_WEIGHT_RATIO
-from publius.settings import Settings, option
+from publius.option import Settings, option
 from publius.vectors.embeddings import Embeddings
 
 

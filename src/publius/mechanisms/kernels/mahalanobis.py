@@ -15,8 +15,8 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.kernels.projected import principal_axes, rotated
 from publius.noise.laplace import EuclideanLaplace
 from publius.noise.randomness import Generator
+from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
-from publius.settings import Settings, option
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
 

@@ -27,8 +27,9 @@ from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.threads import one_blas_thread
 from publius.noise.laplace import EuclideanLaplace, noise_for
 from publius.noise.randomness import Generator
+from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
-from publius.settings import EUCLIDEAN, Settings, option
+from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.nearest import NearestWords
 

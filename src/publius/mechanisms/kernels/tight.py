@@ -25,7 +25,7 @@ from publius.mechanisms.finite.prior import checked_prior
 from publius.mechanisms.finite.stored_certificates import cached_weights
 from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernels.exponential import Exponential
-from publius.settings import Settings
+from publius.option import Settings
 from publius.vectors.embeddings import Embeddings
 
 _MARGIN = 5e-4  # share of epsilon kept for what conjugate gradients leave of the normalizing constants

@@ -12,7 +12,7 @@ from publius.mechanisms.finite.base import AbstractFinite
 from publius.mechanisms.finite.prior import PriorParameters, checked_prior
 from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernels.exponential import Exponential
-from publius.settings import option
+from publius.option import option
 from publius.vectors.embeddings import Embeddings
 
 

@@ -19,8 +19,9 @@ from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.threads import in_threads
 from publius.noise.laplace import noise_for
 from publius.noise.randomness import Generator
+from publius.option import Settings, option
 from publius.privacy.guarantee import Guarantee
-from publius.settings import EUCLIDEAN, Settings, option
+from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
 
 _ROWS = 128
