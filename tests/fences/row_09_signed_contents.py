@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from fences import Fence
 from publius.errors import DataError, PolicyError
 from publius.releases import contents, manifests, of_manifest, signoff, verification
 from publius.releases.digests import file_digests
-from released import command, state, toy_release
+from released import command, state, toy_release, toy_vectors
 
 
 def _check(folder: Path) -> None:
@@ -112,6 +113,53 @@ def _made_again(folder: Path) -> None:
             except (DataError, PolicyError):
                 continue
             raise AssertionError(f"a manifest of {kind[0]} with {name} = {value} was signed")
+
+
+_OF_THE_VOCABULARY = (
+    *_OF_THE_PLAN, ("unknown", "keep"), ("metric", "x"), ("evidence", "proven"), ("epsilon", 0.001), ("delta", 1e-300),
+    ("preserve", "field:x"), ("mechanism_parameters", {"extra": 1}),
+    ("mechanism_parameters", {"epsilon_certified": 6.0}), ("mechanism_parameters", {"epsilon_certified": 0.0}),
+    ("mechanism_parameters", {"epsilon_certified": None}), ("mechanism_parameters", {"scale": "x"}),
+    ("mechanism_parameters", {"floor": 2.0}), ("mechanism", "projected-laplace"),
+    ("mechanism", "truncated-exponential"), ("mechanism", "laplace"), ("vocabulary_size", 500_001),
+)  # fmt: skip
+
+
+def _computed_over_the_vocabulary(folder: Path) -> None:
+    """What is computed over all words first is not computed again: all else is, and the page says what is not."""
+    toy_vectors().save(Path(os.environ["PUBLIUS_HOME"]) / "embeddings" / "toy")
+    own = folder / "own.jsonl"
+    own.write_text(
+        "".join(json.dumps({"text": f"river judge bridge letter {each}"}) + "\n" for each in range(6))
+    )
+    for kernel in (
+        "exponential",
+        "tight",
+        "truncated-exponential",
+        "projected-exponential",
+        "projected-laplace",
+    ):
+        code, _, said = command(
+            "obfuscate", own, "--number", "--preserve", "words", "--mechanism", kernel, "--epsilon", 5, "--length", 4,
+            "--embeddings", "toy", "--output", folder / kernel,
+        )  # fmt: skip
+        assert code == 0, said
+        manifest = json.loads((folder / kernel / "manifest.json").read_text())
+        signoff.check_statements(manifest)
+        assert f"The constants of the mechanism {kernel}" in " ".join(of_manifest.not_checked(manifest))
+        for name, value in _OF_THE_VOCABULARY if kernel == "exponential" else (("evidence", "none"),):
+            before = manifest.get(name)
+            changed = {**manifest, name: {**before, **value} if isinstance(before, dict) else value}
+            changed["epsilon_total"] = changed["epsilon"] * changed["size"]
+            if changed == manifest:
+                continue
+            with contextlib.suppress(KeyError, DataError):
+                changed["promise"] = of_manifest.promised(changed)
+            try:
+                signoff.check_statements(changed)
+            except (DataError, PolicyError):
+                continue
+            raise AssertionError(f"a manifest of {kernel} with {name} = {value} was signed")
 
 
 def _around_the_numbers(folder: Path) -> None:
@@ -238,6 +286,10 @@ FENCES = (
     Fence(
         9, "a manifest states what the plan of its release states", _made_again,
         lambda patch: patch.setattr(of_manifest, "_remade", lambda manifest: None),
+    ),
+    Fence(
+        9, "nor does it lack anything else where a mechanism's constants are not computed again",
+        _computed_over_the_vocabulary, lambda patch: patch.setattr(of_manifest, "_wrong_of_prepared", lambda _: ()),
     ),
     Fence(9, "what lies beside the rows says what follows from them", _around_the_numbers, _believed),
     Fence(9, "a manifest is read in one way alone", _in_one_way, _first_or_last),

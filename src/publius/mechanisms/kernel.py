@@ -52,6 +52,7 @@ class Kernel(ABC):
         metrics: names of the metrics it can be private in; none where it has a metric of its own.
         evidence: what its guarantee rests on.
         preparation: what is computed over the vocabulary before a first draw.
+        deltas: of a word, those that its guarantee can state; none where they depend on more than the class.
         range_of: name of a mechanism that is of use at about the same epsilons; None where that is to be found out.
         reads: the public input that documents are read with.
         batch_words: words that are best searched together; it never changes a result.
@@ -67,6 +68,7 @@ class Kernel(ABC):
     metrics: ClassVar[tuple[str, ...]] = tuple(METRICS)
     evidence: ClassVar[Evidence] = "proven"
     preparation: ClassVar[Preparation] = "none"
+    deltas: ClassVar[tuple[float, ...]] = ()
     range_of: ClassVar[str | None] = None
     reads: ClassVar[Reads] = "embeddings"
     batch_words: ClassVar[int] = 4096  # enough for BLAS, 10 MB of noise at 300 dimensions
@@ -116,6 +118,11 @@ class Kernel(ABC):
         """The same mechanism at another ``epsilon``. A subclass may keep what depends on the vectors alone."""
         metric = {"metric": self.metric if is_own(self.metric) else self.metric.name} if self.metrics else {}
         return type(self)(self.embeddings, epsilon=epsilon, **metric, **vars(self.chosen))
+
+    @classmethod
+    def may_state(cls, parameters: Mapping[str, Any], epsilon: float) -> bool:
+        """Whether its `parameters` can be these at ``epsilon``, as far as that is known without the vocabulary."""
+        return True
 
     @property
     @abstractmethod

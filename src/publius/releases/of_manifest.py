@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -13,10 +14,12 @@ from publius.distances.metrics import METRICS
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.files import os_errors, shown
 from publius.files.user_code import PYTHON
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import PADDING
 from publius.mechanisms.mechanism import PublicOutcome
 from publius.mechanisms.prototype import fidelity
-from publius.mechanisms.registry import is_ours, prepares, remade
+from publius.mechanisms.registry import MECHANISMS, is_ours, prepares, remade
 from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
@@ -41,7 +44,7 @@ from publius.releases.read_me import outcomes_stated
 from publius.releases.summaries.names import COUNTED, MECHANISM
 from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.spaces import facts_of, quotes
-from publius.settings import ReleaseSettings, UnknownPolicy
+from publius.settings import EUCLIDEAN, ReleaseSettings, UnknownPolicy
 from publius.text.bag import UNKNOWN
 from publius.vectors.learning.public_words import is_statement
 from publius.vectors.learning.reference import Reference
@@ -63,6 +66,7 @@ _TAIL_SLACK: Final = 1e-8
 
 _NOT_OF_THE_PLAN: Final = frozenset(("crowd", "files", "numbers", "promise", "size_from", "versions"))
 """What follows from more than the plan of a release, or is the word of whoever made it."""
+_OF_THE_KERNEL: Final = frozenset(("mechanism", "mechanism_parameters", "delta", "evidence"))
 
 
 def _number(value: object) -> bool:
@@ -311,7 +315,14 @@ def not_checked(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield "What is new against the earlier summary: that one does not lie here, and nothing was compared again."
     if manifest["kind"] != SUMMARY and "mechanism_source" in manifest:
         yield "What the mechanism states of itself: its class is not one of Publius, and nothing was computed."
-    if manifest["kind"] == DECLARED_VALUE or public_words(manifest) is not None:
+    if manifest["kind"] == DECLARED_VALUE:
+        return
+    if public_words(manifest) is not None:
+        if manifest["kind"] != SUMMARY and "mechanism_source" not in manifest and _remade(manifest) is None:
+            yield (
+                f"The constants of the mechanism {manifest['mechanism']}, its parameters and its delta: they take all "
+                "pairs of words, and were not computed again for this page."
+            )
         return
     name = manifest.get("reference")
     thing = f"public reference {name!r}" if name else f"public word vectors {manifest.get('embeddings')!r}"
@@ -384,6 +395,35 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield from (name for name in names if not _same_value(made.get(name), manifest.get(name)))
     elif not theirs and manifest.get("reference") and public_words(manifest) is not None:
         yield "mechanism_parameters"  # the very reference is here, and gives another release
+    elif manifest["mechanism"] in MECHANISMS:
+        yield from _wrong_of_prepared(manifest)
+
+
+def _wrong_of_prepared(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """The same of words whose mechanism, or whose own metric, is computed over the whole vocabulary first.
+
+    Its constants are not made again. All else is what the Laplace mechanism states on the same vectors.
+    """
+    kind: type[Kernel] = MECHANISMS[manifest["mechanism"]]
+    own = "metric_source" in manifest
+    if manifest["evidence"] != (STATED if own else kind.evidence):
+        yield "evidence"
+    if not kind.may_state(manifest["mechanism_parameters"], manifest["epsilon"]):
+        yield "mechanism_parameters"
+    bags = [replace(Guarantee.of_manifest(manifest), size=None, delta=delta) for delta in kind.deltas]
+    stated = [each.lifted(manifest["size"]).delta for each in bags]
+    if stated and manifest["delta"] not in stated:
+        yield "delta"
+    if public_words(manifest) is None:
+        return
+    metric = EUCLIDEAN if own else manifest["metric"]
+    plan = _plan(
+        {**manifest, "mechanism": Laplace.name, "mechanism_parameters": {}, "metric": metric}, None, None
+    )
+    made = plan.manifest(manifest["documents"], manifest["missing"])
+    names = (made.keys() | manifest.keys()) - _NOT_OF_THE_PLAN - _OF_THE_KERNEL
+    names -= {"metric", "metric_source"} if own else set()
+    yield from (name for name in names if not _same_value(made.get(name), manifest.get(name)))
 
 
 def _same_value(made: object, stated: object) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import time
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, final
 
@@ -25,6 +26,7 @@ from publius.mechanisms.finite.word_weights import Shape
 from publius.mechanisms.kernel import AbstractExact, Preparation
 from publius.noise.laplace import checked_epsilon
 from publius.noise.randomness import Generator
+from publius.option import declared
 from publius.privacy.guarantee import STATED, Evidence, Guarantee
 from publius.settings import EUCLIDEAN
 from publius.vectors.embeddings import Embeddings
@@ -46,6 +48,10 @@ class AbstractFinite(AbstractExact):
 
     evidence: ClassVar[Evidence] = "certified"
     preparation: ClassVar[Preparation] = "pairs"
+    deltas: ClassVar[tuple[float, ...]] = (
+        inverse.UNRESOLVED,
+        inverse.UNRESOLVED + 2 * inverse.RELATIVE_ERROR,
+    )
     batch_words = 32_768  # more repeated words share a row
     shape: Shape
     constant: Constant
@@ -114,6 +120,41 @@ class AbstractFinite(AbstractExact):
         certified = {"scale": self.constant.scale, "epsilon_certified": self.constant.epsilon}
         return {**certified, **({"floor": self.shape.floor} if self.shape.floor else {}), **self.choices()}
 
+    @final
+    @classmethod
+    def may_state(cls, parameters: Mapping[str, Any], epsilon: float) -> bool:
+        """See `Kernel.may_state`."""
+        weighs = "prior" in {each.name for each in declared(cls.Parameters)}
+        always = ("scale", "epsilon_certified", *cls.choice_names())
+        possible = (
+            *always[:2],
+            *(("floor",) if weighs else ()),
+            *always[2:],
+            *(("prior_sha256",) if weighs else ()),
+        )
+        if [*parameters] != [name for name in possible if name in parameters or name in always]:
+            return False
+        numbers = {name: value for name, value in parameters.items() if name != "prior_sha256"}
+        if not all(
+            type(value) in (int, float) and math.isfinite(value) and value > 0 for value in numbers.values()
+        ):
+            return False
+        taken = numbers.keys() & {each.name for each in declared(cls.Parameters)}
+        try:
+            cls.parameters_from({name: numbers[name] for name in taken})
+        except UsageError:
+            return False
+        digest = parameters.get("prior_sha256", "0" * 64)
+        return (
+            bool(numbers["epsilon_certified"] <= epsilon)
+            and re.fullmatch(r"[0-9a-f]{64}", str(digest)) is not None
+        )
+
+    @classmethod
+    def choice_names(cls) -> tuple[str, ...]:
+        """The names of its `choices`, but for the prior's."""
+        return tuple(each.name for each in declared(cls.Parameters) if each.name not in ("prior", "floor"))
+
     def choices(self) -> dict[str, Any]:
         """The choices beside the floor, for the manifest; of a prior its digest."""
         chosen = {name: value for name, value in vars(self.chosen).items() if name not in ("prior", "floor")}
@@ -129,9 +170,9 @@ class AbstractFinite(AbstractExact):
         The realized probabilities differ from the certified ones by a relative 2^-40; where the certified constant
         leaves room for it at the smallest distance, delta is only what the uniforms cannot resolve.
         """
-        rounding = 2 * inverse.RELATIVE_ERROR
         room = (self.epsilon - self.constant.epsilon) * self.constant.smallest_distance
-        delta = inverse.UNRESOLVED if room >= rounding else inverse.UNRESOLVED + rounding
+        resolved, rounded = self.deltas
+        delta = resolved if room >= 2 * inverse.RELATIVE_ERROR else rounded
         evidence: Evidence = (
             STATED if is_own(self.metric) else "certified"
         )  # that it is a metric is its author's word

@@ -7,6 +7,8 @@ the numbers in memory is not assumed but certified over all pairs: the noise is 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -106,6 +108,18 @@ class ProjectedLaplace(Kernel):
         if self._shape.inner is None:
             raise PolicyError("a projected mechanism has projected vectors")
         return self._shape.inner
+
+    @classmethod
+    def may_state(cls, parameters: Mapping[str, Any], epsilon: float) -> bool:
+        """See `Kernel.may_state`."""
+        project, noise = (parameters.get(name) for name in ("project", "noise_epsilon"))
+        return (
+            [*parameters] == ["project", "noise_epsilon"]
+            and type(project) is int
+            and project >= 1
+            and type(noise) is float
+            and 0 < noise < math.inf
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -105,6 +105,11 @@ class RepairedTight(AbstractFinite):
     preparation = "equations"
     range_of = Exponential.name
 
+    @classmethod
+    def choice_names(cls) -> tuple[str, ...]:
+        """See `AbstractFinite.choice_names`."""
+        return ("weights_solved_at",)
+
     def choices(self) -> dict[str, Any]:
         """See `AbstractFinite.choices`: where the weights would be tight."""
         return {"weights_solved_at": self._solved_at}
