@@ -60,8 +60,9 @@ def test_what_fills_a_text_up_is_not_its_own(data, embeddings):
 def test_a_text_without_words_is_refused(tmp_path, embeddings):
     records = [*rows()[:-1], {**rows()[-1], "text": "the of and"}]
     data = open_dataset(write(tmp_path / "corpus.jsonl", records))
-    with pytest.raises(DocumentError, match="'dot-unknown' is empty"):
+    with pytest.raises(DocumentError, match="a text is empty") as refused:
         encoded(data, embeddings)
+    assert refused.value.id == "dot-unknown"
 
 
 def test_noise_is_paired_and_independent_of_company(data, embeddings):
