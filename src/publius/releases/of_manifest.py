@@ -14,6 +14,7 @@ from publius.distances.metrics import METRICS
 from publius.errors import DataError, PolicyError, PubliusError, UsageError
 from publius.files import os_errors, shown
 from publius.files.user_code import PYTHON
+from publius.mechanisms.finite.stored_certificates import NotStoredError, only_stored
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import PADDING
@@ -504,7 +505,7 @@ def _remade(manifest: Mapping[str, Any]) -> Plan | None:
     """What the release was drawn by, where all that it takes stands in the manifest or is stored here.
 
     None for a mechanism or a metric of somebody's own, which nobody runs to read a manifest, and for a mechanism that
-    is computed over the whole vocabulary first.
+    would have to be computed over the whole vocabulary first.
     """
     if (
         not is_ours(manifest["mechanism"])
@@ -515,16 +516,35 @@ def _remade(manifest: Mapping[str, Any]) -> Plan | None:
     if manifest["kind"] == DECLARED_VALUE:
         return _plan(manifest, None, None)
     words = manifest.get("reference") is None
-    if words and prepares(manifest["mechanism"]):
-        return None
     if public_words(manifest) is None:
         return None
+    if words and prepares(manifest["mechanism"]):
+        return _remade_from_stored(manifest)
     try:
         return _plan(manifest, None, None)
     except (PubliusError, OSError):
         if words:
             raise
         return None
+
+
+def _remade_from_stored(manifest: Mapping[str, Any]) -> Plan | None:
+    """The same where the certificate of the mechanism is stored here, or is that of a few words.
+
+    None with weights of words, which no manifest holds, and at a scale that somebody named: what is stored is what
+    follows from epsilon.
+    """
+    given = manifest["mechanism_parameters"]
+    if "prior_sha256" in given:
+        return None
+    parameters = {name: value for name, value in given.items() if name != "scale"}
+    try:
+        with only_stored():
+            plan = _plan({**manifest, "mechanism_parameters": parameters}, None, None)
+    except (PolicyError, NotStoredError):
+        return None
+    scale = plan.mechanism.parameters.get("scale")
+    return plan if scale is None or _same_value(scale, given.get("scale")) else None
 
 
 def outcomes_of(manifest: Mapping[str, Any]) -> list[PublicOutcome] | None:
