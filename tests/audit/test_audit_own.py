@@ -63,14 +63,17 @@ def test_a_summary_with_noise_for_fewer_documents_than_count_is_refuted(tmp_path
     assert found.lower_bound > found.claimed == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "epsilon", "expected"),
-    [("totals", 1.0, "not-refuted"), ("totals", 0.6, "refuted"), ("everything_counted", 1.0, "refuted")],
-)
-def test_a_summary_by_its_draws_alone(tmp_path, name, epsilon, expected):
-    """An author who is left out: the draws that do not refute the claim refute six tenths of it, and no bounding."""
-    claim = {**own.AUTHORS, "epsilon": epsilon}
-    assert verdict(tmp_path, f"python:audit.own_mechanisms:{name}", claim, 12_000).verdict == expected
+def test_a_summary_by_its_draws_alone(tmp_path):
+    """An author who is left out: the draws that do not refute the claim would refute six tenths of it."""
+    found = verdict(tmp_path, "python:audit.own_mechanisms:totals", own.AUTHORS, 12_000)
+    assert (found.verdict, found.case) == ("not-refuted", None)
+    assert 0.6 < found.lower_bound <= found.claimed == 1
+
+
+def test_a_summary_that_bounds_nobodys_documents_is_refuted_by_its_draws(tmp_path):
+    found = verdict(tmp_path, "python:audit.own_mechanisms:everything_counted", own.AUTHORS, 2_000)
+    assert found.verdict == "refuted"
+    assert found.lower_bound > 2 * own.AUTHORS["epsilon"]
 
 
 def test_every_mechanism_of_ours_comes_through_the_door():
