@@ -1,6 +1,8 @@
 """The promise says which fields leave as they are, wherever it is read; every row that leaves was looked at."""
 
+import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from fences import Fence
 from publius.documents.corpus import Corpus
 from publius.errors import DocumentError
 from publius.privacy import promise
+from publius.releases import own_texts
 from publius.releases.engines import protect_corpus
 from publius.releases.manifests import read_manifest_of
 from publius.releases.signoff import sign_off
@@ -45,11 +48,34 @@ def _changed(folder: Path) -> None:
         assert (ledger.counts()[2], output.exists()) == (0, False)
 
 
+def _of_nobody(folder: Path) -> None:
+    """An address that stands in six rows of one author, where no column says so, or where it says nothing."""
+    for author in ({}, {"author": None}):
+        rows = [
+            {"id": str(n), "text": "a tiny thing", "place": "Elm Street 7" if n < 6 else "north", **author}
+            for n in range(40)
+        ]
+        path = folder / "texts.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        corpus = replace(publius.open_corpus(path, keep=["place"]), beside=(*author,))
+        found = own_texts.examine(
+            corpus, toy_plan(), author_field="author" if author else None, kept=["place"]
+        )
+        assert found.telling == ("place",)
+        assert "kept columns" in (found.no_evidence or "")
+
+
 def _unseen(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Corpus, "check_unchanged", lambda corpus, before: None)
 
 
 FENCES = (
     Fence(13, "the promise names the fields that are kept", _check, _broken),
+    Fence(
+        13,
+        "kept values that are not known to be several authors' leave no verdict",
+        _of_nobody,
+        lambda patch: patch.setattr(own_texts, "SHARED", 1),
+    ),
     Fence(13, "an input that changes while it is read is not released", _changed, _unseen),
 )

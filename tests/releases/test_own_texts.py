@@ -231,6 +231,16 @@ def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path
     assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
 
 
+def test_rows_that_name_nobody_may_be_one_authors(tmp_path, plan):
+    """Few must not look like many: six rows without an author share a value no more than one author does."""
+    found = [{**row, "place": "alone" if n < 6 else "here"} for n, row in enumerate(rows(90))]
+    for number in range(6):
+        found[number]["author"] = None
+    corpus = replace(corpus_of(store(tmp_path / "t.jsonl", found), keep=["place"]), beside=("author",))
+    assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+    assert "who wrote the texts is not known" in examine(corpus, plan, kept=["place"]).no_evidence
+
+
 def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     kept = Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0), labels=("half",))
     halves = [{**row, "half": str(n % 2)} for n, row in enumerate(rows(120))]
@@ -239,8 +249,11 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     passed = measured("PASS: nobody was named")
     unseen = evidence(tmp_path / "out", Sources(measured=passed))["verdict"]
     assert unseen.startswith("NO EVIDENCE: the kept columns (half) stand in the rows")
-    looked = examine(corpus, kept, kept=kept.labels)
+    looked = examine(replace(corpus, beside=("author",)), kept, author_field="author", kept=kept.labels)
     assert evidence(tmp_path / "out", Sources(measured=passed, own=looked))["verdict"].startswith("PASS")
+    nobody = examine(corpus, kept, kept=kept.labels)
+    found = evidence(tmp_path / "out", Sources(measured=passed, own=nobody))
+    assert found["verdict"].startswith("NO EVIDENCE: who wrote the texts is not known")
     told = replace(looked, telling=("half",))
     found = evidence(tmp_path / "out", Sources(measured=passed, own=told))
     assert found["verdict"].startswith("NO EVIDENCE: the kept columns")

@@ -146,7 +146,8 @@ class OwnTexts:
         subjects: those that stand out, the most striking first; None where the reference knows no subjects.
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
-        telling: kept fields some of whose values fewer than `SHARED` authors (or documents, without authors) have.
+        telling: kept fields some of whose values fewer than `SHARED` authors are known to have: all of them where no
+            column of authors was named.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -177,6 +178,12 @@ class OwnTexts:
     @property
     def no_evidence(self) -> str | None:
         """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be."""
+        if self.telling and self.authors is None:
+            return (
+                "who wrote the texts is not known, so nobody can tell whether values of the kept columns "
+                f"({', '.join(self.telling)}) are those of one author, and no attack on public texts was given them: "
+                "name the column of authors, or leave them out"
+            )
         if self.telling:
             return (
                 f"the kept columns ({', '.join(self.telling)}) have values that fewer than {SHARED} authors share, and "
@@ -241,7 +248,7 @@ class OwnTexts:
                 None
                 if authors is None
                 else AuthorCounts(**{name: value for name, value in authors.items() if name != "worst"}),
-                tuple(map(str, facts.get("telling", ()))),
+                tuple(map(str, facts["telling"])),
                 facts.get("release"),
             )
         except (ValueError, KeyError, TypeError):
@@ -283,8 +290,8 @@ def examine(
         for item in batch if kept else ():
             sharing_it = sharing[tuple(item.labels[name] for name in kept)]
             if len(sharing_it) < SHARED:
-                name = None if author_field is None else counted_key(item.labels.get(author_field))
-                sharing_it.add(item.position if name is None else name)
+                # Whoever is not named may be one author, and so few must not look like many.
+                sharing_it.add(None if author_field is None else counted_key(item.labels.get(author_field)))
         if not plan.mechanism.reads_texts:
             continue
         places, foreign = _places(texts, plan, language)
