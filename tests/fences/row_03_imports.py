@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,7 @@ _CALL = (sys.executable, "-m", "publius")
 _INSTALLED = "publius.__main__"
 
 
+@cache
 def imported_names() -> set[str]:
     """Top-level names of all that the package imports, and of what is imported before it to start a process."""
     found = {name.partition(".")[0] for path in FILES for name in imports_of(tree_of(path))}

@@ -108,17 +108,20 @@ def _nothing_is_looked_up(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.syspath_prepend(str(installed))  # the folder itself is taken out of the path
-        for names in chosen:
-            section = f"[{'.'.join(names)}]\nmechanism = 'python:lying_there:Code'\n"
-            Path("publius.toml").write_text(section, encoding="utf-8")
-            for call in (names, ("inspect", "texts.jsonl"), ("doctor",)):
+        sections = {
+            names: f"[{'.'.join(names)}]\nmechanism = 'python:lying_there:Code'\n" for names in chosen
+        }
+        calls = [(names, (names,), section) for names, section in sections.items()]
+        others = {("inspect", "texts.jsonl"), ("doctor",)}
+        assert not {call[0] for call in others} & {names[0] for names in chosen}
+        for names, called, text in (*calls, (None, others, "".join(sections.values()))):
+            Path("publius.toml").write_text(text, encoding="utf-8")
+            for call in called:
                 code, said = _ended(*call)
                 sys.modules.pop("lying_there", None)
                 assert not (folder / "ran").exists(), (names, call)
-                assert call != names or (code, "lies in the working folder" in said) == (2, True), (
-                    names,
-                    said,
-                )
+                told = (code, "lies in the working folder" in said) == (2, True)
+                assert call != names or told, (names, said)
 
 
 def _stated_means_promise(folder: Path) -> None:

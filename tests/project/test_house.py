@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from source_imports import FILES, PACKAGE, ROOT, imports_of, tree_of
+from source_imports import FILES, PACKAGE, ROOT, imports_of, nodes_of, tree_of
 
 
 def _ranks() -> dict[str, int]:
@@ -99,7 +99,7 @@ def test_only_rng_makes_generators():
         tree = tree_of(path)
         roots = {name if name.startswith("numpy") else name.split(".")[0] for name in imports_of(tree)}
         assert not {"random", "numpy.random", "randomgen", "secrets"} & roots, path
-        for node in ast.walk(tree):
+        for node in nodes_of(tree):
             used = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
             assert not used.startswith(("np.random", "numpy.random")), f"{path}:{node.lineno} {used}"
 
@@ -130,7 +130,7 @@ def starts_of(tree):
     Such a process has its command from `publius.files.child.command`, its context from `publius.files.workers`.
     """
     found = []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         said = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name | ast.Call) else ""
         if said in ("sys.executable", "multiprocessing.Process", "multiprocessing.Pool"):
             found.append(said)
@@ -194,7 +194,7 @@ def test_a_process_of_ours_is_not(line):
 def test_no_assert_in_the_product():
     """R22: a guard must not vanish under python -O."""
     for path in FILES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(tree_of(path)):
             assert not isinstance(node, ast.Assert), f"{path}:{node.lineno}"
 
 
@@ -225,7 +225,7 @@ DEFAULTS = {"euclidean", "manhattan", "unk", "english", "laplace"}
 
 def too_many_parameters(tree):
     """The functions with more than `MOST_PARAMETERS`, ``self`` and ``cls`` left out."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             known = node.args
             names = [each.arg for each in (*known.posonlyargs, *known.args, *known.kwonlyargs)]
@@ -238,12 +238,12 @@ def repeated_defaults(tree):
     """The values of `DEFAULTS` that are written out in code; docstrings are no code."""
     texts = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in nodes_of(tree)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Constant) and node.value in DEFAULTS and id(node) not in texts:
             yield node.value, node.lineno
 
@@ -297,7 +297,7 @@ def test_summaries_name_the_thing_or_say_what_is_done():
     found = []
     for path in FILES:
         tree = tree_of(path)
-        named = [node for node in ast.walk(tree) if isinstance(node, kinds) and node.name[0] != "_"]
+        named = [node for node in nodes_of(tree) if isinstance(node, kinds) and node.name[0] != "_"]
         for node in (tree, *named):
             if (ast.get_docstring(node) or "").startswith("What "):
                 found.append(f"{path.relative_to(PACKAGE)}: {getattr(node, 'name', 'module')}")

@@ -30,7 +30,7 @@ _only_stored: Final = ContextVar("_only_stored", default=False)
 
 
 class NotStoredError(DataError):
-    """What is asked for would have to be computed over the whole vocabulary first."""
+    """The constants asked for would have to be computed over the whole vocabulary first."""
 
 
 @contextmanager
