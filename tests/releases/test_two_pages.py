@@ -31,6 +31,7 @@ from publius.releases.signoff import evidence, sign_off, write_receivers
 from publius.releases.verification import verify
 from publius.settings import ReleaseSettings
 from references import fitted, public_documents
+from released import command
 
 jsonschema = pytest.importorskip("jsonschema")
 pytest.importorskip("jinja2")
@@ -518,7 +519,7 @@ def test_what_nobody_said_is_open_on_one_page_and_asked_for_on_the_other(release
     assert f"<dt>contact</dt><dd>{account.NOBODY_NAMED}</dd>" in theirs
     named = Sources(about=replace(ABOUT, contact="office@example.org"))
     for page in (sign_off(release, named), sign_off(release, named, for_receivers=True)):
-        assert b"<dt>contact</dt><dd>office@example.org</dd>" in page
+        assert b"<dt>contact</dt><dd><bdi>office@example.org</bdi></dd>" in page
         assert account.NOBODY_NAMED.encode() not in page
 
 
@@ -625,3 +626,27 @@ def test_a_page_for_receivers_that_nobody_signed_for_is_found(release, tmp_path)
     (release / "somebody").mkdir()
     with pytest.raises(DataError, match="empty folders"):
         verify(release, page)
+
+
+def test_what_people_type_turns_nothing_else_round(release):
+    """Pasted text may hold marks that turn the direction of whatever follows."""
+    page = sign_off(
+        release, Sources(about=About("To \u202eread", review="in May\u202e", contact="a\nb"))
+    ).decode()
+    for said in ("To \u202eread", "in May\u202e", "a b"):
+        assert f"<bdi>{said}</bdi>" in page
+
+
+@pytest.mark.parametrize("nothing", ["", "   ", "\u200b", " \n\u2060\t"])
+def test_what_shows_nothing_is_left_open(release, nothing):
+    about = About(nothing, nothing, nothing, nothing, nothing)
+    assert about == About()
+    assert "<bdi>" not in sign_off(release, Sources(about=about)).decode()
+
+
+@pytest.mark.parametrize("said", ["x" * 2_001, "caf\udce9"], ids=["long", "bytes"])
+def test_what_no_page_can_show_is_refused_before_anything_is_removed(release, said):
+    write_receivers(release, Sources(about=ABOUT))
+    code, _, told = command("signoff", release, "--purpose", said, "--receivers", "--json")
+    assert (code, "what is said as --purpose must be text" in told) == (2, True)
+    assert (release / "receivers.html").exists()

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import re
 import shlex
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final, Self, final
 
-from publius.errors import how_many
+from publius.errors import UsageError, how_many
 from publius.privacy.guarantee import STATED, STRENGTHS, posterior_at_most, strength_of
 from publius.privacy.promise import factor_text, percent, percent_down, percent_up, rounded_up
 from publius.releases.contents import SUMMARY
 from publius.releases.own_texts import unfit_sentence
 from publius.releases.plan import DECLARED_VALUE
 from publius.settings import AboutSettings
+from publius.text.author_names import without_invisible
 
 CANDIDATES: Final = 1_000
 """Documents among which somebody looks for the one that was released, in the sentence about singling out."""
@@ -37,6 +39,8 @@ WORST_CASES: Final = (ONE_BAG, ALL_BAGS, ALL_BOUND)
 """What was measured of the author who loses most: the names of the facts of an evaluation."""
 
 OPEN: Final = "left open: to be filled in before somebody signs"
+LONGEST_SAID: Final = 2_000
+"""Characters of what people say of a release, of each thing."""
 NOBODY_NAMED: Final = "nobody named: ask whoever sent this"
 
 
@@ -58,6 +62,20 @@ class About:
     originals: str | None = None
     review: str | None = None
     contact: str | None = None
+
+    def __post_init__(self) -> None:
+        """Take what shows nothing for unsaid; `UsageError` for what no page can show, or what is longer than a page."""
+        for name in self.names():
+            said = getattr(self, name)
+            if said is None:
+                continue
+            if len(said) > LONGEST_SAID or any(unicodedata.category(each) == "Cs" for each in said):
+                raise UsageError(
+                    f"what is said as --{name} must be text of at most {LONGEST_SAID:,} characters, in the encoding of "
+                    "the terminal"
+                )
+            shown = " ".join("".join(" " if each < " " else each for each in said).split())
+            object.__setattr__(self, name, shown if without_invisible(shown).strip() else None)
 
     @classmethod
     def of(cls, said: AboutSettings) -> Self:
