@@ -118,7 +118,7 @@ def test_from_nothing_to_a_verified_sign_off(walked, private, older, tmp_path, a
         assert "What is the release for (open, or what is to stand there)" in done.stdout
         assert "originals, review, contact. Another run, or signoff, takes" in done.stdout
         for page in (output / "signoff.html", output / "release" / "receivers.html"):
-            assert "<dd>To learn" in page.read_text()
+            assert "<dd><bdi>To learn" in page.read_text()
     assert done.returncode in (0, 1, 3), done.stderr
     assert {path.name for path in output.iterdir()} == {
         "release", "evaluation", "signoff.html", "publius.toml", "public", "own-texts.json",
