@@ -48,7 +48,9 @@ def test_a_summary_step_by_step(file, reference, tmp_path, monkeypatch):
     )  # fmt: skip
     assert found.exit_code == 0, found.output
     for page in (output / "signoff.html", output / "summary" / "receivers.html"):
-        assert all(f"<dd><bdi>{said}</bdi></dd>" in page.read_text() for said in ("To learn", "office@example.org"))
+        assert all(
+            f"<dd><bdi>{said}</bdi></dd>" in page.read_text() for said in ("To learn", "office@example.org")
+        )
     verify(output / "summary", output / "signoff.html")
     theirs, said = (output / "summary" / name for name in ("receivers.html", "READ-ME.txt"))
     whole, told = (" ".join(html.unescape(each.read_text()).split()) for each in (theirs, said))
