@@ -1,14 +1,19 @@
 """A page states only what was measured at the release's own setting, and says which setting differs."""
 
+import json
+import shlex
 from pathlib import Path
 
 import pytest
 
+import publius
 from fences import Fence
 from publius.errors import UsageError
 from publius.evaluation import signed
 from publius.evaluation.runner import EvaluationRequest, Results
+from publius.evaluation.steps.summarizing import SummaryWorkflow
 from publius.settings import DOCUMENT_LENGTH, EvaluationSettings
+from released import command
 
 
 def _of(manifest: dict[str, object], size: int, **asked: object) -> None:
@@ -44,10 +49,32 @@ def _all_texts(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("publius.evaluation.runner.LENGTH", None)
 
 
+def _summary_again(folder: Path) -> None:
+    """Whoever repeats a summary by the commands that are printed is charged for it, as he was for the first."""
+    rows = [f"the judge crossed the bridge {n},author {n}" for n in range(40)]
+    (folder / "own.csv").write_text("\n".join(["text,author", *rows]), encoding="utf-8")
+    ledger = publius.Ledger.create(folder / "budget", budget=10, unit="bound")
+    code, out, said = command(
+        "start", folder / "own.csv", "--summary", "--author-field", "author", "--epsilon", 4, "--ledger",
+        folder / "budget", "--output", folder / "one", "--yes", "--json",
+    )  # fmt: skip
+    assert (code, ledger.subject("author 7").spent) == (0, 4), said
+    for printed in json.loads(out)["commands"]:
+        words = [word.replace(str(folder / "one"), str(folder / "two")) for word in shlex.split(printed)]
+        assert command(*words[1:])[0] == 0
+    assert ledger.subject("author 7").spent == 8
+
+
+def _uncharged(patch: pytest.MonkeyPatch) -> None:
+    printed = SummaryWorkflow.commands
+    patch.setattr(SummaryWorkflow, "commands", lambda flow, output, ledger=None: printed(flow, output))
+
+
 FENCES = (
     Fence(
         18, "an evaluation of other settings is refused by the name of each", _check,
         lambda patch: patch.setattr(signed, "_alike", lambda found, wanted: True),
     ),
     Fence(18, "an evaluation measures the length of a release unless told otherwise", _default_length, _all_texts),
+    Fence(18, "the commands that repeat a summary charge its ledger", _summary_again, _uncharged),
 )  # fmt: skip

@@ -6,14 +6,16 @@ import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final, Self, final
 
 from publius.errors import DataError, PolicyError, UsageError
 from publius.files import read_lines, shown
-from publius.privacy.guarantee import Guarantee
+from publius.privacy.guarantee import Guarantee, Unit
 from publius.privacy.ledger import Ledger
 from publius.releases.account import About
+from publius.releases.contents import SUMMARY
 from publius.releases.digests import file_digest
 from publius.releases.label_shares import LabelShares
 from publius.releases.own_texts import OwnTexts
@@ -106,12 +108,20 @@ class Texts:
     sha256: str
 
 
+@dataclass(frozen=True, slots=True)
+class _OfSummary:
+    """The price of a summary, which is an author's."""
+
+    prices: Mapping[Unit, Fraction]
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Budget:
     """Sums of a ledger: its unit, what one document may spend, how many have spent, the most that one has spent.
 
-    ``most_of_an_author`` is the most that a person also charged has spent; None where the ledger knows none.
+    ``most_of_an_author`` is the most that a person also charged has spent; None where the ledger knows none. Where it
+    knows no document, as with summaries, ``budget`` is what an author may spend.
     """
 
     unit: str
@@ -125,7 +135,10 @@ class Budget:
     def of(cls, ledger: Ledger, manifest: Mapping[str, Any]) -> Self:
         """Those of the ledger that a release was charged to; `UsageError` where it counts something else."""
         try:
-            ledger.price(Guarantee.of_manifest(manifest))
+            if manifest["kind"] == SUMMARY:
+                ledger.price(_OfSummary({"bound": Fraction(manifest["epsilon_exactly"])}))
+            else:
+                ledger.price(Guarantee.of_manifest(manifest))
         except (PolicyError, KeyError, TypeError):
             raise UsageError(
                 f"{shown(ledger.path)} counts {ledger.unit}, in which this release cannot have been charged: name the "
@@ -136,7 +149,7 @@ class Budget:
         authors = [float(each.spent) for each in accounts if each.kind == "subject"]
         return cls(
             ledger.unit,
-            float(ledger.budget),
+            float(ledger.budget if documents else ledger.subject_budget),
             len(documents),
             max((float(each.spent) for each in documents), default=0.0),
             max((each.releases for each in documents), default=0),

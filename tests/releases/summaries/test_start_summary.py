@@ -3,6 +3,7 @@
 import csv
 import html
 import json
+import shlex
 
 import pytest
 from typer.testing import CliRunner
@@ -18,6 +19,7 @@ from publius.files.progress import unheard
 from publius.privacy.ledger import Ledger
 from publius.releases.contents import SUMMARY
 from publius.releases.manifests import read_manifest_of
+from publius.releases.measured import Budget
 from publius.releases.page_parts import constants
 from publius.releases.verification import verify
 from publius.settings import StartSettings
@@ -165,6 +167,30 @@ def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, t
     assert json.loads(stated.stdout)["by"] == ["product=card,loan"]
     assert ledger.subject("author 7").spent == 4
     assert "--by product=card,loan" in json.loads(stated.stdout)["commands"][0]
+
+
+def test_who_repeats_the_printed_commands_is_charged_again_and_the_page_says_so(file, reference, tmp_path):
+    ledger = Ledger.create(tmp_path / "ledger", budget=10, unit="bound")
+    done = run(
+        file, "--summary", "--json", "--reference", reference.folder, "--epsilon", 4, "--ledger", tmp_path / "ledger",
+        "--output", tmp_path / "out",
+    )  # fmt: skip
+    page = " ".join((tmp_path / "out" / "signoff.html").read_text().split())
+    assert "the author charged most has spent 4 of 10." in page
+    assert "4 bound for the author charged most" in page
+    assert "charged most" not in (tmp_path / "out" / "summary" / "receivers.html").read_text()
+    for command in json.loads(done.stdout)["commands"]:
+        words = [
+            word.replace(str(tmp_path / "out"), str(tmp_path / "again")) for word in shlex.split(command)
+        ]
+        again = CliRunner().invoke(app, words[1:])
+        assert again.exit_code == 0, again.output
+    assert ledger.subject("author 7").spent == 8
+    assert "has spent 8 of 10." in (tmp_path / "again" / "signoff.html").read_text()
+    with pytest.raises(UsageError, match="counts epsilon-n, in which this release cannot have been charged"):
+        Budget.of(
+            Ledger.create(tmp_path / "other", budget=10), read_manifest_of(tmp_path / "out" / "summary")
+        )
 
 
 def test_what_says_nothing_is_said_to_the_curator_and_released(file, reference, tmp_path):

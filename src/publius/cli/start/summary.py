@@ -79,7 +79,7 @@ def summary_walk(
         "signoff": str(output / "signoff.html"),
         "by": by,
         "epsilon": flow.epsilon,
-        "commands": flow.commands(output),
+        "commands": flow.commands(output, ledger),
     }
 
 

@@ -29,7 +29,7 @@ from publius.files.progress import Advance
 from publius.privacy.ledger import Ledger
 from publius.releases.account import About
 from publius.releases.engines.run_folder import claimed
-from publius.releases.measured import Sources
+from publius.releases.measured import Budget, Sources
 from publius.releases.signoff import sign_off, write_receivers
 from publius.releases.summaries.run import Finished, charged, expected, says_nothing, summarize
 from publius.releases.summaries.summary import Summary
@@ -158,14 +158,15 @@ class SummaryWorkflow:
                 notice=notice,
             )  # fmt: skip
             paid.append(True)
-            sources = Sources(about=About.of(self._choices))
+            budget = None if ledger is None else Budget.of(ledger, finished.manifest)
+            sources = Sources(budget=budget, about=About.of(self._choices))
             write_receivers(folder / FOLDER, sources)
             with write_file(folder / SIGNOFF, 0o600) as page:
                 page.write(sign_off(folder / FOLDER, sources))
         return finished
 
-    def commands(self, output: Path) -> list[str]:
-        """Which single commands do the same."""
+    def commands(self, output: Path, ledger: Path | None = None) -> list[str]:
+        """Which single commands do the same, charged to the same ``ledger``."""
         arguments: list[Any] = [
             "publius",
             "summarize",
@@ -184,6 +185,10 @@ class SummaryWorkflow:
         arguments += [part for each in self._by for part in ("--by", each)]
         if self._choices.reference is not None:
             arguments += ["--reference", self._choices.reference]
+        arguments += ["--subfolders"] if self._choices.subfolders else []
+        charged_to = [] if ledger is None else ["--ledger", ledger]
+        arguments += charged_to
         about = about_options(self._choices)
-        page = ["publius", "signoff", output / FOLDER, *about, "--receivers", "--output", output / SIGNOFF]
+        page = ["publius", "signoff", output / FOLDER, *charged_to, *about, "--receivers", "--output"]
+        page += [output / SIGNOFF]
         return [shlex.join(map(str, each)) for each in ([*arguments, "--output", output / FOLDER], page)]
