@@ -7,7 +7,9 @@ any function of the output will do; it never sees the input.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections import Counter
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -51,7 +53,7 @@ def seen(look: Look, output: Output) -> Output:
     if number is None or not math.isfinite(number):
         return str(number)
     if kind == "number":
-        return str(int(np.searchsorted(look[2], number)))
+        return str(bisect_left(look[2], number))
     return _lowest_bit(number)
 
 
@@ -86,6 +88,7 @@ def _words(output: Output) -> tuple[str, ...]:
     return tuple(output.split()) if isinstance(output, str) else output
 
 
+@lru_cache(1 << 15)
 def _numbers(output: Output) -> dict[str, float]:
     """The numbers in an output by where they stand: the place, or what comes before "=", of a mapping."""
     found = {}
