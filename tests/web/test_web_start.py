@@ -13,6 +13,7 @@ import pytest
 from complaint_files import as_given, complaints, table
 from complaints import one_thing_each
 from publius.evaluation.steps.questions import ON_PAGE
+from publius.privacy.ledger import Ledger
 from publius.releases.verification import verify
 from publius.web import start_answers
 from publius.web.guards.limits import ServerLimits
@@ -495,3 +496,27 @@ def test_without_public_texts_a_release_says_that_nothing_was_measured(client, r
     assert found["released"]
     bags = (Path(run["result"]["folder"]) / "release" / "bags.jsonl").read_text().splitlines()
     assert dict(found["documents"][0]["after"]["bag"]) == json.loads(bags[0])["bag"]
+
+
+def test_the_planned_commands_are_those_that_are_run_with_their_columns_strength_and_ledger(
+    embeddings, tmp_path, temporary
+):
+    book = Ledger.create(tmp_path / "book.ledger", budget=250, unit="bound")
+    rows = [{**row, "place": "north", "year": "2026"} for row in complaints(60, 2)]
+    choice = {
+        "preserve": "topic",
+        "bound": 7.1234567891,
+        "text_field": "complaint",
+        "keep": ["place", "year"],
+    }
+    for ledger in (None, book):
+        with service(embeddings, tmp_path, ledger=ledger, limits=ServerLimits(upload_bytes=2**20)) as client:
+            give(client, "texts", table(rows), "own.csv")
+            give(client, "older", table(complaints(60, 2)), "older.csv")
+            ask(client, "look", role="older")
+            ask(client, "look", role="texts")
+            planned = ask(client, "plan", **choice).json()
+        assert "--keep place --keep year" in planned["start"]
+        assert "--bound 7.1234567891 " in planned["start"]
+        charged = [command for command in planned["commands"] if f"--ledger {book.path}" in command]
+        assert [each.split()[1] for each in charged] == ([] if ledger is None else ["obfuscate", "signoff"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from fastapi import Header
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -79,7 +79,10 @@ def _field(option: Declared, kind: Any = None, default: Any = None) -> tuple[Any
     bounds = {"ge": facts.at_least, "gt": facts.above, "le": facts.at_most, "lt": facts.below}
     limits: dict[str, Any] = {name: limit for name, limit in bounds.items() if limit is not None}
     described = Field(option.default if default is None else default, description=facts.help, **limits)
-    return option.type if kind is None else kind, described
+    taken = option.type if kind is None else kind
+    if get_origin(taken) is tuple:  # JSON has lists alone
+        taken = Annotated[taken, Field(strict=False)]
+    return taken, described
 
 
 def _own_parameters() -> dict[str, tuple[Any, Any]]:

@@ -14,7 +14,7 @@ from publius.documents.inspection import FORM, Inspection
 from publius.documents.readers import READERS
 from publius.errors import PolicyError, UsageError
 from publius.evaluation.steps.answers import Choices
-from publius.evaluation.steps.commands import attack_command, commands_by_step, commands_of
+from publius.evaluation.steps.commands import attack_command, commands_by_step
 from publius.evaluation.steps.kept import bound_in_words
 from publius.evaluation.steps.labels import public_label_shares
 from publius.evaluation.steps.looking import texts_of
@@ -80,7 +80,7 @@ def plan(state: State, asked: requests.Start) -> answers.Plan:
     output = state.releases / "release-NEW"
     return answers.Plan(
         start=_start_command(place, walk, asked, output),
-        commands=[_shown(place, step) for step in commands_of(walk, output)],
+        commands=[_shown(place, step) for step in _charged(commands_by_step(walk, output), state).values()],
         reference=walk.reference,
         learned=walk.learned_before,
         older=None if walk.older is None else _older(walk.older),
@@ -131,10 +131,7 @@ def release(state: State, asked: requests.Start) -> answers.Running:
         )
     output = (state.releases / f"release-{entropy(4).hex()}").resolve()
     ledger = None if state.ledger is None else state.ledger.path.resolve()
-    steps = _missing(walk, output)
-    if ledger is not None:
-        for step in ("release", "sign"):
-            steps[step] = [*steps[step], "--ledger", str(ledger)]
+    steps = _charged(_missing(walk, output), state)
     arguments = (walk, output, _as_named(place, walk), ledger, asked.after_fail)
     return _begin(place, "release", steps, walk, release_apart, arguments, _made)
 
@@ -309,6 +306,14 @@ def _run(place: Workplace) -> dict[str, Any] | None:
     return None if place.run is None else place.run.record()
 
 
+def _charged(steps: dict[Step, list[str]], state: State) -> dict[Step, list[str]]:
+    """The commands with the ledger that is charged, if any."""
+    if state.ledger is None:
+        return steps
+    ledger = ["--ledger", str(state.ledger.path.resolve())]
+    return {name: [*step, *(ledger if name in ("release", "sign") else [])] for name, step in steps.items()}
+
+
 def _shown(place: Workplace, step: Sequence[str]) -> str:
     """A command as it would be typed, with the curator's names of files."""
     return "publius " + shlex.join(place.shown(part) for part in step)
@@ -323,13 +328,12 @@ def _start_command(place: Workplace, walk: Walk, asked: requests.Start, output: 
     )
     said = [place.needed("texts").name]
     for name, value in asdict(answers).items():
-        if value:
-            option = f"--{name.replace('_', '-')}"
-            said += (
-                [option]
-                if value is True
-                else [option, f"{value:g}" if isinstance(value, float) else str(value)]
-            )
+        option = f"--{name.replace('_', '-')}"
+        if value is True:
+            said += [option]
+        elif value:
+            for each in value if isinstance(value, tuple | list) else (value,):
+                said += [option, repr(each).removesuffix(".0") if isinstance(each, float) else str(each)]
     return "publius start " + shlex.join([*said, "--yes", "--output", str(output)])
 
 
