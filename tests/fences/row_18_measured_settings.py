@@ -40,6 +40,33 @@ def _check(folder: Path) -> None:
         _of(words, 40, metric="manhattan")
 
 
+def _followed(folder: Path) -> None:
+    """How many prototypes there are follows from the bound unless somebody says it: each is another mechanism."""
+    (folder / "own.jsonl").write_text(
+        "".join(json.dumps({"text": f"the judge crossed the bridge {n}"}) + "\n" for n in range(6))
+    )
+    rows = [
+        {"id": f"{a}{n}", "author": a, "topic": "x", "text": f"the judge crossed the bridge {n}",
+         "role": "known" if n else "unknown"}
+        for a in "abc" for n in range(3)
+    ]  # fmt: skip
+    (folder / "attacked.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    setting = ("--preserve", "topic", "--reference", "themes", "--bound", 7)
+    code, _, said = command(
+        "evaluate", folder / "attacked.jsonl", *setting, "--adversaries", "originals", "--tasks", "author",
+        "--workers", 1, "--output", folder / "measured",
+    )  # fmt: skip
+    assert code == 0, said
+    for number, expected in ((), 0), (("--prototypes", 10), 2):
+        release = folder / f"release{expected}"
+        code, _, said = command(
+            "obfuscate", folder / "own.jsonl", *setting, *number, "--number", "--output", release
+        )
+        assert code == 0, said
+        code, _, said = command("signoff", release, "--evaluation", folder / "measured", "--json")
+        assert (code, "prototypes 50 instead of 10" in said) == (expected, bool(expected)), said
+
+
 def _default_length(folder: Path) -> None:
     asked = EvaluationSettings(mechanisms=("prototype",), reference="any", bounds=(7.0,))
     assert EvaluationRequest.of(asked).size == DOCUMENT_LENGTH
@@ -74,6 +101,10 @@ FENCES = (
     Fence(
         18, "an evaluation of other settings is refused by the name of each", _check,
         lambda patch: patch.setattr(signed, "_alike", lambda found, wanted: True),
+    ),
+    Fence(
+        18, "what followed from the rest is compared, too", _followed,
+        lambda patch: patch.setattr(signed, "_check_followed", lambda manifest, found: None),
     ),
     Fence(18, "an evaluation measures the length of a release unless told otherwise", _default_length, _all_texts),
     Fence(18, "the commands that repeat a summary charge its ledger", _summary_again, _uncharged),

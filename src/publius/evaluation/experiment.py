@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -165,6 +166,7 @@ class CellResult:
         seconds: of processor time that each part took.
         linking: how often two releases of the same texts are matched row by row; None without a law over outcomes.
         labels: how often the printed label is the text's topic, by topic; None where no label is printed.
+        parameters: of the mechanism, as a manifest states them: what was asked for, and what followed from the rest.
 
     """
 
@@ -181,6 +183,7 @@ class CellResult:
     seconds: dict[str, float]
     labels: dict[str, Any] | None = None
     linking: dict[str, float] | None = None
+    parameters: dict[str, Any] | None = None
 
 
 def run_cell(cell: Cell, setting: Setting, advance: Callable[[], object] = lambda: None) -> CellResult:
@@ -222,6 +225,7 @@ class _Run:
             protector.level, protector.exponents(self._setting.data.unknown), self._seconds,
             protector.labels(self._setting.data.unknown),
             protector.linking(self._setting.data.unknown, self._key.rng(f"linking/{cell.repeat}")),
+            None if protector.mechanism is None else _plain(protector.mechanism.parameters),
         )  # fmt: skip
 
     def _rows(
@@ -446,3 +450,9 @@ class _Stopwatch:
 
         taken = process_time() - self._start
         self._seconds[self._part] = round(self._seconds.get(self._part, 0.0) + taken, 3)
+
+
+def _plain(parameters: dict[str, Any]) -> dict[str, Any]:
+    """As they come out of a file."""
+    found: dict[str, Any] = json.loads(json.dumps(parameters, default=str))
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
@@ -41,6 +41,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     _check_choices(manifest, results)
     lines = summarize(results)
     line = _line(manifest, lines)
+    _check_followed(manifest, _detail(results, line, "parameters"))
     clean = next((each for each in lines if each.clean), None)
     kept = read_limits(folder)
     limits = replace(kept, tries=max(kept.tries, sum(not each.clean for each in lines)))
@@ -175,6 +176,23 @@ def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:
         for name, (found, wanted) in sorted(pairs.items())
         if not _alike(found, wanted)
     ]
+    _refuse(differing)
+
+
+def _check_followed(manifest: Mapping[str, Any], found: Mapping[str, Any] | None) -> None:
+    """The same of parameters that nobody named on either side, and that followed from the rest: prototypes, say.
+
+    ``found`` are those of the evaluation; None in evaluations of before.
+    """
+    made = manifest.get("mechanism_parameters") or {}
+    _refuse([
+        f"{name.replace('_', ' ')} {(found or {}).get(name)} instead of {made.get(name)}"
+        for name in sorted({*made, *(found or made)})
+        if found is not None and not _alike(found.get(name), made.get(name))
+    ])  # fmt: skip
+
+
+def _refuse(differing: Sequence[str]) -> None:
     if differing:
         raise UsageError(
             f"the evaluation measured another setting than the release has ({'; '.join(differing)}): evaluate the "
