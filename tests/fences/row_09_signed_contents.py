@@ -14,8 +14,10 @@ import pytest
 from fences import Fence
 from publius.errors import DataError, PolicyError
 from publius.mechanisms.finite import base
-from publius.releases import contents, manifests, of_manifest, signoff, verification
+from publius.releases import contents, digests, manifests, of_manifest, signoff, verification
 from publius.releases.digests import file_digests
+from publius.releases.metadata import METADATA
+from publius.releases.plan import publius_version
 from released import command, state, toy_release, toy_vectors
 
 
@@ -210,6 +212,27 @@ def _of_another_version(folder: Path) -> None:
             signoff.sign_off(release)
 
 
+def _beside_another_version(folder: Path) -> None:
+    """What describes a release for data tools is made again and compared for this version's alone."""
+    release = toy_release(folder / "release")
+    signed, path = signoff.sign_off(release), release / "manifest.json"
+    here, there = (f'"publius_version": "{each}"'.encode() for each in (publius_version(), "0.2.9"))
+    before = digests.file_digest(path).encode()
+    changed = path.read_bytes().replace(here, there)
+    path.unlink()
+    path.write_bytes(changed)
+    page = signed.replace(before, digests.file_digest(path).encode())
+    page = page.replace(here, there).replace(here.replace(b'"', b"&#34;"), there.replace(b'"', b"&#34;"))
+    page = digests._OWN.sub(b'<code id="page-digest">' + digests._BLANK + b"</code>", page)
+    (folder / "page.html").write_bytes(digests.sealed(page.decode()))
+    assert verification.verify(release, folder / "page.html")["publius_version"] == "0.2.9"
+    for name in METADATA:
+        (release / name).write_text("certified by the authority")
+        with pytest.raises(DataError, match=f"added: '{name}'"):
+            verification.verify(release, folder / "page.html")
+        (release / name).unlink()
+
+
 def _in_one_way(folder: Path) -> None:
     """A key that is there twice says one thing to one reader, another to the next."""
     release = toy_release(folder / "release")
@@ -322,5 +345,9 @@ FENCES = (
     Fence(9, "a manifest is read in one way alone", _in_one_way, _first_or_last),
     Fence(9, "a manifest states what releases state", _in_one_way, _anybody_states),
     Fence(9, "a row says what it can say, and says it once", _rows, _as_it_comes),
+    Fence(
+        9, "what nobody signed for and nothing compares does not verify", _beside_another_version,
+        lambda patch: patch.setattr(verification, "_is_of_this_version", lambda _: True),
+    ),
     Fence(9, "nobody signs for what another version wrote, or may have", _of_another_version, _any_version),
 )  # fmt: skip

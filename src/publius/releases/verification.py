@@ -30,9 +30,12 @@ def verify(
     text, record = opened(page)
     bound_files = record.get("release")
     named = bound_files if isinstance(bound_files, dict) else {}
-    # Metadata are made anew and compared. A page for receivers that nobody signed for is anybody's, but where it is
-    # the page that is looked at: it binds what lay there before it.
-    beside = (*METADATA, *(RECEIVERS if page.absolute().parent == release.absolute() else ()))
+    # Metadata of this version are made anew and compared. A page for receivers that nobody signed for is anybody's, but
+    # where it is the page that is looked at: it binds what lay there before it.
+    beside = (
+        *(METADATA if _is_of_this_version(release) else ()),
+        *(RECEIVERS if page.absolute().parent == release.absolute() else ()),
+    )
     lying = {
         name: digest for name, digest in file_digests(release).items() if name in named or name not in beside
     }
@@ -63,6 +66,14 @@ def verify(
         if bound.get("sha256") != file_digest(texts):
             raise DataError(f"{shown(texts)} does not hold the texts that were signed for")
     return record
+
+
+def _is_of_this_version(release: Path) -> bool:
+    """Whether the manifest says so; one that cannot be read is compared with what was signed."""
+    try:
+        return is_own(read_manifest_of(release))
+    except DataError:
+        return False
 
 
 def not_bound(record: Mapping[str, Any]) -> str | None:
