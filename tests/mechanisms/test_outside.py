@@ -174,21 +174,54 @@ def place(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def run(place):
-    def publius(*arguments, code=0):
-        environment = {**os.environ, "PUBLIUS_HOME": str(place / "home")}
-        installed = f"import site, sys; site.addsitedir({str(place / 'site')!r})\n"
+_WAITING = """
+import json, os, site, sys
+import publius.cli, publius.mechanisms.registry, publius.releases.engines, publius.releases.preflight
+site.addsitedir(sys.argv[1])
+sys.path += sys.argv[2:]
+for line in sys.stdin:
+    arguments, said = json.loads(line)
+    if not (child := os.fork()):
+        for number, name in enumerate(("stdin", "out", "err")):
+            opened = os.open(os.path.join(said, name) if number else os.devnull, os.O_RDWR | os.O_CREAT, 0o600)
+            os.dup2(opened, number)
+        sys.argv = ["publius", *arguments]
         if arguments[0] == "-c":
-            code_run = f"sys.path += {[str(ROOT / 'src'), str(ROOT / 'tests')]!r}\n{arguments[1]}"
+            exec(arguments[1])
         else:
-            code_run = "from publius.cli import main; sys.argv[0] = 'publius'; main()"
-        command = [sys.executable, "-c", installed + code_run, *map(str, arguments)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, env=environment, cwd=place, check=False
-        )
-        assert done.returncode == code, done.stderr
-        return done.stdout if code in (0, 1) else done.stderr
+            publius.cli.main()
+        sys.exit(0)
+    _, status = os.waitpid(child, 0)
+    print(os.waitstatus_to_exitcode(status), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def waiting(place):
+    """A process in which the package is installed and our command line imported: each call is a fork of it."""
+    if not hasattr(os, "fork"):
+        pytest.skip("this system has no fork")
+    paths = [place / "site", ROOT / "src", ROOT / "tests"]
+    with subprocess.Popen(
+        [sys.executable, "-c", _WAITING, *map(str, paths)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, env={**os.environ, "PUBLIUS_HOME": str(place / "home")}, cwd=place,
+    ) as process:  # fmt: skip
+        yield process
+        process.stdin.close()
+        assert process.wait() == 0
+
+
+@pytest.fixture
+def run(place, waiting, tmp_path):
+    def publius(*arguments, code=0):
+        waiting.stdin.write(json.dumps([[*map(str, arguments)], str(tmp_path)]) + "\n")
+        waiting.stdin.flush()
+        ended = int(waiting.stdout.readline())
+        out, err = ((tmp_path / name).read_text() for name in ("out", "err"))
+        for name in ("out", "err"):
+            (tmp_path / name).unlink()
+        assert ended == code, err
+        return out if code in (0, 1) else err
 
     return publius
 
