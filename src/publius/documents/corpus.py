@@ -224,8 +224,7 @@ class Corpus:
         for path in self.paths:
             with os_errors("read", path):
                 told = path.stat()
-            # The last is the system's own note of a change, which nobody sets back as he may the time before it.
-            found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns, told.st_ctime_ns))
+            found.append((told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns))
         return tuple(found)
 
     def check_unchanged(self, before: tuple[tuple[int, ...], ...]) -> None:
