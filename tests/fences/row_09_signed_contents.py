@@ -14,7 +14,7 @@ import pytest
 from fences import Fence
 from publius.errors import DataError, PolicyError
 from publius.mechanisms.finite import base
-from publius.releases import contents, digests, manifests, of_manifest, signoff, verification
+from publius.releases import contents, digests, manifests, measured, of_manifest, signoff, verification
 from publius.releases.digests import file_digests
 from publius.releases.metadata import METADATA
 from publius.releases.plan import publius_version
@@ -233,6 +233,21 @@ def _beside_another_version(folder: Path) -> None:
         (release / name).unlink()
 
 
+def _texts_of_another(folder: Path) -> None:
+    """Two releases of one collection have the same numbers; the page promises its own strength for its own texts."""
+    weak, strong = (toy_release(folder / str(epsilon), epsilon=epsilon) for epsilon in (1.0, 0.5))
+    texts = folder / "texts.jsonl"
+    code, _, said = command("write", weak, "--writer", "characters", "--output", texts)
+    assert code == 0, said
+    assert measured.read_texts(texts, weak).documents == 6
+    with pytest.raises(DataError, match="does not hold the texts of the release"):
+        measured.read_texts(texts, strong)
+    lines = [json.loads(line) for line in texts.read_text().splitlines()]
+    texts.write_text("".join(json.dumps({**line, "author": "Ann"}) + "\n" for line in lines))
+    with pytest.raises(DataError, match="does not hold the texts of the release"):
+        measured.read_texts(texts, weak)
+
+
 def _in_one_way(folder: Path) -> None:
     """A key that is there twice says one thing to one reader, another to the next."""
     release = toy_release(folder / "release")
@@ -310,6 +325,14 @@ def _believed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(contents, "_check_read_me", lambda *_: None)
 
 
+class _AnyText(str):
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __ne__(self, other: object) -> bool:
+        return False
+
+
 def _any_version(patch: pytest.MonkeyPatch) -> None:
     for each in (signoff, verification):
         patch.setattr(each, "is_own", lambda _: True)
@@ -348,6 +371,10 @@ FENCES = (
     Fence(
         9, "what nobody signed for and nothing compares does not verify", _beside_another_version,
         lambda patch: patch.setattr(verification, "_is_of_this_version", lambda _: True),
+    ),
+    Fence(
+        9, "texts are signed for beside the release that they were made from", _texts_of_another,
+        lambda patch: patch.setattr(measured, "bags_digest", lambda release: _AnyText()),
     ),
     Fence(9, "nobody signs for what another version wrote, or may have", _of_another_version, _any_version),
 )  # fmt: skip

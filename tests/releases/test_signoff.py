@@ -19,7 +19,7 @@ from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.privacy.guarantee import strength_of
 from publius.releases import signoff, verification
 from publius.releases.contents import RECEIVERS, public_words
-from publius.releases.digests import digest_of, file_digests, opened, sealed
+from publius.releases.digests import bags_digest, digest_of, file_digests, opened, sealed
 from publius.releases.engines import protect_corpus
 from publius.releases.manifests import read_manifest_of
 from publius.releases.measured import Budget, Finding, Measured, Share, Sources, read_texts
@@ -544,10 +544,13 @@ def test_an_evaluation_of_another_setting_is_refused():
             matching(manifest, facts(**change))
 
 
-def texts_of(release, tmp_path, **changed):
+def texts_of(place, tmp_path, **changed):
     path = tmp_path / "texts.jsonl"
-    ids = [json.loads(line)["id"] for line in (release / "bags.jsonl").read_text().splitlines()]
-    line = {"text": "A text.", "writer": "llm:<tiny>", "source": {}, "note": "written by <tiny>", **changed}
+    ids = [json.loads(line)["id"] for line in (place / "bags.jsonl").read_text().splitlines()]
+    line = {
+        "text": "A text.", "writer": "llm:<tiny>", "source": {}, "note": "written by <tiny>",
+        "release": bags_digest(place), **changed,
+    }  # fmt: skip
     path.write_text("".join(json.dumps({"id": id, **line}) + "\n" for id in ids))
     return path
 
@@ -586,6 +589,10 @@ def test_texts_of_something_else_are_not_signed_for(release, tmp_path):
     path.write_text("".join([whole[0].replace("<tiny>", "other"), *whole[1:]]))
     with pytest.raises(DataError, match="one writer"):
         read_texts(path, release)
+    for changed in ({"release": "0" * 64}, {"release": None}, {"author": "Ann"}):
+        texts_of(release, tmp_path, **changed)
+        with pytest.raises(DataError, match="bag by bag"):
+            read_texts(path, release)
     texts_of(release, tmp_path, text=None)
     assert read_texts(path, release).missing == 20
 

@@ -17,6 +17,8 @@ from publius.files import os_errors, read_bytes_limited, shown
 
 _BLOCK: Final = 2**20
 _BLANK: Final = b"0" * 64
+WRITTEN_FROM: Final = ("manifest.json", "bags.jsonl")
+"""Files of a release that `publius write` needs."""
 _OWN: Final = re.compile(rb'<code id="page-digest">([0-9a-f]{64})</code>')
 _RECORD: Final = re.compile(r'<pre id="record">(.*?)</pre>', re.DOTALL)
 PAGE_LIMIT: Final = 16 * 2**20
@@ -92,3 +94,8 @@ def opened(path: Path) -> tuple[str, dict[str, Any]]:
     if not isinstance(record, dict):
         raise DataError(f"{shown(path)} has no record of what it was made for: make the sign-off anew")
     return page, record
+
+
+def bags_digest(release: Path) -> str:
+    """The digest of what texts are written from: the manifest and the bags of a release."""
+    return digest_of({name: file_digest(release / name) for name in WRITTEN_FROM})

@@ -16,7 +16,7 @@ from publius.privacy.guarantee import Guarantee, Unit
 from publius.privacy.ledger import Ledger
 from publius.releases.account import About
 from publius.releases.contents import SUMMARY
-from publius.releases.digests import file_digest
+from publius.releases.digests import bags_digest, file_digest
 from publius.releases.label_shares import LabelShares
 from publius.releases.own_texts import OwnTexts
 
@@ -177,14 +177,17 @@ class Sources:
     about: About = _NOTHING_SAID
 
 
+_OF_A_TEXT: Final = {"id", "text", "writer", "source", "note", "fault", "release"}
+
+
 def read_texts(path: Path, release: Path) -> Texts:
     """Read a file of ``publius write``; `DataError` where it is none, or not of the bags in ``release``."""
-    count, missing, writers = 0, 0, set()
+    count, missing, writers, made_of = 0, 0, set(), bags_digest(release)
     lines = (read_lines(path), read_lines(release / "bags.jsonl"))
     for (_, line), bag in itertools.zip_longest(*lines, fillvalue=(0, b"null")):
         try:
             record, id = json.loads(line), json.loads(bag[1])["id"]
-            if record["id"] != id:
+            if record["id"] != id or record["release"] != made_of or not record.keys() <= _OF_A_TEXT:
                 raise ValueError
             count, missing = count + 1, missing + (record["text"] is None)
             writers.add((str(record["writer"]), str(record["note"])))

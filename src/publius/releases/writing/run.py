@@ -26,7 +26,7 @@ from publius.errors import DataError, PolicyError, PubliusError, StorageError, U
 from publius.files import AnyPath, child, os_errors, shown, storage_error, write_file
 from publius.files.progress import Advance, unheard
 from publius.files.user_code import PYTHON, search_for
-from publius.releases.digests import digest_of, file_digests
+from publius.releases.digests import WRITTEN_FROM, bags_digest
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.confinement import HOLDS, Rule
 from publius.releases.writing.heard import LONGEST, Heard
@@ -43,7 +43,6 @@ APART: Final = "publius.releases.writing.apart"
 KEY: Final = "PUBLIUS_LLM_KEY"
 """The environment variable with what a server of language models wants as its key."""
 
-_NEEDED: Final = ("manifest.json", "bags.jsonl")
 _SYNC_EVERY: Final = 0.25  # seconds of writing that a power failure may cost
 _SYSTEM: Final = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/hosts", "/etc/resolv.conf",
                   "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/ssl", "/etc/pki",
@@ -122,7 +121,7 @@ def _checked(folder: Path, target: Path, settings: WritingSettings) -> dict[str,
             f"the release in {shown(folder)} is NOT PRIVATE, and so would be the texts: give --experiment to have them "
             "all the same, each marked so"
         )
-    for name in _NEEDED:
+    for name in WRITTEN_FROM:
         if not (folder / name).is_file():
             raise UsageError(
                 f"{shown(folder)} holds no {name}: text is made from releases in the format jsonl"
@@ -176,7 +175,6 @@ def _header(
     folder: Path, manifest: Mapping[str, Any], settings: WritingSettings, public: _Public
 ) -> dict[str, Any]:
     """The facts that must be the same for a run to go on."""
-    files = {name: digest for name, digest in file_digests(folder).items() if name in _NEEDED}
     asked = {
         name: value
         for name, value in asdict(settings).items()
@@ -185,9 +183,9 @@ def _header(
     warning = {"warning": manifest["warning"]} if manifest.get("warning") else {}
     return {
         "format": "publius-texts",
-        "version": 1,
+        "version": 2,
         **warning,
-        "release": digest_of(files),
+        "release": bags_digest(folder),
         "reference": public.reference_sha256,
         "public": None if public.texts is None else public.texts["sha256"],
         **asked,
@@ -216,7 +214,7 @@ def _run(
         bags, plugins, scratch = (Path(place, name) for name in ("release", "writer", "scratch"))
         for each in (bags, plugins, scratch):
             each.mkdir()
-        for name in _NEEDED:
+        for name in WRITTEN_FROM:
             shutil.copyfile(folder / name, bags / name)
         if settings.writer.startswith(PYTHON):
             _copy_module(settings.writer, plugins)
@@ -394,7 +392,7 @@ class _Kept:
     def add(self, place: int, record: Mapping[str, Any]) -> None:
         """Keep the line of one bag."""
         start = self._file.seek(0, os.SEEK_END)
-        self._append(self._file, {"place": place, "record": record})
+        self._append(self._file, {"place": place, "record": {**record, "release": self._header["release"]}})
         self.places[place] = start
 
     def add_request(self, record: Mapping[str, Any]) -> None:
