@@ -202,7 +202,7 @@ def _print_constants(facts: dict[str, Any]) -> None:
             else "between any two documents",
             nats(facts["bound"]),
         ),
-        ("per unit of distance", nats(facts["epsilon"])),
+        *([] if author else [("per unit of distance", nats(facts["epsilon"]))]),
     ]
     if facts["exponent"] is not None:
         rows.append(("exponent", f"{nats(facts['exponent'])} ({facts['strength']})"))

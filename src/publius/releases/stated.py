@@ -11,7 +11,7 @@ from publius.mechanisms.mechanism import Pair
 from publius.privacy.guarantee import Bound, Guarantee, strength_of
 from publius.privacy.promise import promise, statement
 from publius.releases.contents import SUMMARY
-from publius.releases.of_manifest import is_own, promised
+from publius.releases.of_manifest import check_statements, is_own, promised
 from publius.releases.plan import Plan
 from publius.releases.typical_pairs import frequent_words, typical_pairs
 from publius.text.bag import Bag, Encoded, given_words, words_of
@@ -86,6 +86,8 @@ def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases
     if is_own(manifest) and promised(manifest) != manifest.get("promise"):
         raise DataError("the manifest's promise is not the one that its numbers make: it was changed")
     if manifest["kind"] == SUMMARY:
+        if is_own(manifest):  # its promise says one of its numbers alone
+            check_statements(manifest)
         return _of_summary(manifest, distance, releases)
     try:
         guarantee = Guarantee.of_manifest(manifest)

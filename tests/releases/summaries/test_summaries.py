@@ -603,11 +603,21 @@ def test_a_summary_is_signed_for_and_verified(released, publius, tmp_path):
     assert code == 0
     facts = json.loads(told)
     assert (facts["level"], facts["epsilon"], facts["delta"], facts["exponent"]) == ("author", 4, 0, 4)
-    assert publius("guarantee", "--manifest", folder)[0] == 0
+    code, told, _ = publius("guarantee", "--manifest", folder)
+    assert (code, "per unit of distance" in told) == (0, False)
     (folder / "counts.csv").write_text("stratum\n")
     assert publius("verify", folder, page)[0] == 65
     (folder / "notes.txt").write_text("more")
     assert "no part of a summary" in publius("signoff", folder, "--output", tmp_path / "other.html")[2]
+
+
+@pytest.mark.parametrize("name", ["epsilon", "epsilon_added_or_left_out"])
+def test_what_an_edited_summary_does_not_promise_is_not_said_of_it(released, publius, name):
+    """The promise is made of one of its numbers, and the others may say something else."""
+    path = released[0] / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), name: 0.5}))
+    code, told, error = publius("guarantee", "--manifest", released[0])
+    assert (code, told, "contradicts itself" in error) == (65, "", True)
 
 
 def test_typical_words_are_those_that_stand_out(reference):
