@@ -10,6 +10,8 @@ import pytest
 
 import site_words
 
+pytestmark = pytest.mark.long  # .ci/run has a step of its own for it
+
 ROOT = Path(__file__).parents[2]
 RESOURCES = {
     "script": "src",
