@@ -180,6 +180,22 @@ def test_it_fits_a_phone(chromium_browser, running, view, width):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_what_is_chosen_before_the_questions_have_come_waits_for_them(page):
+    held = []
+    page.route("**/v1/start", lambda route: held.append(route))
+    with page.expect_request("**/v1/start"):
+        page.reload()
+    page.wait_for_selector("html[data-ready=true]", timeout=3 * MINUTE)
+    page.click("#tab-start")
+    page.fill("#start-bound", "3")
+    page.click("#tab-corpus")  # which asks the same view what its plan is
+    page.click("#tab-start")
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator("#start-means")).to_contain_text("3 nats: moderate", timeout=MINUTE)
+    page.wait_for_selector("#start-purpose", timeout=MINUTE)
+
+
 def test_what_is_wrong_stands_in_its_place(page, tmp_path):
     (tmp_path / "notes.exe").write_bytes(b"x")
     page.set_input_files("#start-texts input[type=file]", str(tmp_path / "notes.exe"))

@@ -17,7 +17,7 @@ export const strength = (bound) => STRENGTHS.find(([limit]) => bound <= limit)[1
 
 export class StartView {
   #plan = null;
-  #loaded = false;
+  #loading = null;
   #own = { reference: null, text_field: null, author_field: null, topic_field: null, publish_ids: false, without_evidence: false, allow_padding: false };
   #channel = new Channel("/v1/start/example");
   #later = 0;
@@ -44,9 +44,8 @@ export class StartView {
 
   /** Opened, or a choice changed. */
   async refresh(changed) {
-    if (!this.#loaded) {
-      this.#loaded = true;
-      await this.#load();
+    if (!this.questions) {
+      await (this.#loading ??= this.#load().finally(() => (this.#loading = null))); // it shows what is chosen by then
     } else if (changed === undefined || ["preserve", "bound", "epsilon"].some((name) => changed.has(name))) {
       this.#showKeep();
       this.#showRelease(); // what was made for other choices says so at once
@@ -87,7 +86,7 @@ export class StartView {
 
   /** The plan for what is chosen now with its answers; null while there can be none. */
   async current() {
-    if (this.#loaded) await this.#ask();
+    if (this.questions) await this.#ask();
     else await this.refresh();
     return this.#plan?.learned ? { plan: this.#plan, answers: this.answers } : null;
   }
