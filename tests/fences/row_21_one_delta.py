@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from publius.cli import app
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.laplace import ManhattanLaplace
 from publius.privacy.guarantee import Bound, Guarantee
+from publius.releases import stated
 from publius.releases.plan import Plan
 from publius.settings import ReleaseSettings
 from publius.vectors.embeddings import Embeddings
@@ -57,6 +59,36 @@ def _one_delta(folder: Path) -> None:
         assert _stated(stored, metric) == manifest
 
 
+def _of_several(folder: Path) -> None:
+    """Of several releases deltas add up as exponents do, whoever is asked."""
+    words = ReleaseSettings(
+        preserve="words", mechanism="laplace", epsilon=10.0, metric="euclidean", length=_LENGTH,
+        embeddings=str(_stored(folder)),
+    )  # fmt: skip
+    for settings, distance in (
+        (words, 1.5),
+        (ReleaseSettings(preserve="topic", reference="themes", bound=7.0), None),
+    ):
+        plan = Plan.of(settings)
+        manifest = plan.manifest(1)
+        once, often = (stated.of_manifest(manifest, distance, releases=each) for each in (1, 1000))
+        assert often["exponent"] == pytest.approx(1000 * once["exponent"])
+        assert often["delta"] == pytest.approx(1000 * once["delta"])
+        assert max(manifest["delta"], manifest.get("bound_delta", 0)) <= once["delta"]
+        assert once["delta"] > 0 or distance is None
+        asked = stated.between(plan, distance=distance, releases=1000)
+        assert asked["delta"] == pytest.approx(often["delta"])
+
+
+def _of_one(patch: pytest.MonkeyPatch) -> None:
+    whole = stated._exponent
+
+    def one(exponent: float, delta: float, releases: int) -> dict[str, Any]:
+        return {**whole(exponent, 0.0, releases), "delta": delta}
+
+    patch.setattr(stated, "_exponent", one)
+
+
 def _by_distance(patch: pytest.MonkeyPatch) -> None:
     """Delta for the distance of two documents, in place of that of the vocabulary."""
 
@@ -79,6 +111,7 @@ def _every_coordinate_moves_all(patch: pytest.MonkeyPatch) -> None:
 
 FENCES = (
     Fence(21, "one delta, whoever states it", _one_delta, _by_distance),
+    Fence(21, "deltas of several releases add up", _of_several, _of_one),
     Fence(
         21, "the delta of Manhattan noise is that of its coordinates", _one_delta, _every_coordinate_moves_all
     ),

@@ -50,14 +50,19 @@ def between(
         facts = statement(guarantee, compared.distance, bound, releases=releases, candidates=candidates)
         return {**facts, **named(mechanism.name, guarantee.evidence, facts["exponent"]), **unknown}
     extra = {"distance": compared.distance, "exact": compared.exact, **unknown}
-    return {**constants(plan), **extra, "releases": releases, **_exponent(compared.exponent, releases)}
+    delta = max(compared.delta, _delta(guarantee))
+    return {**constants(plan), **extra, "releases": releases, **_exponent(compared.exponent, delta, releases)}
 
 
 def constants(plan: Plan, *, releases: int = 1) -> dict[str, Any]:
     """The constants of a plan's guarantee, and the exponent between any two documents, where one is stated."""
     reference = plan.mechanism.public_inputs(plan.encoding)["reference"]
     facts = {**_constants(plan.guarantee), "mechanism": plan.mechanism.name, "reference": reference}
-    return {**facts, "releases": releases, **_exponent(plan.guarantee.map(), releases)}
+    return {
+        **facts,
+        "releases": releases,
+        **_exponent(plan.guarantee.map(), _delta(plan.guarantee), releases),
+    }
 
 
 def _encoded(text: str | Sequence[str], plan: Plan) -> Encoded:
@@ -96,9 +101,13 @@ def of_manifest(manifest: Mapping[str, Any], distance: float | None, *, releases
     facts = {**_constants(guarantee), "mechanism": manifest["mechanism"], "promise": manifest["promise"]}
     if distance is not None or guarantee.bound is not None:
         facts["distance"] = distance
-    if "crowd" in manifest:
+    if "crowd" in manifest and releases == 1:  # it is that of one release
         facts["crowd"] = manifest["crowd"]
-    return {**facts, "releases": releases, **_exponent(guarantee.map(distance), releases)}
+    return {
+        **facts,
+        "releases": releases,
+        **_exponent(guarantee.map(distance), _delta(guarantee), releases),
+    }
 
 
 def _of_summary(manifest: Mapping[str, Any], distance: float | None, releases: int) -> dict[str, Any]:
@@ -108,7 +117,12 @@ def _of_summary(manifest: Mapping[str, Any], distance: float | None, releases: i
     names = ("epsilon", "epsilon_added_or_left_out", "delta", "evidence", "mechanism", "unit", "neighbours")
     facts = {name: manifest[name] for name in (*names, "documents_per_author", "promise")}
     more = {"level": "author", "bound": manifest["epsilon"], "size": None}
-    return {**facts, **more, "releases": releases, **_exponent(manifest["epsilon"], releases)}
+    return {
+        **facts,
+        **more,
+        "releases": releases,
+        **_exponent(manifest["epsilon"], manifest["delta"], releases),
+    }
 
 
 def _constants(guarantee: Guarantee) -> dict[str, Any]:
@@ -123,9 +137,16 @@ def _constants(guarantee: Guarantee) -> dict[str, Any]:
     }
 
 
-def _exponent(exponent: float, releases: int) -> dict[str, Any]:
-    total = Bound(exponent, 0.0).repeated(releases).exponent
-    return {"exponent": total if math.isfinite(total) else None, "strength": strength_of(total)}
+def _exponent(exponent: float, delta: float, releases: int) -> dict[str, Any]:
+    """Of so many releases seen together: exponents add up, and deltas do."""
+    total = Bound(exponent, delta).repeated(releases)
+    found = total.exponent if math.isfinite(total.exponent) else None
+    return {"exponent": found, "delta": total.delta, "strength": strength_of(total.exponent)}
+
+
+def _delta(guarantee: Guarantee) -> float:
+    """By which what is stated can be exceeded, per unit of distance or between any two documents."""
+    return max(guarantee.delta, guarantee.bound_delta)
 
 
 def examples_of(plan: Plan) -> list[Pair]:
