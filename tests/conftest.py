@@ -35,16 +35,18 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # little that is collected is garbage: 
 testing._get_command = cache(testing._get_command)
 
 SLOWEST = (
-    "cli/test_start.py audit/test_audit_own.py audit/test_audit_mutants.py project/test_docs.py "
-    "torture/test_torture.py releases/test_writing.py web/test_web_start.py cli/test_trial.py fences/test_fences.py "
-    "documents/test_corpus.py mechanisms/test_outside.py releases/summaries/test_summaries.py "
-    "audit/test_audit_target.py evaluation/test_grouped_mean.py mechanisms/test_mechanism_laws.py "
-    "evaluation/test_evaluate.py golden/test_golden.py audit/test_audit_command.py cli/test_obfuscate.py "
-    "web/test_web_server.py evaluation/test_evaluate_verdict.py web/test_web_progress.py audit/test_audit_foreign.py "
-    "evaluation/test_language.py documents/test_office_and_mail.py cli/test_budget_commands.py web/test_web_stream.py "
-    "releases/test_signoff.py releases/test_writers.py releases/test_cluster.py sklearn/test_sklearn.py "
-    "audit/test_audit_from_outside.py privacy/test_crowd.py vectors/test_nearest.py text/test_tokenizer.py "
-    "mechanisms/documents/test_own.py mechanisms/test_certificate.py privacy/test_ledger.py"
+    "cli/test_start.py fences/test_fences.py project/test_docs.py audit/test_audit_own.py "
+    "releases/summaries/test_summaries.py audit/test_audit_mutants.py audit/test_audit_target.py "
+    "torture/test_torture.py releases/test_writing.py cli/test_trial.py documents/test_corpus.py "
+    "mechanisms/test_outside.py web/test_web_start.py audit/test_audit_from_outside.py "
+    "mechanisms/test_mechanism_laws.py audit/test_audit_foreign.py evaluation/test_evaluate.py "
+    "mechanisms/test_certificate.py web/test_web_server.py privacy/test_crowd.py web/test_web_progress.py "
+    "evaluation/test_grouped_mean.py vectors/test_nearest.py releases/test_cluster.py text/test_tokenizer.py "
+    "mechanisms/test_row_table.py golden/test_golden.py documents/test_office_and_mail.py "
+    "audit/test_audit_command.py cli/test_obfuscate.py project/test_ecosystem_pages.py "
+    "documents/test_long_rows.py audit/test_observable.py releases/summaries/test_start_summary.py "
+    "web/test_web_stream.py collections/test_authors_and_contributions.py evaluation/test_attackers_aaac.py "
+    "evaluation/test_evaluate_verdict.py releases/test_signoff.py"
 ).split()
 """The files that take longest, longest first: the last that a worker is given should be short ones.
 

@@ -183,7 +183,13 @@ def test_a_script_that_starts_itself_again_in_its_workers_is_told_so(tmp_path):
         timeout=PATIENCE,
     )
     assert done.returncode == 1
-    assert "does a script start this outside of if __name__ == '__main__'?" in done.stderr.splitlines()[-1]
+    # Behind it Python's own process that cleans up may warn of what the workers, ended so early, had not told it.
+    said = [
+        line
+        for line in done.stderr.splitlines()
+        if not line.startswith(" ") and "resource_tracker" not in line
+    ]
+    assert "does a script start this outside of if __name__ == '__main__'?" in said[-1]
 
 
 @pytest.mark.usefixtures("undrawn")
