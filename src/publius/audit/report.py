@@ -55,7 +55,7 @@ def _lines(audit: Audit, torture: Mapping[str, Any] | None) -> Iterator[str]:
         f"all {len(audit.checks)} checks, those of a kind together",
         [
             *_table(("check", "times", "samples", "largest statistic", "threshold", "verdict"), others),
-            *_table(("violations counted, none found", "samples"), without),
+            *_table(("violations counted, none found", "kinds", "samples"), _grouped(without)),
         ],
     )
     if any("catalog" in found.figures for found in audit.findings.values()):
@@ -81,6 +81,15 @@ def _kinds(checks: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Any]]:
         samples = sum(check["samples"] for check in found)
         largest = max(check["statistic"] for check in found)
         yield name, len(found), samples, largest, threshold, all(check["passed"] for check in found)
+
+
+def _grouped(kinds: Iterable[tuple[str, int]]) -> Iterator[Sequence[Any]]:
+    """What kinds of checks are of, the words before the colon: how many there are, and the samples of all."""
+    groups: dict[str, list[int]] = {}
+    for name, samples in kinds:
+        groups.setdefault(name.partition(":")[0], []).append(samples)
+    for name, found in groups.items():
+        yield name, len(found), sum(found)
 
 
 def _figures(audit: Audit, report: Mapping[str, Any]) -> Iterator[Sequence[str]]:
