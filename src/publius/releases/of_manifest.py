@@ -205,7 +205,7 @@ _OF_ROWS: Final[Mapping[str, Callable[[Any], bool]]] = {
     FILES: _files,
 }
 _OF_SUMMARIES: Final[Mapping[str, Callable[[Any], bool]]] = {
-    **_FIRST,
+    **{name: possible for name, possible in _FIRST.items() if name != "empty"},
     "unit": _text,  # these are computed
     "level": _one_of("word", "document", "author"),
     "epsilon": _POSITIVE,

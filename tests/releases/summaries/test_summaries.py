@@ -25,7 +25,7 @@ from publius.releases.contents import FILES, check_contents
 from publius.releases.digests import file_digests
 from publius.releases.manifests import read_manifest_of
 from publius.releases.metadata import metadata_of
-from publius.releases.of_manifest import not_checked
+from publius.releases.of_manifest import check_statements, in_order, not_checked
 from publius.releases.summaries import pictures, report
 from publius.releases.summaries.earlier import open_earlier
 from publius.releases.summaries.folder import fill_folder, finish, manifest_of, row_lines
@@ -618,6 +618,13 @@ def test_what_an_edited_summary_does_not_promise_is_not_said_of_it(released, pub
     path.write_text(json.dumps({**json.loads(path.read_text()), name: 0.5}))
     code, told, error = publius("guarantee", "--manifest", released[0])
     assert (code, told, "contradicts itself" in error) == (65, "", True)
+
+
+def test_a_summary_states_nothing_that_none_states(released):
+    manifest = read_manifest_of(released[0])
+    check_statements(manifest)
+    with pytest.raises(DataError, match="states 'empty', which no release states"):
+        check_statements(in_order({**manifest, "empty": "Nobody can learn anything."}))
 
 
 def test_typical_words_are_those_that_stand_out(reference):
