@@ -12,7 +12,7 @@ from playwright.sync_api import expect, sync_playwright
 
 __all__ = ["chromium", "expect", "give", "opened", "settled", "tile", "turn", "unfold"]
 CHROMIUM = "/usr/bin/chromium"
-PATIENCE = 60_000  # milliseconds: a busy machine is slow, and that is no failure
+PATIENCE = 300_000  # milliseconds: a busy machine is slow, and that is no failure
 expect.set_options(timeout=PATIENCE)
 ARGUMENTS = [
     "--no-sandbox",
@@ -75,7 +75,7 @@ def opened(browser, running, view="document", **options):
     page.on("dialog", watch.dialog)
     context.on("request", watch.request)
     page.goto(f"http://{running.host}/#token={running.token}")
-    page.wait_for_selector("html[data-ready=true]", timeout=180_000)  # vectors are prepared once
+    page.wait_for_selector("html[data-ready=true]")  # vectors are prepared once
     page.evaluate(
         "view => document.getElementById(`tab-${view}`).click()", view
     )  # the focus stays where it is
