@@ -362,6 +362,12 @@ CHANGES: tuple[Change, ...] = (
         lambda was, now, _: was is ABSENT and {*now} <= {"files", "ports", "calls"},
         "a writer apart says what the kernel held it to",
     ),
+    Change(
+        "commands/guarantee of a topic",
+        "json/delta",
+        lambda was, now, _: was < now < 1e-11,
+        "of both releases, and of the bound between any two documents, which is what is stated there",
+    ),
     *(
         Change(f"commands/guarantee{name}", key, now, ONE_STATEMENT)
         for name, keys in (
