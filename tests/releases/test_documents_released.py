@@ -16,10 +16,10 @@ from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
 from publius.releases.document_outcomes import outcomes_of
 from publius.releases.engines import protect_corpus
+from publius.releases.layout import Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect, release
 from publius.releases.tables import protect_table
-from publius.releases.writers import Layout
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag, drawn_json, places_of_all
 from publius.vectors.learning.aspects import LearningSettings as FitSettings

@@ -15,8 +15,9 @@ from publius.privacy.ledger import Charge, Ledger
 from publius.releases.engines import AbstractEngine, EngineResult, protect_corpus
 from publius.releases.engines.local import LocalEngine
 from publius.releases.engines.run_folder import working_path
+from publius.releases.layout import Layout
 from publius.releases.plan import Experiment, Plan
-from publius.releases.writers import WRITERS, Layout
+from publius.releases.writers import WRITERS
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords
 from toy import sentence

@@ -21,13 +21,13 @@ from publius.releases import signoff, verification
 from publius.releases.contents import RECEIVERS, public_words
 from publius.releases.digests import bags_digest, digest_of, file_digests, opened, sealed
 from publius.releases.engines import protect_corpus
+from publius.releases.layout import json_line
 from publius.releases.manifests import read_manifest_of
 from publius.releases.measured import Budget, Finding, Measured, Share, Sources, read_texts
 from publius.releases.of_manifest import check_statements, promised
 from publius.releases.plan import AS_READ, EXACT, SHUFFLED
 from publius.releases.signoff import describe, evidence, sign_off, write_receivers
 from publius.releases.verification import verify
-from publius.releases.writers import json_line
 from publius.settings import ReleaseSettings
 from publius.text.bag import Encoding
 from publius.text.tokenizer import StopWords

@@ -13,10 +13,11 @@ from publius.mechanisms import lifted
 from publius.mechanisms.kernels.exponential import Exponential
 from publius.mechanisms.lifted import Lifted
 from publius.noise.randomness import RunKey
+from publius.releases.layout import RESERVED, Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release, ReleasedTogether
-from publius.releases.writers import RESERVED, WRITERS, Layout
+from publius.releases.writers import WRITERS
 from publius.settings import ReleaseSettings
 from publius.text.bag import Bag
 from publius.text.drawn_bags import ENOUGH

@@ -24,10 +24,11 @@ from publius.mechanisms.whole import WholeDocument
 from publius.noise.laplace import AbstractNoise, EuclideanLaplace
 from publius.noise.randomness import Generator, RunKey, system_rng
 from publius.privacy.ledger import Amount, Charge, Ledger
+from publius.releases.layout import Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect, release
 from publius.releases.release import Release, Tally
-from publius.releases.writers import WRITERS, AbstractWriter, Layout
+from publius.releases.writers import WRITERS, AbstractWriter
 from publius.text.tokenizer import normalize
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference

@@ -20,6 +20,7 @@ from publius.errors import DataError, PolicyError, PubliusError
 from publius.files import is_packed, os_errors, read_lines, shown
 from publius.mechanisms.mechanism import PublicOutcome
 from publius.releases.digests import file_digest, file_digests
+from publius.releases.layout import LABEL, PROTOTYPE, record_of
 from publius.releases.metadata import METADATA, metadata_of
 from publius.releases.plan import BAG, DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import READ_ME, label_counts, read_me
@@ -34,7 +35,7 @@ from publius.releases.summaries.names import (
     THEMES,
     WORDS,
 )
-from publius.releases.writers import LABEL, PROTOTYPE, csv_rows, record_of, unmarked
+from publius.releases.writers import csv_rows, unmarked
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference
 

@@ -15,9 +15,9 @@ from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.mechanism import Mechanism, OrderedText
 from publius.noise.randomness import RunKey
 from publius.privacy.ledger import Ledger
+from publius.releases.layout import Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
-from publius.releases.writers import Layout
 from publius.settings import InputSettings, ReleaseSettings, UnknownPolicy
 
 if TYPE_CHECKING:

@@ -29,10 +29,11 @@ from publius.audit.release_path import (
 from publius.documents.corpus import BadDocument, Document
 from publius.errors import EntropyError
 from publius.noise.randomness import RunKey, seeded_rng
+from publius.releases.layout import Layout
 from publius.releases.plan import Experiment, Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release, Tally
-from publius.releases.writers import WRITERS, AbstractWriter, Layout
+from publius.releases.writers import WRITERS, AbstractWriter
 from publius.text.bag import Bag
 
 _DOCUMENTS: Final = 400

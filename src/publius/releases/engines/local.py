@@ -23,9 +23,10 @@ from publius.releases.engines.numbering import shuffle
 from publius.releases.engines.pieces import Piece, is_cut, pieces_of
 from publius.releases.engines.run_folder import ResumedWork
 from publius.releases.engines.worker_pool import Batch, Encoded, LocalRunner, batches_of, encode_batch
+from publius.releases.layout import Layout, release_of
 from publius.releases.plan import SHUFFLED
 from publius.releases.release import Tally
-from publius.releases.writers import WRITERS, Layout, release_of
+from publius.releases.writers import WRITERS
 
 _AT_ONCE: Final = 1024
 

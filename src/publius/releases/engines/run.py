@@ -32,9 +32,10 @@ from publius.releases.engines.engine import (
 from publius.releases.engines.local import LocalEngine
 from publius.releases.engines.run_folder import ResumedWork, WorkingFolder, claimed, working_folder
 from publius.releases.engines.worker_pool import Batch, LocalRunner, batches_of
+from publius.releases.layout import Layout
 from publius.releases.plan import Plan
 from publius.releases.release import Tally
-from publius.releases.writers import WRITERS, Layout
+from publius.releases.writers import WRITERS
 from publius.settings import RunSettings
 from publius.text.bag import Encoding, words_of
 

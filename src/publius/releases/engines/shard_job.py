@@ -24,9 +24,10 @@ from publius.errors import DocumentError, EmbeddingError, PubliusError
 from publius.files import write_file
 from publius.noise.randomness import RunKey
 from publius.releases.engines.worker_pool import batches_of, protect_batch
+from publius.releases.layout import Layout
 from publius.releases.plan import Plan
 from publius.releases.release import Release, Tally
-from publius.releases.writers import COMPRESSION, Layout
+from publius.releases.writers import COMPRESSION
 from publius.vectors.embeddings import Embeddings
 from publius.vectors.learning.reference import Reference, open_reference
 

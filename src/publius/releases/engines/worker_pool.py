@@ -23,10 +23,11 @@ from publius.files.workers import DIED, carried, forking, make_neutral, spawning
 from publius.mechanisms.threads import blas_threads, one_blas_thread
 from publius.noise.randomness import RunKey
 from publius.releases.engines.pieces import Piece
+from publius.releases.layout import Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release, ReleasedTogether, Tally
-from publius.releases.writers import WRITERS, JsonLines, Layout
+from publius.releases.writers import WRITERS, JsonLines
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor

@@ -18,6 +18,7 @@ from publius.arrays import IndexArray
 from publius.collections.counting import PrototypeThemes, Themes, labels
 from publius.collections.strata import Field, Strata, stratum_name
 from publius.files import json_of, read_lines
+from publius.releases.layout import record_of
 from publius.releases.summaries.drawn import NAMES, Counts, Drawn
 from publius.releases.summaries.names import (
     ALONE,
@@ -52,7 +53,7 @@ from publius.releases.summaries.written import (
     table,
     tables_of,
 )
-from publius.releases.writers import record_of, spreadsheet_safe, unmarked
+from publius.releases.writers import spreadsheet_safe, unmarked
 from publius.vectors.learning.public_subjects import PublicSubjects
 from publius.vectors.learning.public_themes import NO_WORDS
 from publius.vectors.learning.reference import Reference

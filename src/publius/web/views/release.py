@@ -11,11 +11,12 @@ from publius.errors import UsageError
 from publius.files import new_folder
 from publius.noise.randomness import entropy
 from publius.releases.engines.engine import finish_folder
+from publius.releases.layout import Layout
 from publius.releases.plan import Plan
 from publius.releases.protect import protect
 from publius.releases.release import Release as Released
 from publius.releases.release import Tally
-from publius.releases.writers import JsonLines, Layout
+from publius.releases.writers import JsonLines
 from publius.web import answers, requests
 from publius.web.errors import no_such_field
 from publius.web.guards.limits import MOST_WORDS

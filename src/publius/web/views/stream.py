@@ -11,8 +11,8 @@ from publius.documents.corpus import REPEATED, BadDocument, Document, given_docu
 from publius.documents.seen_ids import IdSet
 from publius.errors import BudgetError, DocumentError, PolicyError, PubliusError, UsageError
 from publius.releases.engines.worker_pool import Batch, protect_batch
+from publius.releases.layout import Layout, json_line
 from publius.releases.release import Release
-from publius.releases.writers import Layout, json_line
 from publius.web import requests
 from publius.web.errors import fault_of, wrong_form
 from publius.web.guards.limits import MOST_WORDS
