@@ -34,12 +34,12 @@ class Asking:
             return question.proposed
         for option in question.options:
             if option.means:
-                typer.echo(f"   {option.value}: {option.means}")
+                typer.echo(f"   {printable(option.value)}: {printable(option.means)}")
+        shown = None if question.proposed is None else printable(question.proposed)  # a file may name it
         while True:
             try:
-                return question.answer(
-                    str(typer.prompt(printable(question.prompt), default=question.proposed))
-                )
+                said = str(typer.prompt(printable(question.prompt), default=shown))
+                return question.answer(question.proposed or said if said == shown else said)
             except UsageError as error:
                 typer.echo(f"   {printable(str(error))}.")
 
@@ -47,7 +47,7 @@ class Asking:
         """Yes or no."""
         if self.yes:
             return question.proposed == YES
-        return bool(typer.confirm(question.words, default=question.proposed == YES))
+        return bool(typer.confirm(printable(question.words), default=question.proposed == YES))
 
 
 @contextmanager
