@@ -4,6 +4,8 @@ import csv
 import html
 import json
 import shlex
+import sys
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -150,6 +152,14 @@ def test_epsilon_is_never_printed_below_what_it_is_and_the_command_has_all_of_it
     values = [value for _, value, _ in constants({"kind": SUMMARY, "epsilon": 1.2345641, "evidence": "certified",
                                                   "epsilon_added_or_left_out": 0.61728205})]  # fmt: skip
     assert values[:2] == ["1.23457", "0.617283"]
+
+
+@pytest.mark.parametrize("seen_on_a_terminal", [True, False])
+def test_private_values_are_shown_where_what_is_written_goes_to_a_terminal(monkeypatch, seen_on_a_terminal):
+    """Who keeps the talk in a file reads the questions on a terminal, and has them in the file all the same."""
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(sys, "stdout", SimpleNamespace(isatty=lambda: seen_on_a_terminal))
+    assert summary._is_seen() is seen_on_a_terminal
 
 
 def test_where_nobody_is_asked_no_value_is_taken_to_be_public(file, reference, tmp_path):

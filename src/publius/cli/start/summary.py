@@ -112,7 +112,7 @@ def _strata(private: Seen, ask: Asking) -> list[str]:
 
 def _is_seen() -> bool:
     """Whether a person reads what is written: values of private documents are shown to nobody else."""
-    return sys.stderr.isatty()
+    return sys.stdout.isatty()  # where `typer.echo` writes: what is kept of the talk, by tee, say, is a file
 
 
 def _epsilon(flow: SummaryWorkflow, private: Seen, choices: StartSettings, ask: Asking) -> SummaryWorkflow:
