@@ -3,12 +3,14 @@
 import json
 import os
 import pickle
+import threading
 import time
 
 import pytest
 
 from publius.documents.corpus import Document, open_corpus
 from publius.errors import DataError, StorageError
+from publius.files.workers import carried, spawning
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.noise.randomness import RunKey
 from publius.releases.engines import protect_corpus, started_early
@@ -103,3 +105,29 @@ def test_a_corpus_that_cannot_be_read_starts_nothing_and_says_so_later(tmp_path,
     corpus = open_corpus(tmp_path / "corpus.jsonl")
     with started_early(corpus, toy_plan(embeddings), RunSettings(workers=2)) as runner:
         assert runner is None
+
+
+class _Grows:
+    """A state that whoever works with it adds to, as a plan keeps what it has found out."""
+
+    def __init__(self):
+        self.packed_by = []
+
+    def __getstate__(self):
+        self.packed_by.append(threading.get_ident())
+        return {"packed_by": []}
+
+
+def test_what_workers_need_is_packed_before_anybody_works_with_it():
+    """A thread that packs what changes meanwhile may fail, and a worker would wait for it for ever."""
+    state = _Grows()
+    with carried(spawning(), state, 2) as needed:
+        assert state.packed_by == [threading.get_ident()]
+        assert isinstance(needed.get(), _Grows)
+        assert isinstance(needed.get(), _Grows)
+    assert state.packed_by == [threading.get_ident()]
+
+
+def test_what_cannot_be_packed_is_told_and_not_waited_for():
+    with pytest.raises((TypeError, AttributeError)), carried(spawning(), threading.Lock(), 1):
+        pytest.fail("the block ran")

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import context as contexts
 from multiprocessing.context import BaseContext, SpawnContext, SpawnProcess
+from multiprocessing.reduction import ForkingPickler
+from pickle import loads
 from typing import TYPE_CHECKING, Any, Final
 
 from publius.files.child import SAFE, SEARCH, parted
@@ -55,10 +57,11 @@ def carried(context: SpawnContext, what: Any, workers: int) -> Iterator[SimpleQu
     """A queue from which each of so many ``workers`` is to take ``what``, sent beside whatever the caller does.
 
     It is more than a pipe holds. With what starts a worker it may not be sent: Python would wait for ever for one that
-    died before it had read that.
+    died before it had read that. It is packed before the caller goes on: what he works with changes, and workers would
+    wait for ever for what could not be packed meanwhile.
     """
     needed = context.SimpleQueue()
-    sending = threading.Thread(target=_send, args=(needed, what, workers))
+    sending = threading.Thread(target=_send, args=(needed, _Packed(what), workers))
     sending.start()
     try:
         yield needed
@@ -67,7 +70,17 @@ def carried(context: SpawnContext, what: Any, workers: int) -> Iterator[SimpleQu
         sending.join()
 
 
-def _send(needed: SimpleQueue[Any], what: Any, workers: int) -> None:
+class _Packed:
+    """What was packed once, and is itself again where it arrives."""
+
+    def __init__(self, what: Any) -> None:
+        self._packed = bytes(ForkingPickler.dumps(what))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return loads, (self._packed,)
+
+
+def _send(needed: SimpleQueue[Any], what: _Packed, workers: int) -> None:
     with suppress(OSError, TypeError):  # it was closed, perhaps in the middle: nobody waits for it any more
         for _ in range(workers):
             needed.put(what)
