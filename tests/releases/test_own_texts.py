@@ -241,6 +241,22 @@ def test_rows_that_name_nobody_may_be_one_authors(tmp_path, plan):
     assert "who wrote the texts is not known" in examine(corpus, plan, kept=["place"]).no_evidence
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("Zoe Smith", "Smith, Zoe", "ZOE SMITH", "Zoe  Smith", "Zo\u00eb Smith", "zoe smith <z@x.org>"),
+        ("x", "unknown", "N/A", "Anonymous", "nobody", "-"),
+    ],
+    ids=["one, written in six ways", "nobody"],
+)
+def test_one_author_however_written_is_not_many(tmp_path, plan, names):
+    found = [{**row, "place": "alone" if n < 6 else "here"} for n, row in enumerate(rows(90))]
+    for number, name in enumerate(names):
+        found[number]["author"] = name
+    corpus = replace(corpus_of(store(tmp_path / "t.jsonl", found), keep=["place"]), beside=("author",))
+    assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+
+
 def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     kept = Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0), labels=("half",))
     halves = [{**row, "half": str(n % 2)} for n, row in enumerate(rows(120))]

@@ -25,6 +25,7 @@ from publius.privacy.promise import percent, rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
 from publius.releases.preflight import FOREIGN, in_another_language, language_of_words
 from publius.settings import TextSettings
+from publius.text.author_names import counted_name
 from publius.text.bag import places_of_all
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -290,8 +291,9 @@ def examine(
         for item in batch if kept else ():
             sharing_it = sharing[tuple(item.labels[name] for name in kept)]
             if len(sharing_it) < SHARED:
-                # Whoever is not named may be one author, and so few must not look like many.
-                sharing_it.add(None if author_field is None else counted_key(item.labels.get(author_field)))
+                # Few must not look like many: one author however written, and whoever is not named is one, too.
+                author = None if author_field is None else item.labels.get(author_field)
+                sharing_it.add(counted_name(None if author is None else str(author)))
         if not plan.mechanism.reads_texts:
             continue
         places, foreign = _places(texts, plan, language)
