@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from typer import testing
 
 from homes import new_home
@@ -31,8 +32,8 @@ with suppress(ImportError):  # Spark's environment and the notebook's are withou
 if "PYTEST_XDIST_WORKER" in os.environ:  # little that is collected is garbage: see pytest_collection_finish
     gc.disable()
 
-# The parser of all commands is made for the first call of each process, not for every call.
-testing._get_command = cache(testing._get_command)
+# The parser of a command is made for its first call in each process, not for every call.
+typer.main.get_command = testing._get_command = cache(typer.main.get_command)
 
 SLOWEST = (
     "cli/test_start.py fences/test_fences.py project/test_docs.py audit/test_audit_own.py "

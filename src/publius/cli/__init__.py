@@ -107,6 +107,12 @@ def asked(words: Sequence[str]) -> typer.Typer:
     listed = name == "--help" and len(words) <= 1
     if not listed and name not in COMMANDS:
         return whole()
+    return _with(name)
+
+
+@cache
+def _with(name: str) -> typer.Typer:
+    """All commands by name, this one alone with its options."""
     small = copy(_EMPTY)
     small.registered_commands, small.registered_groups = [], []
     for each, command in COMMANDS.items():
