@@ -24,7 +24,7 @@ from publius.vectors.embeddings import Embeddings
 from toy import WORDS, sentence
 
 _WRITER = """
-import os, socket
+import ctypes, fcntl, os, socket
 from publius.releases.writing.writer import AbstractTextWriter, Written
 
 def tried(name, action):
@@ -46,6 +46,12 @@ class Mine(AbstractTextWriter):
                 done += tried("socket", lambda: socket.socket(family, kind).close())
         done += tried("program", lambda: os.posix_spawn("/bin/true", ["true"], {{}}))
         done += tried("signal", lambda: os.kill(1, 0))
+        done += tried("lock", lambda: fcntl.flock(os.open(here, os.O_RDONLY), fcntl.LOCK_SH))
+        ends = os.pipe()
+        done += tried("who is told", lambda: fcntl.fcntl(ends[0], fcntl.F_SETOWN, os.getpid()))
+        done += tried("that somebody is told", lambda: fcntl.ioctl(ends[0], 0x5452, b"\\1\\0\\0\\0"))
+        done += tried("a lock of a part", lambda: fcntl.lockf(os.open(here, os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB))
+        done += ["to live on"] * (ctypes.CDLL(None).prctl(1, 0, 0, 0, 0) == 0)
         text = next(iter(self.seen.public)).text
         return Written(f"{{text}}: {{done}}", {{}})
 """
@@ -111,6 +117,10 @@ def _all_calls(patch: pytest.MonkeyPatch) -> None:
     _started_with(patch, "confinement.refuse_calls = lambda internet: True")
 
 
+def _all_of_open_files(patch: pytest.MonkeyPatch) -> None:
+    _started_with(patch, "from publius.releases.writing import system_calls; system_calls._OF_FILES.clear()")
+
+
 def _public_folder_is_listed(patch: pytest.MonkeyPatch) -> None:
     real = run._readable
 
@@ -126,6 +136,7 @@ def _nobody_asks(patch: pytest.MonkeyPatch) -> None:
 
 FENCES = (
     Fence(6, "a writer apart opens no socket and changes no mode", _nothing_else, _all_calls),
+    Fence(6, "a writer apart changes and locks no file that it may read", _nothing_else, _all_of_open_files),
     Fence(6, "a writer apart lists no folder of a public file", _nothing_else, _public_folder_is_listed),
     Fence(6, "a writer that nothing holds runs only when that is typed", _only_when_typed, _nobody_asks),
 )

@@ -341,6 +341,48 @@ def test_a_writer_that_cannot_be_used_is_refused_with_the_reason(write, plugin, 
     assert not any(word in found[1] for words in TOPICS.values() for word in words)
 
 
+def test_a_writer_of_ones_own_ends_with_the_command_that_was_killed(plugin, release, tmp_path):
+    """Killed, the command can tell nobody to end: the kernel does."""
+    plugin("import time; open(os.environ['TMPDIR'] + '/begun', 'w').close(); time.sleep(600)")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "plugins"), "TMPDIR": str(tmp_path)}
+    command = [
+        "write",
+        str(release),
+        "--writer",
+        "python:mywriter:Mine",
+        "--output",
+        str(tmp_path / "killed.jsonl"),
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "publius", *command], env=environment, stderr=subprocess.DEVNULL
+    ) as started:
+        while started.poll() is None and not [*tmp_path.glob("publius-*/scratch/begun")]:
+            time.sleep(0.02)
+        if started.poll() is not None:
+            pytest.skip("this system cannot hold a writer of one's own, and refuses it")
+        children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+        if not children.exists():
+            pytest.skip("this system does not tell whose children processes are")
+        own = children.read_text().split()
+        started.kill()
+    late = time.monotonic() + 120
+    while Path(f"/proc/{own[0]}").exists() and time.monotonic() < late:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{own[0]}").exists()
+
+
+@pytest.mark.parametrize("bag", [
+    {"bank": 10**9}, {"bank": 10**30}, {"b" * 2_000: 1}, {"\ud800": 1}, {"bank\x1b": 1}
+], ids=["many words", "very many", "a long word", "half a character", "a control character"])  # fmt: skip
+def test_a_bag_that_no_release_has_is_refused_by_its_line(write, release, bag):
+    first = {**bags_of(release)[0], "bag": bag, "size": sum(bag.values())}
+    (release / "bags.jsonl").write_text(json.dumps(first) + "\n")
+    code, said, lines = write("characters")
+    assert (code, lines) == (65, None)
+    assert "line 1 of" in said
+    assert "is not a released bag" in said
+
+
 @pytest.mark.parametrize(
     "writer", ["nobody", "python:", "python:nowhere:X", "llm:", "llm:http://127.0.0.1/v1"]
 )

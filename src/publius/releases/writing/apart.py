@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from publius.releases.writing.confinement import CALLS, FILES, confine
+from publius.releases.writing.system_calls import ends_with
 
 if TYPE_CHECKING:
     from publius.releases.writing.released_bags import ReleasedBag
@@ -28,6 +29,8 @@ Emit = Callable[[Mapping[str, Any]], None]
 def main() -> None:
     """Take the job, do it, say how it ended."""
     job = json.loads(sys.stdin.buffer.read())
+    if not ends_with(job["parent"]):
+        return
     emit = _emitter()
     held = confine([(path, way) for path, way in job["rules"]], job["port"])
     emit({"held": held})

@@ -30,7 +30,7 @@ HOLDS: Final = {
     FILES: "it can open the release, public copies and the Python installation, and nothing else",
     PORTS: "it can connect by TCP to the server that was named, or to none",
     CALLS: "it has no other socket, shares no memory or queue with another process and does nothing to one, starts no "
-    "process or program, and changes no mode, owner, date or attribute of a file",
+    "process or program, and changes no mode, owner, date, attribute or lock of a file",
 }
 """What the kernel can hold a confined process to, each in words."""
 NOT_HELD: Final = (

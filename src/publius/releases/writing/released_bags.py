@@ -6,11 +6,15 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Final, final
 
 from publius.errors import DataError, PubliusError, UsageError
 from publius.files import AnyPath, read_bytes_limited, read_lines, shown
 from publius.text.bag import Bag
+from publius.vectors.admissible import word_fault
+
+MOST_WORDS: Final = 1_000_000
+"""Words of a bag that a text is written from: some writers make a piece of text of each."""
 
 
 @final
@@ -42,7 +46,7 @@ def read_manifest(folder: AnyPath) -> dict[str, Any]:
 
 
 def read_bags(folder: AnyPath, manifest: Mapping[str, Any]) -> Iterator[ReleasedBag]:
-    """The bags of a release in ``bags.jsonl``; `DataError` names the first line that is none."""
+    """The bags of a release in ``bags.jsonl``; `DataError` names the first line that is none, or is too large."""
     path = Path(folder) / "bags.jsonl"
     if not path.is_file():
         raise UsageError(
@@ -53,7 +57,13 @@ def read_bags(folder: AnyPath, manifest: Mapping[str, Any]) -> Iterator[Released
         record = _json(line, where)
         try:
             bag = Bag.from_counts(record["bag"])
-            if bag.size != record["size"] or not bag.size or not isinstance(record["id"], str):
+            if (
+                bag.size != record["size"]
+                or not 0 < bag.size <= MOST_WORDS
+                or not isinstance(record["id"], str)
+            ):
+                raise ValueError
+            if any(map(word_fault, bag.counts)):
                 raise ValueError
             labels = {label: record[label] for label in manifest["labels"]}
             of_reference = manifest.get("reference") is not None

@@ -219,6 +219,7 @@ def _run(
         if settings.writer.startswith(PYTHON):
             _copy_module(settings.writer, plugins)
         job = {
+            "parent": os.getpid(),
             "settings": asdict(settings),
             "done": sorted(kept.places),
             "reference": None if public.reference is None else str(public.reference),

@@ -1,8 +1,9 @@
 """The system calls that this process may still make: a seccomp filter.
 
-Landlock decides what may be opened. It says nothing of sockets other than TCP's, of the modes, owners, dates and
-attributes of files, or of other processes and what they share; so calls for these are refused here, with "operation not
-permitted", for good. New threads are let through, new processes are not; signals and limits for this process alone.
+Landlock decides what may be opened. It says nothing of sockets other than TCP's, of the modes, owners, dates,
+attributes and locks of files, of the machine, or of other processes and what they share; so calls for these are
+refused here, with "operation not permitted", for good. New threads are let through, new processes are not; signals and
+limits for this process alone; and of what can be asked of an open file, what Python asks.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
+import signal
 import sys
 from typing import Final
 
-_PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES = 22, 2, 38
+_PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES, _SIGNAL_OF_DEATH = 22, 2, 38, 1
 _ALLOW, _REFUSE, _NOT_THERE = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
-_NUMBER, _FIRST = 0, 16  # where a call's number stands, and its first argument
+_NUMBER, _FIRST, _SECOND = 0, 16, 24  # where a call's number stands, and its first two arguments
 _ARCHITECTURES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _OTHER_NUMBERING: Final = 0x40000000  # x32: the same calls under other numbers
 _SOCKET: Final = (41, 198)
@@ -52,12 +54,28 @@ _REFUSED: Final = {
     "fsopen": (430, 430), "fspick": (433, 433), "mount_setattr": (442, 442), "syslog": (103, 116),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219), "bpf": (321, 280),
     "perf_event_open": (298, 241), "mount": (165, 40), "umount2": (166, 39), "unshare": (272, 97),
-    "setns": (308, 268), "execve": (59, 221), "execveat": (322, 281),
+    "setns": (308, 268), "execve": (59, 221), "execveat": (322, 281), "flock": (73, 32), "setpgid": (109, 154),
+    "reboot": (169, 142), "swapon": (167, 224), "swapoff": (168, 225), "acct": (163, 89), "vhangup": (153, 58),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "init_module": (175, 105), "finit_module": (313, 273),
+    "delete_module": (176, 106), "kexec_load": (246, 104), "kexec_file_load": (320, 294), "iopl": (172, None),
+    "ioperm": (173, None),
 }  # fmt: skip
 """Number of each call on the two architectures; None where it has none."""
 
 _OF_ITSELF: Final = {"tgkill": (234, 131), "prlimit64": (302, 261), "sched_setaffinity": (203, 122)}
 """The same of calls that are let through for the process that makes them."""
+
+
+_OF_FILES: Final = {
+    "ioctl": ((16, 29), (0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),
+    "fcntl": ((72, 25), (0, 1, 2, 3, 4, 1030)),
+}
+"""Calls that do many things, and what may be asked by them: whether it is a terminal and of what size, how much can be
+read, whether to wait, what a program that is started inherits, and a copy of a descriptor. Not its attributes and
+locks, nor who is told of it: signals go to any process by that, before Landlock's version 6."""
+
+_PRCTL: Final = (157, 167)
+"""It is not let through for what `ends_with` asked of it."""
 
 
 class _Step(ctypes.Structure):
@@ -67,6 +85,14 @@ class _Step(ctypes.Structure):
 
 class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_uint16), ("steps", ctypes.POINTER(_Step))]
+
+
+def ends_with(parent: int) -> bool:
+    """Let the kernel of Linux end this process when ``parent`` is gone, and be it killed; whether it is still there."""
+    if sys.platform != "linux":
+        return True
+    ctypes.CDLL(None).prctl(_SIGNAL_OF_DEATH, int(signal.SIGKILL), 0, 0, 0)
+    return os.getppid() == parent
 
 
 def refuse_calls(*, internet: bool) -> bool:
@@ -98,6 +124,12 @@ def _steps(
     own = [(_LOAD, 0, 0, _FIRST), (_EQUAL, 2, 0, 0), (_EQUAL, 1, 0, process), refuse, allow]
     for numbers in _OF_ITSELF.values():
         steps += [(_EQUAL, 0, len(own), numbers[column]), *own]
+    for numbers, asked in _OF_FILES.values():
+        some = [(_EQUAL, len(asked) - place, 0, value) for place, value in enumerate(asked)]
+        own = [(_LOAD, 0, 0, _SECOND), *some, refuse, allow]
+        steps += [(_EQUAL, 0, len(own), numbers[column]), *own]
+    own = [(_LOAD, 0, 0, _FIRST), (_EQUAL, 0, 1, _SIGNAL_OF_DEATH), refuse, allow]
+    steps += [(_EQUAL, 0, len(own), _PRCTL[column]), *own]
     thread = [(_LOAD, 0, 0, _FIRST), (_ANY_BIT, 1, 0, _THREAD), refuse, allow]
     steps += [(_EQUAL, 0, len(thread), _CLONE[column]), *thread]
     steps += [(_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _NOT_THERE)]
@@ -106,7 +138,7 @@ def _steps(
     steps += [(_EQUAL, 1, 0, _SOCKET[column]), allow]
     steps += [(_LOAD, 0, 0, _FIRST), (_EQUAL, 2, 0, _INTERNET[0]), (_EQUAL, 1, 0, _INTERNET[1]), refuse]
     steps += [
-        (_LOAD, 0, 0, 24),
+        (_LOAD, 0, 0, _SECOND),
         (_AND, 0, 0, 0xF),
         (_EQUAL, 2, 0, _KINDS[0]),
         (_EQUAL, 1, 0, _KINDS[1]),
