@@ -29,6 +29,10 @@ with suppress(ImportError):  # Spark's environment and the notebook's are withou
     settings.register_profile("publius", deadline=None, derandomize=True)
     settings.load_profile("publius")
 
+# No test loses its machine, and a disk takes a tenth of all their time to keep what they write: that a thing is flushed
+# releases/test_flushed.py and the torture ask of the calls themselves.
+os.fsync = os.fstat
+
 if "PYTEST_XDIST_WORKER" in os.environ:  # little that is collected is garbage: see pytest_collection_finish
     gc.disable()
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-import signal
 import sys
 from typing import Final
 
 _PR_SET_SECCOMP, _FILTER, _NO_NEW_PRIVILEGES, _SIGNAL_OF_DEATH = 22, 2, 38, 1
+_KILLED: Final = 9
 _ALLOW, _REFUSE, _NOT_THERE = 0x7FFF0000, 0x00050000 | 1, 0x00050000 | 38
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 _NUMBER, _FIRST, _SECOND = 0, 16, 24  # where a call's number stands, and its first two arguments
@@ -91,7 +91,7 @@ def ends_with(parent: int) -> bool:
     """Let the kernel of Linux end this process when ``parent`` is gone, and be it killed; whether it is still there."""
     if sys.platform != "linux":
         return True
-    ctypes.CDLL(None).prctl(_SIGNAL_OF_DEATH, int(signal.SIGKILL), 0, 0, 0)
+    ctypes.CDLL(None).prctl(_SIGNAL_OF_DEATH, _KILLED, 0, 0, 0)
     return os.getppid() == parent
 
 
