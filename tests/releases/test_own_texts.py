@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from publius.collections.authors import check_documents_per_author
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
 from publius.mechanisms.prototype import Prototype
@@ -204,6 +205,11 @@ def test_how_many_documents_an_author_has_is_said_or_that_nobody_counted(monkeyp
         return " ".join(capsys.readouterr().out.split())
 
     assert "an author of five documents can lose five times as much" in said(None)
+    nobody = said(AuthorCounts(12, 9, 9, 2, 0.7, 7.0))
+    assert (
+        "9 documents name no author. Those may be by one, who then has 9: together they are within 63 nats"
+        in nobody
+    )
     several = said(AuthorCounts(12, 0, 9, 2, 0.7, 7.0))
     assert "One author has 9: together they are within 63 nats" in several
     assert "--documents-per-author 9" in several
@@ -229,6 +235,29 @@ def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path
     one = [{**row, "place": "x" if row["author"] == "a3" else "y"} for row in dated]
     corpus = corpus_of(store(tmp_path / "one.jsonl", one * 4), keep=("author", "place"))
     assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+
+
+SPELLINGS = ["Zoe Smith", "Smith, Zoe", "ZOE SMITH", "Zoe  Smith", "Zoë Smith", "zoe smith <z@x.org>"]
+
+
+@pytest.mark.parametrize(
+    ("names", "unnamed", "most"),
+    [([None] * 6, 6, 6), (["", "unknown", "N/A", None, "nobody knows", "-"], 5, 5), (SPELLINGS, 0, 6),
+     (["R-1", "R-2", "R-3", "1-12", "11-2", "12"], 0, 1)],
+    ids=["null", "words for nobody", "spellings", "identifiers"],
+)  # fmt: skip
+def test_the_most_that_may_be_of_one_author_is_found(tmp_path, plan, names, unnamed, most):
+    """Many must not look like few: who is not named may be one, and a name that is written in six ways is one."""
+    given = [{**row, "author": name} for row, name in zip(rows(6), names, strict=True)]
+    corpus = replace(corpus_of(store(tmp_path / "t.jsonl", given)), beside=("author",))
+    found = examine(corpus, plan, author_field="author").authors
+    assert (found.unnamed, found.most) == (unnamed, most)
+    check_documents_per_author(names, most)
+    if most > 1:
+        with pytest.raises(
+            DataError, match="name no author, and may all be by one" if unnamed else "1 of 1 authors has"
+        ):
+            check_documents_per_author(names, most - 1)
 
 
 def test_rows_that_name_nobody_may_be_one_authors(tmp_path, plan):

@@ -187,9 +187,8 @@ def _check_crowd(plan: Plan, corpus: Corpus) -> None:
             f"--shuffled states what a crowd adds to labels, and {plan.mechanism.name} prints none: keep the topic, "
             "the meaning or a field, by prototypes"
         )
-    check_documents_per_author(
-        (item.subject for item in corpus if isinstance(item, Document)), plan.documents_per_author
-    )
+    named = (item.subject for item in corpus if isinstance(item, Document) and item.subject is not None)
+    check_documents_per_author(named, plan.documents_per_author)
 
 
 def _ledger(path: Path | None, subject_field: str | None) -> Ledger | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from publius.errors import DataError, how_many
-from publius.text.author_names import name_key, plain_name
+from publius.text.author_names import counted_name, name_key, person_key, plain_name
 
 MOST_NAMES: Final = 20_000
 """Authors among whom those who may be one person are looked for; among more it would take memory for each letter."""
@@ -56,21 +56,36 @@ def author_key(value: object) -> str | None:
 
 
 def counted_key(value: object) -> str | None:
-    """As `author_key`; what can be no author's id counts as an author's all the same, so that no row goes uncounted."""
+    """The author a row counts as where documents of one author are looked for; None for a row that names nobody.
+
+    However a name is written it is one author's. What can be no author's id counts as an author's all the same, so that
+    no row goes uncounted.
+    """
     try:
-        return author_key(value)
+        key = author_key(value)
     except DataError:
         return hashlib.sha256(repr(value).encode("utf-8", "backslashreplace")).hexdigest()
+    return None if key is None or not counted_name(key) else person_key(key)
 
 
 def check_documents_per_author(authors: Iterable[object], most: int) -> None:
-    """`DataError`, with their number, where authors of documents have more than ``most`` of them."""
-    counts = Counter(key for key in map(counted_key, authors) if key is not None)
+    """`DataError`, with their number, where authors of documents have more than ``most`` of them.
+
+    Rows that name nobody may all be one author's.
+    """
+    counts = Counter(map(counted_key, authors))
+    unnamed = counts.pop(None, 0)
     if too_many := sum(count > most for count in counts.values()):
         raise DataError(
             f"{how_many(too_many, f'of {len(counts):,} authors has', f'of {len(counts):,} authors have')} more than "
             f"{how_many(most, 'document')}: declare the most with --documents-per-author, or leave some of their "
             "documents out"
+        )
+    if unnamed > most:
+        raise DataError(
+            f"{unnamed:,} documents name no author, and may all be by one, who then has more than "
+            f"{how_many(most, 'document')}: say whose they are, declare the most with --documents-per-author, or leave "
+            "some of them out"
         )
 
 

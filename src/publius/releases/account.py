@@ -675,8 +675,11 @@ def own_sentences(own: Mapping[str, Any]) -> Iterator[str]:
     authors = own["authors"]
     if authors is not None:
         worst = "" if authors["worst"] is None else f", {rounded_up(authors['worst'], 6)} nats together"
+        most = f"The author with most documents has {authors['most']:,} (found){worst}"
+        if authors["unnamed"] == authors["most"] > 1:
+            most = f"{authors['unnamed']:,} documents name no author and may be by one (found){worst}"
         yield (
-            f"The author with most documents has {authors['most']:,} (found){worst}; the median author has "
+            f"{most}; the median author has "
             f"{authors['median']:,}; {percent(authors['several'])} of the documents are by authors with three or more."
         )
     else:

@@ -95,7 +95,7 @@ class AuthorCounts:
     Attributes:
         authors: how many there are.
         unnamed: documents without one.
-        most: documents of the author who has most.
+        most: documents of the author who has most; those without one may be one author's.
         median: documents of the median author.
         several: share of the documents by authors with three or more.
         bound: nats between any two documents; None where nothing bounds them.
@@ -128,9 +128,14 @@ class AuthorCounts:
         )
         return (
             f"{how_many(self.authors, 'author')} wrote your documents; half of them have {self.median:,} or fewer, and "
-            f"{percent(self.several)} of the documents are by authors with three or more{unnamed}. One author has "
+            f"{percent(self.several)} of the documents are by authors with three or more{unnamed}. {self.whose} "
             f"{self.most:,}{total}."
         )
+
+    @property
+    def whose(self) -> str:
+        """Who has most, up to the number."""
+        return "Those may be by one, who then has" if self.unnamed == self.most > 1 else "One author has"
 
 
 @final
@@ -385,8 +390,8 @@ def _striking(cells: IndexArray, counted: PublicCounts) -> tuple[Subject, ...]:
 
 def _author_counts(authors: Mapping[str | None, int], bound: float | None) -> AuthorCounts:
     named = [count for author, count in authors.items() if author is not None]
-    total = sum(authors.values())
+    total, unnamed = sum(authors.values()), authors.get(None, 0)
     return AuthorCounts(
-        len(named), authors.get(None, 0), max(named, default=0), median_low(named) if named else 0,
+        len(named), unnamed, max([*named, unnamed]), median_low(named) if named else 0,
         sum(count for count in named if count >= 3) / total if total else 0.0, bound,
     )  # fmt: skip

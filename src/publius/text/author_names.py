@@ -66,8 +66,11 @@ def _spoken(name: str) -> str:
     return next((each for each in (_ADDRESS.sub(" ", name), name) if plain_name(each)), "")
 
 
-def _label_key(name: str) -> str:
-    """As `counted_name`, but that two identifiers are one only where they are written alike: 1-12 is not 11-2."""
+def person_key(name: str) -> str:
+    """As `counted_name`, but that two identifiers are one only where they are written alike: 1-12 is not 11-2.
+
+    Where many must not look like few. What stands for nobody is a name of its own.
+    """
     found = _spoken(name)
     if any(character.isdigit() for character in found):
         return name_key(found).strip(_AROUND)
@@ -89,7 +92,7 @@ class Spellings:
 
     def label(self, name: str) -> str:
         """The first spelling of this author's name."""
-        first = self._first.setdefault(_label_key(name), name)
+        first = self._first.setdefault(person_key(name), name)
         if first != name:
             self._others.add(name)
         return first
