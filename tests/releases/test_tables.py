@@ -1,7 +1,9 @@
 """Tables in memory: what comes out, what is refused, what is paid, and that no cell is in a message."""
 
 import datetime
+import itertools
 import json
+import pickle
 
 import pytest
 
@@ -47,6 +49,27 @@ class _Stream:
 
     def __arrow_c_stream__(self, requested_schema=None):
         return self._inner.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("kept", ["text", "dictionary", "null"])
+def test_nothing_of_how_the_table_was_cut_leaves(embeddings, kept):
+    """Arrow cuts a file where its bytes are many, which tells of long texts; a slice holds the rows beside it, too."""
+    values = {
+        "text": pa.array([f"beside{i}" for i in range(1_300)]),
+        "dictionary": pa.array([f"beside{i}" for i in range(1_300)]).dictionary_encode(),
+        "null": pa.array([None if i % 3 else f"beside{i}" for i in range(1_300)]),
+    }[kept]
+    whole = pa.table({**table(1_300), "topic": values})
+    cuts = [0, 100, 302, 571, 1_290]
+    parts = pa.concat_tables([whole.slice(a, b - a) for a, b in itertools.pairwise(cuts)])
+    made = protect(parts, embeddings, keep=["topic"])
+    assert {column.num_chunks for column in made.columns} == {1}
+    assert made["id"].to_pylist() == whole["id"].to_pylist()[:1_290]
+    few = protect(whole.slice(5, 7), embeddings, keep=["topic"])
+    for name in ("beside77", "d77"):
+        assert name.encode() in pickle.dumps(whole)
+        assert name.encode() not in pickle.dumps(few)
+    assert few["id"].to_pylist() == [f"d{i}" for i in range(5, 12)]
 
 
 def test_the_words_are_those_of_a_release(embeddings):

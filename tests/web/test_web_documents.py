@@ -60,6 +60,22 @@ def plan(**choices):
     return Plan.of(ReleaseSettings(**{**ASKED, "bound": 5.0, **choices}))
 
 
+def test_what_is_stored_now_is_released_with_whatever_was_stored_under_the_name_before(client, home, learned):
+    """Who finds a name among its words removes a reference and learns it again."""
+
+    def digests():
+        found = ask(client, "obfuscate", answers.Releases, documents=[{"id": "d", "text": COURT}])
+        listed = {each["name"]: each["sha256"] for each in client.get("/v1/references").json()["references"]}
+        return {found["manifest"]["reference_sha256"], listed["toy"]}
+
+    assert digests() == {learned.sha256}
+    other = fitted("toy", prototypes=2)
+    assert other.sha256 != learned.sha256
+    shutil.rmtree(home / "references" / "toy")
+    other.save(home / "references" / "toy")
+    assert digests() == {other.sha256}
+
+
 def test_a_release_says_its_prototype(client):
     documents = [{"id": f"d{k}", "text": COURT} for k in range(2)]
     found = ask(client, "obfuscate", answers.Releases, documents=documents)

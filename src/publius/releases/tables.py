@@ -82,15 +82,18 @@ def protect_table(
     for name, column in as_they_came.items():
         values = _as_it_came(whole.column(column))
         made = made.set_column(made.column_names.index(name), name, values)
+    made = made.combine_chunks()  # the table that came may be cut at bytes of its texts (R23)
     return made.replace_schema_metadata({**(made.schema.metadata or {}), MANIFEST: manifest})
 
 
 def _as_it_came(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    """A column of its type; categories are written out, since a dictionary may hold values of no row."""
+    """A column of its type, copied: a part of a table holds the whole of it, and so would what is made of the part.
+
+    Categories are written out, since a dictionary may hold values of no row.
+    """
     pa = import_parquet()[0]
-    if not pa.types.is_dictionary(column.type):
-        return column
-    return column.cast(column.type.value_type)
+    values = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    return values.take(pa.array(range(len(values)), pa.int64()))
 
 
 def _named(keep: Sequence[str] | str) -> Sequence[str]:

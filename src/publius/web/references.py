@@ -35,11 +35,14 @@ class ReferenceCache:
                 f"no reference of this name is stored here: known are {', '.join(known) or 'none'}; make one from "
                 "public texts with: publius reference fit PUBLIC --label topic --name NAME"
             )
-        return self._opened.get((name,), lambda: Reference.load(name))
+        return self._opened.get(stored_now(name), lambda: Reference.load(name))
 
     def is_ready(self, name: str) -> bool:
         """Whether it is open already."""
-        return (name,) in self._opened
+        try:
+            return name in _names() and stored_now(name) in self._opened
+        except PubliusError:
+            return False
 
     def listing(self) -> list[dict[str, Any]]:
         """The references: aspects, size and origin of each; the user's own first."""
@@ -54,6 +57,13 @@ class ReferenceCache:
         except (PubliusError, KeyError, TypeError, ValueError):
             fault = f"damaged: see publius reference verify {name}"
             return {**entry, "size": 0, "sha256": None, "keeps": {}, "learned_from": "", "fault": fault}
+
+
+def stored_now(name: str) -> tuple[str, str]:
+    """The name and the digest of what is stored under it now: another reference may be, after one was removed."""
+    if name == themes.NAME:
+        return name, ""
+    return name, str(read_reference_record(references_root() / name).get("sha256"))
 
 
 def _names() -> list[str]:

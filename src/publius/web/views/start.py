@@ -30,6 +30,7 @@ from publius.releases.plan import Plan
 from publius.releases.preflight import look as look_at
 from publius.web import requests
 from publius.web import start_answers as answers
+from publius.web.references import stored_now
 from publius.web.run import StepProgress
 from publius.web.state import State
 from publius.web.workplace import Upload, Workplace, check_form
@@ -206,7 +207,8 @@ def plan_of(place: Workplace, walk: Walk) -> Plan:
     """The plan of a walk, made once; `UsageError` before what is public was learned."""
     if not walk.learned_before:
         raise UsageError("what is public has to be learned first")
-    made: Plan = place.plans.get((str(walk.settings),), walk.plan)
+    now = () if walk.settings.reference is None else stored_now(walk.settings.reference)
+    made: Plan = place.plans.get((str(walk.settings), *now), walk.plan)
     return made
 
 
