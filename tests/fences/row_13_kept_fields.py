@@ -1,6 +1,7 @@
 """The promise says which fields leave as they are, wherever it is read; every row that leaves was looked at."""
 
 import json
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,15 @@ import publius
 from fences import Fence
 from publius.documents.corpus import Corpus
 from publius.errors import DocumentError
+from publius.mechanisms.prototype import Prototype
 from publius.privacy import promise
 from publius.releases import own_texts
 from publius.releases.engines import protect_corpus
 from publius.releases.manifests import read_manifest_of
+from publius.releases.plan import Plan
 from publius.releases.signoff import sign_off
+from publius.settings import ReleaseSettings
+from references import fitted, public_documents
 from released import toy_documents, toy_plan, toy_release
 
 
@@ -59,10 +64,39 @@ def _of_nobody(folder: Path) -> None:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         corpus = replace(publius.open_corpus(path, keep=["place"]), beside=(*author,))
         found = own_texts.examine(
-            corpus, toy_plan(), author_field="author" if author else None, kept=["place"]
+            corpus, _labels(), author_field="author" if author else None, kept=["place"]
         )
         assert found.telling == ("place",)
         assert "kept columns" in (found.no_evidence or "")
+
+
+def _labels() -> Plan:
+    return Plan.of(ReleaseSettings(), Prototype(fitted(), bound=5.0))
+
+
+def _one_a_topic(folder: Path) -> None:
+    """Six authors share each place, and each is one of two who write on their topic there."""
+    seen: Counter[str] = Counter()
+    path = folder / "texts.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number, (words, topic) in enumerate(public_documents(90, seed=9)):
+            seen[topic] += 1
+            author = topic + "abcd"[seen[topic] % 4]
+            row = {
+                "text": " ".join(words),
+                "place": "north" if seen[topic] % 4 < 2 else "south",
+                "author": author,
+            }
+            file.write(json.dumps({"id": str(number), **row}) + "\n")
+    corpus = replace(publius.open_corpus(path, keep=["place"]), beside=("author",))
+    found = own_texts.examine(corpus, _labels(), author_field="author", kept=["place"])
+    assert found.telling == ("place",)
+
+
+def _without_the_label(patch: pytest.MonkeyPatch) -> None:
+    real = own_texts._tell
+    patch.setattr(own_texts, "_tell", lambda sharing, beside: real(
+        {cell: authors for cell, authors in sharing.items() if cell not in beside}, {}))  # fmt: skip
 
 
 def _unseen(patch: pytest.MonkeyPatch) -> None:
@@ -77,5 +111,6 @@ FENCES = (
         _of_nobody,
         lambda patch: patch.setattr(own_texts, "SHARED", 1),
     ),
+    Fence(13, "kept values are looked at with the label beside them", _one_a_topic, _without_the_label),
     Fence(13, "an input that changes while it is read is not released", _changed, _unseen),
 )

@@ -1,6 +1,7 @@
 """What the curator learns of the texts to be released, and what of it decides the verdict."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from publius.collections.authors import check_documents_per_author
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
+from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.prototype import Prototype
 from publius.noise.randomness import seeded_rng
 from publius.releases.account import own_sentences
@@ -228,13 +230,38 @@ def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path
     assert examine(corpus, plan, kept=["time"]).telling == ("time",)
     both = examine(corpus, plan, author_field="author", kept=["half", "day", "time"])
     assert (
-        "the kept columns (half, day, time) have values that fewer than 5 authors share" in both.no_evidence
+        "values of the kept columns (half, day, time), or these with what stands beside them in more than 5%"
+        in both.no_evidence
     )
     assert "2026-01" not in both.no_evidence
     assert OwnTexts.read(store_record(tmp_path, both)).no_evidence == both.no_evidence
     one = [{**row, "place": "x" if row["author"] == "a3" else "y"} for row in dated]
     corpus = corpus_of(store(tmp_path / "one.jsonl", one * 4), keep=("author", "place"))
     assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+
+
+def test_a_kept_column_is_looked_at_with_what_stands_beside_it(tmp_path, plan, embeddings):
+    """Six authors share a place, and two of them a topic there; words say more than a label."""
+    seen, crossed = Counter(), []
+    for row in rows(90):
+        seen[row["topic"]] += 1
+        number = seen[row["topic"]] % 4
+        crossed.append({**row, "author": row["topic"] + "abcd"[number], "place": "xy"[number // 2]})
+    corpus = corpus_of(store(tmp_path / "t.jsonl", crossed), keep=("author", "place"))
+    sharing = {}
+    for row in crossed:
+        sharing.setdefault(row["place"], set()).add(row["author"])
+    assert min(map(len, sharing.values())) == 6
+    assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+    shared = [
+        {**row, "place": "one", "author": row["author"] + "efg"[n // 12 % 3]} for n, row in enumerate(crossed)
+    ]
+    corpus = corpus_of(store(tmp_path / "one.jsonl", shared), keep=("author", "place"))
+    assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ()
+    words = Plan.of(
+        ReleaseSettings(epsilon=5.0, length=4), Laplace(embeddings, epsilon=5.0), labels=["place"]
+    )
+    assert examine(corpus, words, author_field="author", kept=["place"]).telling == ("place",)
 
 
 SPELLINGS = ["Zoe Smith", "Smith, Zoe", "ZOE SMITH", "Zoe  Smith", "Zoë Smith", "zoe smith <z@x.org>"]
@@ -301,7 +328,7 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     assert found["verdict"].startswith("NO EVIDENCE: who wrote the texts is not known")
     told = replace(looked, telling=("half",))
     found = evidence(tmp_path / "out", Sources(measured=passed, own=told))
-    assert found["verdict"].startswith("NO EVIDENCE: the kept columns")
+    assert found["verdict"].startswith("NO EVIDENCE: values of the kept columns")
 
 
 ODD = [

@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 TOO_MANY: Final = 0.20
 """Share of texts that fit nothing public above which what was measured on public texts is no evidence for them."""
 
+FEW_ROWS: Final = 0.05
+"""Share of rows beside whose kept values a label may stand that few authors share with them: as many as a release may
+name without a word, see `publius.settings`."""
+
 SHARED: Final = 5
 """Authors who must share a value of the kept fields for a verdict that was made without them to stand."""
 
@@ -152,8 +156,9 @@ class OwnTexts:
         subjects: those that stand out, the most striking first; None where the reference knows no subjects.
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
-        telling: kept fields some of whose values fewer than `SHARED` authors are known to have: all of them where no
-            column of authors was named.
+        telling: kept fields some of whose values fewer than `SHARED` authors are known to have; all of them where that
+            is so of the values with the label that most probably stands beside them in more than `FEW_ROWS` of the
+            rows, where words that are no label's stand beside them, or where no column of authors was named.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -192,8 +197,10 @@ class OwnTexts:
             )
         if self.telling:
             return (
-                f"the kept columns ({', '.join(self.telling)}) have values that fewer than {SHARED} authors share, and "
-                "no attack on public texts was given them: leave them out, or make their values coarser"
+                f"values of the kept columns ({', '.join(self.telling)}), or these with what stands beside them in "
+                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, and no attack on "
+                "public texts was given them: leave them out, or, where a label stands beside them, make their values "
+                "coarser"
             )
         if self.unfit <= TOO_MANY:
             return None
@@ -281,8 +288,10 @@ def examine(
     probabilities: list[float] = []
     labels: list[str] = []
     authors: Counter[str | None] = Counter()
-    sharing: dict[tuple[str, ...], set[object]] = defaultdict(set)
+    sharing: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
+    beside: Counter[tuple[tuple[str, ...], int | None]] = Counter()
+    beside_words = False
     cells = (
         None if counted is None or counted.subjects is None else np.zeros(counted.subjects.cells, np.int64)
     )
@@ -293,15 +302,20 @@ def examine(
         blank += int(empty.sum())
         if author_field is not None:
             authors.update(counted_key(item.labels.get(author_field)) for item in batch)
-        for item in batch if kept else ():
-            sharing_it = sharing[tuple(item.labels[name] for name in kept)]
-            if len(sharing_it) < SHARED:
-                # Few must not look like many: one author however written, and whoever is not named is one, too.
-                author = None if author_field is None else item.labels.get(author_field)
-                sharing_it.add(counted_name(None if author is None else str(author)))
+        places, foreign = _places(texts, plan, language) if plan.mechanism.reads_texts else ((), empty)
+        law = plan.mechanism.law(places) if kept and plan.mechanism.reads_texts else None
+        likeliest = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
+        beside_words = bool(kept) and law is None
+        for item, label in zip(batch, likeliest, strict=True) if kept else ():
+            values = tuple(item.labels[name] for name in kept)
+            beside[values, label] += 1
+            for sharing_it in (sharing[values], sharing[values, label]):
+                if len(sharing_it) < SHARED:
+                    # Few must not look like many: one author however written, and whoever is not named is one, too.
+                    author = None if author_field is None else item.labels.get(author_field)
+                    sharing_it.add(counted_name(None if author is None else str(author)))
         if not plan.mechanism.reads_texts:
             continue
-        places, foreign = _places(texts, plan, language)
         none = plan.mechanism.fit_none(places)
         if none is not None:
             unfit = (unfit or 0) + int((none & ~empty).sum())
@@ -321,8 +335,15 @@ def examine(
         None if cells is None or counted is None else _striking(cells, counted),
         label_shares(probabilities, labels, plan.mechanism.outcomes) if labels else None,
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
-        tuple(kept) if any(len(each) < SHARED for each in sharing.values()) else (),
+        tuple(kept) if beside_words or _tell(sharing, beside) else (),
     )  # fmt: skip
+
+
+def _tell(sharing: Mapping[tuple[Any, ...], set[str]], beside: Mapping[tuple[Any, ...], int]) -> bool:
+    """Whether few share a kept value, or too many rows are of few who share it with the label beside it."""
+    few = sum(rows for cell, rows in beside.items() if len(sharing[cell]) < SHARED)
+    alone = any(len(authors) < SHARED for cell, authors in sharing.items() if cell not in beside)
+    return alone or few > FEW_ROWS * sum(beside.values())
 
 
 def right_probabilities(
