@@ -108,6 +108,7 @@ def test_the_strongest_adversary_comes_first_and_everything_is_escaped(release, 
     assert "<b>weak" not in text
     assert "Something &amp; more." in text
     assert "Nothing was measured" not in text
+    assert "The ledger counts nats per unit of Earth Mover&#39;s distance: 20 documents have spent" in text
 
 
 def test_the_page_is_strict_and_needs_nothing_from_elsewhere(release, tmp_path):

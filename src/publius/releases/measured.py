@@ -13,7 +13,7 @@ from typing import Any, Final, Self, final
 from publius.errors import DataError, PolicyError, UsageError
 from publius.files import read_lines, shown
 from publius.privacy.guarantee import Guarantee, Unit
-from publius.privacy.ledger import Ledger
+from publius.privacy.ledger import COUNTED, Ledger
 from publius.releases.account import About
 from publius.releases.contents import SUMMARY
 from publius.releases.digests import bags_digest, file_digest
@@ -124,12 +124,17 @@ class Budget:
     knows no document, as with summaries, ``budget`` is what an author may spend.
     """
 
-    unit: str
+    unit: Unit
     budget: float
     documents: int
     most_spent: float
     most_releases: int
     most_of_an_author: float | None = None
+
+    @property
+    def nats(self) -> str:
+        """What the unit counts, as a reader of the page calls it, who need not know the names of units."""
+        return "nats" if self.unit == "bound" else COUNTED[self.unit]
 
     @classmethod
     def of(cls, ledger: Ledger, manifest: Mapping[str, Any]) -> Self:

@@ -186,8 +186,8 @@ def test_who_repeats_the_printed_commands_is_charged_again_and_the_page_says_so(
         "--output", tmp_path / "out",
     )  # fmt: skip
     page = " ".join((tmp_path / "out" / "signoff.html").read_text().split())
-    assert "the author charged most has spent 4 of 10." in page
-    assert "4 bound for the author charged most" in page
+    assert "The ledger counts nats: the author charged most has spent 4 of 10." in page
+    assert "4 nats for the author charged most" in page
     assert "charged most" not in (tmp_path / "out" / "summary" / "receivers.html").read_text()
     for command in json.loads(done.stdout)["commands"]:
         words = [

@@ -12,7 +12,7 @@ from publius.privacy.guarantee import Unit
 
 Amount = int | float | Fraction
 
-_COUNTED: Final[dict[Unit, str]] = {
+COUNTED: Final[dict[Unit, str]] = {
     "epsilon-n": "nats per unit of Earth Mover's distance",
     "epsilon": "epsilon, whatever the number of words",
     "epsilon-n-ordered": "nats per unit of the mean distance word by word",
@@ -42,7 +42,7 @@ def price(promised: Priced, unit: Unit) -> Fraction:
         raise PolicyError("a release without a guarantee cannot be charged to a budget: no budget covers it")
     other = next(iter(found))
     raise PolicyError(
-        f"a ledger in {unit} counts {_COUNTED[unit]}, and this release is charged {_COUNTED[other]}: make a ledger "
+        f"a ledger in {unit} counts {COUNTED[unit]}, and this release is charged {COUNTED[other]}: make a ledger "
         f"with --unit {other}"
     )
 
