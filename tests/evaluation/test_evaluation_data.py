@@ -1,6 +1,7 @@
 """Labelled corpora come in, and what could not be evaluated is refused."""
 
 import json
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
@@ -46,13 +47,13 @@ def test_chance_is_that_of_the_commonest_label_of_the_texts_attacked(tmp_path):
     ("records", "message"),
     [
         ([r for r in rows() if r["author"] == "ada"], "needs at least two candidates"),
-        ([r for r in rows() if r["id"] != "ben-known"], "'ben' wrote an unknown text but no known one"),
+        ([r for r in rows() if r["id"] != "ben-known"], "corpus.jsonl', document 3 is unknown, and its author"),
         ([r for r in rows() if r["role"] == "known"], "nothing to protect and attack"),
-        ([*rows()[:-1], {**rows()[-1], "topic": ""}], "some texts have a topic and 1 have none"),
+        ([*rows()[:-1], {**rows()[-1], "topic": ""}], "corpus.jsonl', document 8: label all or none"),
         ([{**r, "author": ""} for r in rows()], "no text in"),
         ([{k: v for k, v in r.items() if k != "author"} for r in rows()], "(field 'author')"),
         ([*rows()[:-1], {k: v for k, v in rows()[-1].items() if k != "topic"}], "have a topic and 1 have none"),
-        ([*rows()[:-1], {**rows()[-1], "text": "  "}], "document 8: the text is empty"),
+        ([*rows()[:-1], {**rows()[-1], "text": "  "}], "corpus.jsonl', document 8: the text is empty"),
         (rows(role="guess"), "has a role that there is not: give"),
         ([rows()[0], *rows()], "an earlier document has this id"),
     ],
@@ -61,6 +62,25 @@ def test_refused(tmp_path, records, message):
     with pytest.raises(DocumentError) as error:
         opened(tmp_path, records)
     assert message in str(error.value)
+    assert not any(name in str(error.value) for name in AUTHORS), "nobody is named"
+
+
+def test_errors_say_the_file_and_the_row_and_name_nobody(tmp_path):
+    taught = [{"id": "t1", "text": "anchor", "topic": "sea"}, {"id": "t2", "text": "judge", "topic": ""}]
+    topics = write(tmp_path / "topics.jsonl", taught)
+    with pytest.raises(DocumentError, match=r"topics\.jsonl', document 2: its topic is empty") as error:
+        opened(tmp_path, rows(), topics)
+    assert error.value.id == "t2"
+    topics = write(tmp_path / "topics.jsonl", [{**row, "topic": "sea"} for row in rows()])
+    with pytest.raises(
+        DocumentError, match=r"topics\.jsonl', document 1 has the id of .*corpus\.jsonl', document 1:"
+    ):
+        opened(tmp_path, rows(), topics)
+    data = opened(tmp_path, [{**row, "topic": "sea"} for row in rows()])
+    without = replace(data, unknown=(data.unknown[0], replace(data.unknown[1], topic=None)))
+    with pytest.raises(DocumentError, match=r"corpus\.jsonl', document 4 has no topic: label it") as error:
+        without.chance("topic")
+    assert error.value.id == "ben-unknown"
 
 
 def test_a_single_topic_is_refused_for_topics_only(tmp_path):
@@ -84,7 +104,7 @@ def test_a_story_is_cut_as_in_the_paper():
     known, unknown = split_story(LabeledText("s", story, "ada", None, "unknown"))
     assert (known.role, known.text.split()) == ("known", story.split()[:KNOWN_WORDS])
     assert (unknown.role, unknown.text.split()) == ("unknown", story.split()[-UNKNOWN_WORDS:])
-    with pytest.raises(DocumentError, match="2,999 words"):
+    with pytest.raises(DocumentError, match=r"^a text has 2,999 words"):
         list(split_story(LabeledText("s", " ".join(story.split()[:2_999]), "ada", None, "unknown")))
 
 

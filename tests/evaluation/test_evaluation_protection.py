@@ -60,7 +60,7 @@ def test_what_fills_a_text_up_is_not_its_own(data, embeddings):
 def test_a_text_without_words_is_refused(tmp_path, embeddings):
     records = [*rows()[:-1], {**rows()[-1], "text": "the of and"}]
     data = open_dataset(write(tmp_path / "corpus.jsonl", records))
-    with pytest.raises(DocumentError, match="a text is empty") as refused:
+    with pytest.raises(DocumentError, match=r"corpus\.jsonl', document 8 is empty") as refused:
         encoded(data, embeddings)
     assert refused.value.id == "dot-unknown"
 

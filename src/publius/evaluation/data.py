@@ -31,6 +31,7 @@ class LabeledText:
         sensitive: the value of a field that an adversary is to infer; None where there is none.
         part: where every text is attacked by those who learned without it, the part that it is in; None otherwise,
             and for a text that all may learn from.
+        place: file and row, for errors, which must not say the id; empty where it has none.
 
     """
 
@@ -41,6 +42,12 @@ class LabeledText:
     role: Role
     sensitive: str | None = field(default=None, repr=False)
     part: int | None = None
+    place: str = field(default="", repr=False, compare=False)
+
+    @property
+    def named(self) -> str:
+        """The text in an error: by its place, where it has one."""
+        return self.place or "a text"
 
 
 @final
@@ -153,7 +160,7 @@ def labels_of(text: LabeledText, task: Task) -> str:
     """The label of ``text`` that ``task`` asks for; `DocumentError` when it has none."""
     label = {"author": text.author, "topic": text.topic, "sensitive": text.sensitive}[task]
     if label is None:
-        raise DocumentError(f"a text has no {task}: label it or leave it out").of(text.id)
+        raise DocumentError(f"{text.named} has no {task}: label it or leave it out").of(text.id)
     return label
 
 
@@ -218,9 +225,13 @@ def _topics(texts: Iterable[LabeledText]) -> set[str]:
 
 
 def _check_ids(texts: Sequence[LabeledText]) -> None:
-    repeated = [id for id, count in Counter(text.id for text in texts).items() if count > 1]
-    if repeated:
-        raise DocumentError(f"the id {repeated[0]!r} is used more than once: make ids differ")
+    first: dict[str, LabeledText] = {}
+    for text in texts:
+        if text.id in first:
+            raise DocumentError(f"{text.named} has the id of {first[text.id].named}: make ids differ").of(
+                text.id
+            )
+        first[text.id] = text
 
 
 def _check_authors(dataset: Dataset) -> None:
@@ -233,12 +244,15 @@ def _check_authors(dataset: Dataset) -> None:
             f"{'there is one text' if dataset.alone else f'known texts are by {len(dataset.authors)} author(s)'}: "
             "naming an author needs at least two candidates"
         )
-    strangers = sorted({_label(text.author) for text in dataset.unknown} - set(dataset.authors))
+    known = set(dataset.authors)
+    strangers = {text.author: text for text in dataset.unknown if _label(text.author) not in known}
     if strangers:
+        text = next(iter(strangers.values()))
         raise DocumentError(
-            f"the author {strangers[0]!r}{f' and {len(strangers) - 1} more' if len(strangers) > 1 else ''} "
-            "wrote an unknown text but no known one: add a known text, or leave the author out"
-        )
+            f"{text.named} is unknown, and its author wrote no known one"
+            f"{f' (and {len(strangers) - 1} more authors)' if len(strangers) > 1 else ''}: add a known text, or leave "
+            "the author out"
+        ).of(text.id)
 
 
 def _check_topics(dataset: Dataset) -> None:
@@ -252,9 +266,10 @@ def _check_topics(dataset: Dataset) -> None:
         )
     missing = [text for text in (*dataset.unknown, *taught) if text.topic is None]
     if missing:
-        raise DocumentError(f"some texts have a topic and {len(missing)} have none: label all or none").of(
-            missing[0].id
-        )
+        raise DocumentError(
+            f"some texts have a topic and {len(missing)} have none, the first of them {missing[0].named}: label all "
+            "or none"
+        ).of(missing[0].id)
     untaught = sorted(_topics(dataset.unknown) - _topics(dataset.topic_training))
     if untaught:
         raise DocumentError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, final
 
@@ -77,10 +78,11 @@ def _story_folders(folder: Path) -> Iterator[LabeledText]:
         raise DocumentError(
             f"{shown(folder)}: stories lie in AUTHOR/story.txt or in TOPIC/AUTHOR/story.txt, all in the same way"
         )
-    for path in found[0] or found[1]:
+    for number, path in enumerate(found[0] or found[1], start=1):
         topic = path.parent.parent.name if found[1] else None
         id = "/".join(path.relative_to(folder).with_suffix("").parts)
-        yield from split_story(LabeledText(id, _read_text(path), path.parent.name, topic, "unknown"))
+        story = LabeledText(id, _read_text(path), path.parent.name, topic, "unknown")
+        yield from split_story(replace(story, place=f"{shown(folder)}, story {number}"))
 
 
 def _read_text(path: Path, *, otherwise: str | None = None) -> str:

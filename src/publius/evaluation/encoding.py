@@ -30,7 +30,7 @@ class EncodedText:
     ``indices`` are the places of the ``words`` in the vocabulary, the unknown token at its public place and a word
     that an experiment keeps at `OUTSIDE`. The last ``padding`` words are not the text's: a short one is filled up
     before it is protected; ``others`` are as many, drawn by somebody who has the text and not what it was filled up
-    with. ``part`` is as in `LabeledText`.
+    with. ``part`` and ``place`` are as in `LabeledText`.
     """
 
     id: str
@@ -42,6 +42,7 @@ class EncodedText:
     padding: int = 0
     others: IndexArray | None = field(default=None, repr=False)
     part: int | None = None
+    place: str = field(default="", repr=False)
 
     @property
     def real(self) -> int:
@@ -158,14 +159,17 @@ def _encoded(text: LabeledText, embeddings: Embeddings, encoding: Encoding) -> E
     words = tuple(words_of(text.text, embeddings, encoding).words)
     places = [embeddings.unknown_index if word == UNKNOWN else embeddings.index(word) for word in words]
     indices = np.array([OUTSIDE if place is None else place for place in places], np.int64)
-    return EncodedText(text.id, text.author, text.topic, words, indices, text.sensitive, part=text.part)
+    return EncodedText(
+        text.id, text.author, text.topic, words, indices, text.sensitive, part=text.part, place=text.place
+    )
 
 
 def _check_words(texts: Iterable[EncodedText]) -> None:
     for text in texts:
         if not text.words:
             raise DocumentError(
-                "a text is empty: no word is left of it; leave it out, or choose other stop words or embeddings"
+                f"{text.place or 'a text'} is empty: no word is left of it; leave it out, or choose other stop "
+                "words or embeddings"
             ).of(text.id)
 
 

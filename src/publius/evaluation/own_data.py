@@ -94,9 +94,9 @@ def topic_rows(path: Path, columns: Columns = Columns()) -> Iterator[LabeledText
     for document in _documents(path, columns, (topic,), number=number):
         label = document.labels.get(topic)
         if not label:
-            raise DocumentError(f"document {document.position}: its topic is empty: label it").of(document.id)
+            raise DocumentError(f"{_at(path, document)}: its topic is empty: label it").of(document.id)
         id = f"topic-{document.id}" if number else document.id
-        yield LabeledText(id, document.text, None, label, "topic")
+        yield LabeledText(id, document.text, None, label, "topic", place=_at(path, document))
 
 
 # Reading --------------------------------------------------------------------------------------------------
@@ -166,10 +166,15 @@ def _documents(path: Path, columns: Columns, keep: tuple[str, ...], *, number: b
     corpus = open_corpus(path, id_field=columns.id, text_field=columns.text, keep=keep, number=number)
     for found in replace(corpus, gaps=True):
         if isinstance(found, BadDocument):
-            raise found.error()
+            raise DocumentError(f"{_at(path, found)}: {found.reason}").of(found.id)
         if not found.text.strip():
-            raise DocumentError(f"document {found.position}: the text is empty: leave it out").of(found.id)
+            raise DocumentError(f"{_at(path, found)}: the text is empty: leave it out").of(found.id)
         yield found
+
+
+def _at(path: Path, document: Document | BadDocument) -> str:
+    """File and row: an evaluation may have several files, and an id may be a person's name."""
+    return f"{shown(path)}, document {document.position}"
 
 
 def _labeled(path: Path, columns: Columns) -> tuple[list[LabeledText], bool, str]:
@@ -185,9 +190,11 @@ def _labeled(path: Path, columns: Columns) -> tuple[list[LabeledText], bool, str
     spellings = Spellings()
     for document in found:
         author, topic, role, sensitive = (document.labels.get(name) or None for name in names)
-        part: Role = _role(document, role) if given else "unknown"
+        part: Role = _role(path, document, role) if given else "unknown"
         author = author and spellings.label(author)
-        texts.append(LabeledText(document.id, document.text, author, topic, part, sensitive))
+        texts.append(
+            LabeledText(document.id, document.text, author, topic, part, sensitive, place=_at(path, document))
+        )
     return texts, given, _merged(spellings.merged)
 
 
@@ -197,10 +204,10 @@ def _merged(count: int) -> str:
     return f"; {count:,} other spellings of authors' names count as these authors" if count else ""
 
 
-def _role(document: Document, role: str | None) -> Role:
+def _role(path: Path, document: Document, role: str | None) -> Role:
     if role not in ROLES:
         raise DocumentError(
-            f"document {document.position} has a role that there is not: give {', '.join(ROLES)}"
+            f"{_at(path, document)} has a role that there is not: give {', '.join(ROLES)}"
         ).of(document.id)
     return cast("Role", role)
 

@@ -23,8 +23,8 @@ def split_story(story: LabeledText) -> Iterator[LabeledText]:
     words = list(tokenize(story.text, "word2vec"))
     if len(words) < KNOWN_WORDS + UNKNOWN_WORDS:
         raise DocumentError(
-            f"the story {story.id!r} has {len(words):,} words; {KNOWN_WORDS + UNKNOWN_WORDS:,} are needed to take its "
+            f"{story.named} has {len(words):,} words; {KNOWN_WORDS + UNKNOWN_WORDS:,} are needed to take its "
             f"first {KNOWN_WORDS:,} as known and its last {UNKNOWN_WORDS:,} as unknown: leave it out, or give rows"
-        )
+        ).of(story.id)
     yield replace(story, id=f"{story.id}-known", text=" ".join(words[:KNOWN_WORDS]), role="known")
     yield replace(story, id=f"{story.id}-unknown", text=" ".join(words[-UNKNOWN_WORDS:]), role="unknown")
