@@ -133,7 +133,7 @@ class Budget:
 
     @property
     def nats(self) -> str:
-        """What the unit counts, as a reader of the page calls it, who need not know the names of units."""
+        """The unit as readers of the page call it, who need not know the names of units."""
         return "nats" if self.unit == "bound" else COUNTED[self.unit]
 
     @classmethod
