@@ -155,6 +155,16 @@ def test_with_yes_no_column_is_kept_and_what_is_proposed_is_said(private, older,
     assert done.returncode == 65  # there are not so many authors
 
 
+def test_the_column_of_authors_cannot_be_the_published_ids(tmp_path, publius):
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps({"id": f"Person {n}", "text": "a text"}) + "\n" for n in range(9)))
+    code, _, said = publius("start", path, "--preserve", "topic", "--reference", "themes", "--author-field", "id",
+                            "--publish-ids", "--without-evidence", "--yes", "--output", tmp_path / "out")  # fmt: skip
+    assert code == 77
+    assert "'id' is the column of authors, and as ids it would stand in every row" in said
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_column_of_authors_cannot_be_kept(private, older, tmp_path):
     """Its values would stand in the rows."""
     said = (

@@ -230,7 +230,7 @@ def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path
     assert examine(corpus, plan, kept=["time"]).telling == ("time",)
     both = examine(corpus, plan, author_field="author", kept=["half", "day", "time"])
     assert (
-        "values of the kept columns (half, day, time), or these with what stands beside them in more than 5%"
+        "values of what was kept (half, day, time), or these with what stands beside them in more than 5%"
         in both.no_evidence
     )
     assert "2026-01" not in both.no_evidence
@@ -262,6 +262,21 @@ def test_a_kept_column_is_looked_at_with_what_stands_beside_it(tmp_path, plan, e
         ReleaseSettings(epsilon=5.0, length=4), Laplace(embeddings, epsilon=5.0), labels=["place"]
     )
     assert examine(corpus, words, author_field="author", kept=["place"]).telling == ("place",)
+
+
+@pytest.mark.parametrize(
+    ("name", "telling"),
+    [("{author}", ("id",)), ("{author} no {n}", ("id",)), ("no {n}", ()), ("{n} of {number}", ())],
+)
+def test_published_ids_that_name_their_author_leave_no_verdict(tmp_path, plan, name, telling):
+    given = [
+        {**row, "author": f"Citizen {n} x", "id": name.format(author=f"CITIZEN {n} X", n=n, number=n // 3)}
+        for n, row in enumerate(rows(90))
+    ]
+    corpus = corpus_of(store(tmp_path / "t.jsonl", given), number=False)
+    assert examine(replace(corpus, beside=("author",)), plan, author_field="author").telling == telling
+    numbered = replace(corpus_of(store(tmp_path / "n.jsonl", given)), beside=("author",))
+    assert examine(numbered, plan, author_field="author").telling == ()
 
 
 SPELLINGS = ["Zoe Smith", "Smith, Zoe", "ZOE SMITH", "Zoe  Smith", "Zoë Smith", "zoe smith <z@x.org>"]
@@ -328,7 +343,7 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     assert found["verdict"].startswith("NO EVIDENCE: who wrote the texts is not known")
     told = replace(looked, telling=("half",))
     found = evidence(tmp_path / "out", Sources(measured=passed, own=told))
-    assert found["verdict"].startswith("NO EVIDENCE: values of the kept columns")
+    assert found["verdict"].startswith("NO EVIDENCE: values of what was kept")
 
 
 ODD = [

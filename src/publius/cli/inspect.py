@@ -101,13 +101,14 @@ def _against(
 
     if found.text_field is None:
         raise UsageError("no column of texts was found: name it with --text-field")
-    plan = plan_of(read_manifest_of(release))
+    manifest = read_manifest_of(release)
+    plan = plan_of(manifest)
     looked_at = tuple(name for name in (topic_field, author_field) if name is not None)
     if missing := [name for name in (*looked_at, *plan.labels) if name not in found.columns]:
         raise UsageError(f"no column {missing[0]!r}. Found: {', '.join(map(repr, found.columns))}")
     corpus = open_corpus(
         file,
-        number=True,
+        number="numbers" in manifest or InputSettings.id_field not in found.columns,
         text_field=found.text_field,
         keep=plan.labels,
         **found.form,

@@ -25,7 +25,7 @@ from publius.privacy.promise import percent, rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
 from publius.releases.preflight import FOREIGN, in_another_language, language_of_words
 from publius.settings import TextSettings
-from publius.text.author_names import counted_name
+from publius.text.author_names import counted_name, name_key
 from publius.text.bag import places_of_all
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -44,6 +44,9 @@ name without a word, see `publius.settings`."""
 
 SHARED: Final = 5
 """Authors who must share a value of the kept fields for a verdict that was made without them to stand."""
+
+_SHORTEST_NAME: Final = 3
+"""Characters; shorter ones stand in many an id by chance."""
 
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
@@ -158,7 +161,8 @@ class OwnTexts:
         authors: None where no column of authors was named.
         telling: kept fields some of whose values fewer than `SHARED` authors are known to have; all of them where that
             is so of the values with the label that most probably stands beside them in more than `FEW_ROWS` of the
-            rows, where words that are no label's stand beside them, or where no column of authors was named.
+            rows, where words that are no label's stand beside them, or where no column of authors was named. And the
+            column of published ids, where more than `FEW_ROWS` of them hold the name of the row's author.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -197,7 +201,7 @@ class OwnTexts:
             )
         if self.telling:
             return (
-                f"values of the kept columns ({', '.join(self.telling)}), or these with what stands beside them in "
+                f"values of what was kept ({', '.join(self.telling)}), or these with what stands beside them in "
                 f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, and no attack on "
                 "public texts was given them: leave them out, or, where a label stands beside them, make their values "
                 "coarser"
@@ -291,7 +295,7 @@ def examine(
     sharing: dict[tuple[Any, ...], set[str]] = defaultdict(set)
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside: Counter[tuple[tuple[str, ...], int | None]] = Counter()
-    beside_words = False
+    beside_words, told = False, 0
     cells = (
         None if counted is None or counted.subjects is None else np.zeros(counted.subjects.cells, np.int64)
     )
@@ -302,6 +306,8 @@ def examine(
         blank += int(empty.sum())
         if author_field is not None:
             authors.update(counted_key(item.labels.get(author_field)) for item in batch)
+            if corpus.id_field is not None:
+                told += sum(_holds(item.id, item.labels.get(author_field)) for item in batch)
         places, foreign = _places(texts, plan, language) if plan.mechanism.reads_texts else ((), empty)
         law = plan.mechanism.law(places) if kept and plan.mechanism.reads_texts else None
         likeliest = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
@@ -335,8 +341,17 @@ def examine(
         None if cells is None or counted is None else _striking(cells, counted),
         label_shares(probabilities, labels, plan.mechanism.outcomes) if labels else None,
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
-        tuple(kept) if beside_words or _tell(sharing, beside) else (),
+        (
+            *(kept if beside_words or _tell(sharing, beside) else ()),
+            *((corpus.id_field,) if corpus.id_field is not None and told > FEW_ROWS * total else ()),
+        ),
     )  # fmt: skip
+
+
+def _holds(id: str, author: object) -> bool:
+    """Whether an id holds the name of its row's author."""
+    name = "" if author is None else name_key(str(author))
+    return len(name) >= _SHORTEST_NAME and name in name_key(id)
 
 
 def _tell(sharing: Mapping[tuple[Any, ...], set[str]], beside: Mapping[tuple[Any, ...], int]) -> bool:

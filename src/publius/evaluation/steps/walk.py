@@ -30,6 +30,7 @@ from publius.evaluation.steps.older import (
 )
 from publius.files.progress import Advance, Progress, unheard
 from publius.settings import (
+    InputSettings,
     PublicWordSettings,
     ReleaseSettings,
     RunSettings,
@@ -88,6 +89,11 @@ class Walk:
             raise PolicyError(
                 f"{self.own_author!r} is the column of authors, and kept it would stand in every row: leave it out of "
                 "--keep"
+            )
+        if choices.publish_ids and self.own_author == InputSettings.id_field:
+            raise PolicyError(
+                f"{self.own_author!r} is the column of authors, and as ids it would stand in every row: leave out "
+                "--publish-ids"
             )
         if self.found.text_field is None or choices.preserve is None:
             raise UsageError("which column holds the texts and what to keep have to be said first")
