@@ -157,7 +157,12 @@ def test_with_yes_no_column_is_kept_and_what_is_proposed_is_said(private, older,
 
 def test_the_column_of_authors_cannot_be_the_published_ids(tmp_path, publius):
     path = tmp_path / "t.jsonl"
-    path.write_text("".join(json.dumps({"id": f"Person {n}", "text": "a text"}) + "\n" for n in range(9)))
+    path.write_text(
+        "".join(
+            json.dumps({"id": f"Person {n}", "text": f"a text on rivers and banks {n}"}) + "\n"
+            for n in range(9)
+        )
+    )
     code, _, said = publius("start", path, "--preserve", "topic", "--reference", "themes", "--author-field", "id",
                             "--publish-ids", "--without-evidence", "--yes", "--output", tmp_path / "out")  # fmt: skip
     assert code == 77
