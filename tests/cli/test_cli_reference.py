@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from homes import home_at
 from publius.cli import app
+from publius.evaluation.steps import learning
 from publius.vectors.learning import reference as reference_store
 from references import fitted, public_documents
 
@@ -81,6 +82,40 @@ def test_the_same_fit_again_is_done_and_another_one_is_refused(home):
     other = fit(home, "--prototypes", "5")
     assert other.exception.exit_code == 2
     assert "publius reference remove toy" in str(other.exception)
+
+
+def test_two_at_once_end_with_one_reference_and_another_under_the_name_is_refused(home, monkeypatch):
+    """The second finds the name taken only when it has learned: what two calls of ``start`` at once do."""
+    fitted_by_one, calls = learning.fit_reference, []
+
+    def meanwhile(documents, *others):
+        def fits(*given, **named):
+            calls.append(documents)
+            if len(calls) == 1:
+                assert run("fit", corpus(home, documents), *common, *others).exit_code == 0
+                corpus(home)
+            return fitted_by_one(*given, **named)
+
+        monkeypatch.setattr(learning, "fit_reference", fits)
+        return run("fit", corpus(home), *common, "--json")
+
+    common = ("--label", "topic", "--features", "log-odds", "--name", "toy")
+    both = meanwhile(public_documents())
+    assert both.exit_code == 0, both.exception
+    assert len(calls) == 2
+    assert json.loads(both.stdout)["sha256"] == json.loads(run("info", "toy", "--json").stdout)["sha256"]
+    for documents, others in (
+        (public_documents()[:-6], ()),
+        (public_documents(), ("--prototypes", "5")),
+    ):
+        assert run("remove", "toy").exit_code == 0
+        calls.clear()
+        refused = meanwhile(documents, *others)
+        assert refused.exception is not None
+        assert (refused.exception.exit_code, len(calls)) == (2, 2)
+        assert "choose another name, or remove it with: publius reference remove toy" in str(
+            refused.exception
+        )
 
 
 def test_a_document_without_its_label_is_refused_and_nothing_is_left(home):

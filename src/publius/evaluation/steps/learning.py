@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, final
 
 from publius.documents.corpus import BadDocument, open_public_corpus
-from publius.errors import DataError, DocumentError, MissingExtraError
+from publius.errors import DataError, DocumentError, MissingExtraError, UsageError
 from publius.files.progress import Progress, unheard
 from publius.settings import PublicTextSettings, PublicWordSettings
 from publius.text.tokenizer import StopWords, profile_named
@@ -87,7 +87,8 @@ def learn(
     """Learn a reference from the texts at ``public`` and store it as ``name``; ``progress`` hears how far it is.
 
     ``label`` is the field that holds the topic; without one only the meaning can be kept. ``words`` says which words
-    become public. What is stored under this name already, and is the same to the last bit, stays as it is. Raises
+    become public. What is stored under this name already, or has been by another process when this one ends, and is
+    the same to the last bit, stays as it is. Raises
     `UsageError` for a name that is taken by another, `DocumentError` for a text that cannot be read or
     lacks its label, and what `publius.vectors.learning.fit_reference` raises.
     """
@@ -112,13 +113,19 @@ def learn(
     )  # fmt: skip
     progress("learning what summaries need", 0, 1)
     found = _with_counts(found, texts, vectors, words)
-    if before is not None:
-        if before.sha256 != found.sha256:
-            raise name_taken(name)
-        return before
-    stored = found.save(folder)
-    remember_texts(folder, public, text_field)
-    return stored
+    if before is None:
+        try:
+            stored = found.save(folder)
+        except UsageError:
+            _, before = _place(name, facts)  # somebody else may have learned and stored it meanwhile
+            if before is None:
+                raise
+        else:
+            remember_texts(folder, public, text_field)
+            return stored
+    if before.sha256 != found.sha256:
+        raise name_taken(name)
+    return before
 
 
 def _place(name: str, facts: Mapping[str, Any]) -> tuple[Path, Reference | None]:
