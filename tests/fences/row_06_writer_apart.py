@@ -16,8 +16,9 @@ from publius.files import child
 from publius.mechanisms.registry import make_mechanism
 from publius.noise.randomness import seeded_rng
 from publius.releases.engines import protect_corpus
+from publius.releases.measured import read_texts
 from publius.releases.plan import Encoding, Plan
-from publius.releases.writing import run
+from publius.releases.writing import heard, run
 from publius.releases.writing.confinement import CALLS, FILES
 from publius.settings import WritingSettings
 from publius.vectors.embeddings import Embeddings
@@ -102,6 +103,15 @@ def _only_when_typed(folder: Path) -> None:
         assert (summary.held, summary.confined) == ((), False)
 
 
+def _signed_if_held(folder: Path) -> None:
+    """Texts of a writer that nothing held are told by each of their lines, and not signed for."""
+    with pytest.MonkeyPatch.context() as patch:
+        _started_with(patch, "apart.confine = lambda rules, port: ()")
+        _written(folder, unconfined=True)
+    with pytest.raises(PolicyError, match="no promise holds for it"):
+        read_texts(folder / "written.jsonl", folder / "release")
+
+
 _BEFORE = "from publius.releases.writing import apart, confinement"
 _changes: list[str] = []
 
@@ -138,5 +148,11 @@ FENCES = (
     Fence(6, "a writer apart opens no socket and changes no mode", _nothing_else, _all_calls),
     Fence(6, "a writer apart changes and locks no file that it may read", _nothing_else, _all_of_open_files),
     Fence(6, "a writer apart lists no folder of a public file", _nothing_else, _public_folder_is_listed),
+    Fence(
+        6,
+        "texts of a writer that nothing held are not signed for",
+        _signed_if_held,
+        lambda patch: patch.setattr(heard, "PYTHON", "nobody:"),
+    ),
     Fence(6, "a writer that nothing holds runs only when that is typed", _only_when_typed, _nobody_asks),
 )

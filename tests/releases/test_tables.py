@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
 
 import pyarrow as pa
+import pyarrow.compute
 
 from publius.errors import BudgetError, DocumentError, PolicyError, UsageError
 from publius.mechanisms.kernels.laplace import Laplace
@@ -51,12 +52,14 @@ class _Stream:
         return self._inner.__arrow_c_stream__(requested_schema)
 
 
-@pytest.mark.parametrize("kept", ["text", "dictionary", "null"])
+@pytest.mark.parametrize("kept", ["text", "dictionary", "view", "runs", "null"])
 def test_nothing_of_how_the_table_was_cut_leaves(embeddings, kept):
     """Arrow cuts a file where its bytes are many, which tells of long texts; a slice holds the rows beside it, too."""
     values = {
         "text": pa.array([f"beside{i}" for i in range(1_300)]),
         "dictionary": pa.array([f"beside{i}" for i in range(1_300)]).dictionary_encode(),
+        "view": pa.array([f"beside{i}" for i in range(1_300)], pa.string_view()),
+        "runs": pa.compute.run_end_encode(pa.array([f"beside{i}" for i in range(1_300)])),
         "null": pa.array([None if i % 3 else f"beside{i}" for i in range(1_300)]),
     }[kept]
     whole = pa.table({**table(1_300), "topic": values})

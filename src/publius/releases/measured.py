@@ -186,12 +186,20 @@ _OF_A_TEXT: Final = {"id", "text", "writer", "source", "note", "fault", "release
 
 
 def read_texts(path: Path, release: Path) -> Texts:
-    """Read a file of ``publius write``; `DataError` where it is none, or not of the bags in ``release``."""
+    """Read a file of ``publius write``; `DataError` where it is none, or not of the bags in ``release``.
+
+    `PolicyError` for texts whose writer could read what it liked.
+    """
     count, missing, writers, made_of = 0, 0, set(), bags_digest(release)
     lines = (read_lines(path), read_lines(release / "bags.jsonl"))
     for (_, line), bag in itertools.zip_longest(*lines, fillvalue=(0, b"null")):
         try:
             record, id = json.loads(line), json.loads(bag[1])["id"]
+            if "unconfined" in record:
+                raise PolicyError(
+                    f"{shown(path)} is by a writer of somebody's own that nothing kept from other files, so no promise "
+                    "holds for it and nobody can sign for it: write it where the system holds such a writer"
+                )
             if record["id"] != id or record["release"] != made_of or not record.keys() <= _OF_A_TEXT:
                 raise ValueError
             count, missing = count + 1, missing + (record["text"] is None)

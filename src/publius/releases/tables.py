@@ -74,13 +74,13 @@ def protect_table(
             gaps=True,
         )
     ]
+    as_they_came = {**({} if number else {"id": id_field}), **{name: name for name in keep}}
+    beside = {name: _as_it_came(whole.column(column)) for name, column in as_they_came.items()}
     if ledger is not None:
         ledger.spend(plan.charges(ledger, [item.charged for item in documents]))
     manifest = json.dumps(plan.manifest(len(documents)), ensure_ascii=False, allow_nan=False)
     made = import_parquet()[0].Table.from_batches(_batches(documents, plan, layout), schema=layout.schema())
-    as_they_came = {**({} if number else {"id": id_field}), **{name: name for name in keep}}
-    for name, column in as_they_came.items():
-        values = _as_it_came(whole.column(column))
+    for name, values in beside.items():
         made = made.set_column(made.column_names.index(name), name, values)
     made = made.combine_chunks()  # the table that came may be cut at bytes of its texts (R23)
     return made.replace_schema_metadata({**(made.schema.metadata or {}), MANIFEST: manifest})
@@ -92,8 +92,17 @@ def _as_it_came(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
     Categories are written out, since a dictionary may hold values of no row.
     """
     pa = import_parquet()[0]
-    values = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-    return values.take(pa.array(range(len(values)), pa.int64()))
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    elif pa.types.is_run_end_encoded(kind):
+        from pyarrow import compute
+
+        column = pa.chunked_array([compute.run_end_decode(chunk) for chunk in column.chunks], kind.value_type)
+    try:
+        return column.take(pa.array(range(len(column)), pa.int64()))
+    except pa.ArrowNotImplementedError:  # such as views of strings, which Arrow copies in no other way
+        return pa.chunked_array([pa.array(column.to_pylist(), column.type)])
 
 
 def _named(keep: Sequence[str] | str) -> Sequence[str]:

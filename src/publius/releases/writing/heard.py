@@ -12,10 +12,15 @@ from typing import Any, Final, final
 
 from publius.errors import DataError, PolicyError, PubliusError, StorageError, UsageError
 from publius.files.user_code import PYTHON
-from publius.releases.writing.confinement import HOLDS
+from publius.releases.writing.confinement import CALLS, FILES, HOLDS
 
 LONGEST: Final = 2**26
 """Bytes of a line."""
+
+UNCONFINED: Final = (
+    "nothing kept its writer from other files: the promise of the release need not hold for it"
+)
+"""What each line says of a text by somebody else's writer that the kernel did not hold."""
 
 _LONGEST_MESSAGE: Final = 2000
 _ERRORS: Final[dict[int, type[PubliusError]]] = {
@@ -75,7 +80,9 @@ class Heard:
         name, note = self._who
         why = {} if fault is None else {"fault": plain(fault)}
         record = {"id": self._ids[place], "text": text, "writer": name, "source": source, "note": note}
-        return place, {**record, **why, **self._warning}
+        foreign = self._writer.startswith(PYTHON)
+        loose = {"unconfined": UNCONFINED} if foreign and not {FILES, CALLS} <= {*(self.held or ())} else {}
+        return place, {**record, **why, **loose, **self._warning}
 
     def _take(self, what: tuple[str, ...], said: Mapping[str, Any]) -> None:
         if what == ("held",):
