@@ -42,12 +42,13 @@ def _compare(folder: Path) -> None:
     )
     records = rows()
 
-    def begin() -> None:
-        texts = write(folder / "texts.jsonl", records)
+    def begin(name: str = "texts.jsonl") -> None:
+        texts = write(folder / name, records)
         prepared(str(texts), request, ExperimenterSettings(), folder / "out")
 
     begin()
     begin()
+    begin("moved.jsonl")  # where a text lies is in errors alone
     kept = json.loads((folder / "out" / "run.json").read_text())
     words = records[0]["text"].split()
     for change, said in (({"text": " ".join(sorted(words))}, "texts"), ({"topic": "court"}, "labels")):

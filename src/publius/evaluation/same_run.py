@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import json
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +29,9 @@ def what_is_the_same(
     texts = [text for group in (dataset.known, dataset.unknown, dataset.topics) for text in group]
     return {
         "texts": _keyed(key, [(text.id, text.role, text.text) for text in texts]),
-        "labels": _keyed(key, [astuple(text)[2:] for text in texts]),
+        "labels": _keyed(
+            key, [(text.author, text.topic, text.role, text.sensitive, text.part) for text in texts]
+        ),
         "stop_words_sha256": StopWords.load(stop_words).sha256,
         "mechanism_code": {name: source_digest(class_named(name)) for name in mechanisms},
     }
