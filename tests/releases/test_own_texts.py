@@ -16,7 +16,7 @@ from publius.releases.account import own_sentences
 from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
 from publius.releases.measured import Measured, Sources
-from publius.releases.own_texts import CURATOR_ONLY, OwnTexts, examine, unfit_sentence
+from publius.releases.own_texts import CURATOR_ONLY, FORMAT, OwnTexts, examine, unfit_sentence
 from publius.releases.plan import Plan
 from publius.releases.preflight import language_of_words, look
 from publius.releases.signoff import evidence
@@ -117,9 +117,11 @@ def test_it_is_kept_for_the_curator_and_read_again(tmp_path, plan):
     assert OwnTexts.read(path) == found
     assert found.record()["notice"] == CURATOR_ONLY
     assert not any(word in path.read_text() for word in SHARED)
-    path.write_text("{}")
-    with pytest.raises(DataError, match="make it anew"):
-        OwnTexts.read(path)
+    before = {name: value for name, value in found.record().items() if name != "format"}
+    for other in ({}, before, {**before, "format": FORMAT - 1}, {**before, "format": FORMAT + 1}):
+        path.write_text(json.dumps(other))
+        with pytest.raises(DataError, match=r"finds with --release now: make it anew"):
+            OwnTexts.read(path)
 
 
 def measured(verdict):

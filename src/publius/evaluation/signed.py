@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from publius.errors import UsageError, how_many
+from publius.errors import DataError, UsageError, how_many
 from publius.evaluation.adversaries import ORIGINALS
 from publius.evaluation.report import NOT_TRIED
 from publius.evaluation.runner import Results, read_results
@@ -17,6 +17,7 @@ from publius.evaluation.statistics import Interval
 from publius.evaluation.summary import AdversaryResult as FoundByOne
 from publius.evaluation.summary import SummaryLine, summarize
 from publius.evaluation.verdict import Limits, judge, knowing_topic, read_limits
+from publius.files import shown
 from publius.mechanisms.registry import class_named, parameters_of
 from publius.option import declared
 from publius.privacy.guarantee import total_exponent
@@ -41,7 +42,7 @@ def measured_for(manifest: Mapping[str, Any], folder: Path) -> Measured:
     _check_choices(manifest, results)
     lines = summarize(results)
     line = _line(manifest, lines)
-    _check_followed(manifest, _detail(results, line, "parameters"))
+    _check_followed(manifest, _detail(results, line, "parameters"), folder)
     clean = next((each for each in lines if each.clean), None)
     kept = read_limits(folder)
     limits = replace(kept, tries=max(kept.tries, sum(not each.clean for each in lines)))
@@ -106,7 +107,7 @@ def _worst(finding: FoundByOne | None) -> dict[str, float] | None:
 
 
 def _detail(results: Results, line: SummaryLine, name: str) -> dict[str, Any] | None:
-    """What the cells found beside their rows at a line's setting; None in evaluations of before."""
+    """What the cells found beside their rows at a line's setting; None where they found none."""
     stated = [line.mechanism, line.epsilon, line.bound]
     found = (each.get(name) for _, each in results.details if list(each["stated"]) == stated)
     return next((each for each in found if each is not None), None)
@@ -179,16 +180,22 @@ def _check_choices(manifest: Mapping[str, Any], results: Results) -> None:
     _refuse(differing)
 
 
-def _check_followed(manifest: Mapping[str, Any], found: Mapping[str, Any] | None) -> None:
+def _check_followed(manifest: Mapping[str, Any], found: Mapping[str, Any] | None, folder: Path) -> None:
     """The same of parameters that nobody named on either side, and that followed from the rest: prototypes, say.
 
-    ``found`` are those of the evaluation; None in evaluations of before.
+    ``found`` are those of the evaluation in ``folder``. `DataError` where it does not say them, as those did that were
+    made before they were compared: then nobody knows whether they are the release's.
     """
+    if found is None:
+        raise DataError(
+            f"the evaluation in {shown(folder)} does not say all of the setting that it measured, as it is kept and "
+            "compared now: measure it again, in a new folder"
+        )
     made = manifest.get("mechanism_parameters") or {}
     _refuse([
-        f"{name.replace('_', ' ')} {(found or {}).get(name)} instead of {made.get(name)}"
-        for name in sorted({*made, *(found or made)})
-        if found is not None and not _alike(found.get(name), made.get(name))
+        f"{name.replace('_', ' ')} {found.get(name)} instead of {made.get(name)}"
+        for name in sorted({*made, *found})
+        if not _alike(found.get(name), made.get(name))
     ])  # fmt: skip
 
 

@@ -51,6 +51,9 @@ _SHORTEST_NAME: Final = 3
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
+FORMAT: Final = 2
+"""Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
+
 _BATCH: Final = 512
 _SUBJECTS: Final = 10
 _WORDS: Final = 6
@@ -243,15 +246,17 @@ class OwnTexts:
         worst = None if self.authors is None else self.authors.worst
         if self.authors is not None:
             facts["authors"]["worst"] = worst
-        return {"notice": CURATOR_ONLY, "unfit": self.unfit, **facts}
+        return {"notice": CURATOR_ONLY, "format": FORMAT, "unfit": self.unfit, **facts}
 
     @classmethod
     def read(cls, path: AnyPath) -> Self:
-        """What `record` wrote as JSON; `DataError` for anything else."""
+        """What `record` wrote as JSON; `DataError` for anything else, and for what looked at less."""
         import json
 
         try:
             facts = json.loads(read_bytes_limited(path, _LIMIT))
+            if facts["format"] != FORMAT:
+                raise ValueError
             authors, labels, subjects = facts["authors"], facts["labels"], facts["subjects"]
             return cls(
                 int(facts["documents"]),
@@ -270,7 +275,7 @@ class OwnTexts:
             )
         except (ValueError, KeyError, TypeError):
             raise DataError(
-                f"{shown(path)} does not hold what publius inspect found with --release: make it anew"
+                f"{shown(path)} does not hold what publius inspect finds with --release now: make it anew"
             ) from None
 
 
