@@ -268,7 +268,13 @@ def test_a_kept_column_is_looked_at_with_what_stands_beside_it(tmp_path, plan, e
 
 @pytest.mark.parametrize(
     ("name", "telling"),
-    [("{author}", ("id",)), ("{author} no {n}", ("id",)), ("no {n}", ()), ("{n} of {number}", ())],
+    [
+        ("{author}", ("id",)),
+        ("{author} no {n}", ("id",)),
+        ("x.{n}_Cítizen-{n}", ("id",)),
+        ("no {n}", ()),
+        ("{n} of {number}", ()),
+    ],
 )
 def test_published_ids_that_name_their_author_leave_no_verdict(tmp_path, plan, name, telling):
     given = [
@@ -277,6 +283,7 @@ def test_published_ids_that_name_their_author_leave_no_verdict(tmp_path, plan, n
     ]
     corpus = corpus_of(store(tmp_path / "t.jsonl", given), number=False)
     assert examine(replace(corpus, beside=("author",)), plan, author_field="author").telling == telling
+    assert examine(corpus, plan).telling == ("id",)
     numbered = replace(corpus_of(store(tmp_path / "n.jsonl", given)), beside=("author",))
     assert examine(numbered, plan, author_field="author").telling == ()
 

@@ -650,3 +650,13 @@ def test_what_no_page_can_show_is_refused_before_anything_is_removed(release, sa
     code, _, told = command("signoff", release, "--purpose", said, "--receivers", "--json")
     assert (code, "what is said as --purpose must be text" in told) == (2, True)
     assert (release / "receivers.html").exists()
+
+
+@pytest.mark.parametrize("preserve", ["topic", "meaning", None])
+def test_what_the_verdict_compares_is_said_as_the_release_has_it(preserve):
+    """Only a release of topics releases the topic."""
+    said = account.compared({"preserve": preserve, "measurements": {"verdict": "PASS: ..."}})
+    assert ("the topic itself is released on purpose" in said) == (preserve == "topic")
+    assert ("the rows name no topic, and readers are taken to know that of each row" in said) == (
+        preserve != "topic"
+    )

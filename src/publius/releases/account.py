@@ -581,10 +581,16 @@ def compared(found: Mapping[str, Any]) -> str | None:
     measured = found["measurements"]
     if measured is None or measured["verdict"] is None:
         return None
+    topic = (
+        "the topic itself is released on purpose"
+        if found.get("preserve") == "topic"
+        else "the rows name no topic, and readers are taken to know that of each row from elsewhere: what the rows "
+        "tell of it counts for nothing here"
+    )
     return (
         "How many authors an attacker names who knows the topic and sees the released rows is compared with how many "
         "are named by whoever knows the topic only, with an interval for chance, against the limit that was set. The "
-        "difference is what the release adds; the topic itself is released on purpose."
+        f"difference is what the release adds; {topic}."
     )
 
 

@@ -8,6 +8,7 @@ Nothing is drawn: every share is the mean of exact probabilities. None of it may
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -25,7 +26,7 @@ from publius.privacy.promise import percent, rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
 from publius.releases.preflight import FOREIGN, in_another_language, language_of_words
 from publius.settings import TextSettings
-from publius.text.author_names import counted_name, name_key
+from publius.text.author_names import counted_name, name_key, plain_name
 from publius.text.bag import places_of_all
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -165,7 +166,8 @@ class OwnTexts:
         telling: kept fields some of whose values fewer than `SHARED` authors are known to have; all of them where that
             is so of the values with the label that most probably stands beside them in more than `FEW_ROWS` of the
             rows, where words that are no label's stand beside them, or where no column of authors was named. And the
-            column of published ids, where more than `FEW_ROWS` of them hold the name of the row's author.
+            column of published ids, where more than `FEW_ROWS` of them hold the name of the row's author, or nobody
+            knows who that is.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -198,7 +200,7 @@ class OwnTexts:
         """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be."""
         if self.telling and self.authors is None:
             return (
-                "who wrote the texts is not known, so nobody can tell whether values of the kept columns "
+                "who wrote the texts is not known, so nobody can tell whether values of what was kept "
                 f"({', '.join(self.telling)}) are those of one author, and no attack on public texts was given them: "
                 "name the column of authors, or leave them out"
             )
@@ -348,15 +350,27 @@ def examine(
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (
             *(kept if beside_words or _tell(sharing, beside) else ()),
-            *((corpus.id_field,) if corpus.id_field is not None and told > FEW_ROWS * total else ()),
+                *_ids_that_tell(corpus.id_field, author_field, told, total),
         ),
     )  # fmt: skip
 
 
+def _ids_that_tell(id_field: str | None, author_field: str | None, told: int, total: int) -> tuple[str, ...]:
+    """The column of published ids, where they may tell who wrote the rows."""
+    if id_field is None or (author_field is not None and told <= FEW_ROWS * total):
+        return ()
+    return (id_field,)
+
+
 def _holds(id: str, author: object) -> bool:
-    """Whether an id holds the name of its row's author."""
-    name = "" if author is None else name_key(str(author))
-    return len(name) >= _SHORTEST_NAME and name in name_key(id)
+    """Whether an id holds each word of the name of its row's author, however both are written."""
+    words, letters = _words(author), "".join(_words(id))
+    return len("".join(words)) >= _SHORTEST_NAME and all(word in letters for word in words)
+
+
+def _words(name: object) -> list[str]:
+    """The words of a name, letters and digits alone, without accents."""
+    return [] if name is None else [plain_name(word) for word in re.split(r"[\W_]+", name_key(str(name)))]
 
 
 def _tell(sharing: Mapping[tuple[Any, ...], set[str]], beside: Mapping[tuple[Any, ...], int]) -> bool:
