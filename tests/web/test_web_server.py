@@ -363,6 +363,7 @@ def test_a_release_that_was_begun_is_finished_when_interrupted(running):
         while answer.readline() != b"\r\n":
             pass
         assert len(json.loads(answer.read())["releases"]) == 20
+        answer.close()  # else it would be waited for
     out, err = process.communicate(timeout=600)
     assert (process.returncode, out, err) == (0, "", "")
 

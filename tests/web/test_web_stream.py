@@ -370,6 +370,8 @@ def check_end(wire, process):
     *bags, last = map(json.loads, b"".join(wire.chunks()).splitlines())
     assert [each["id"] for each in bags] == ["d4", "d5"]
     assert (last["from"], last["charged"], last["error"]["code"]) == (8, 0, 74)
+    wire.file.close()  # else it would be waited for
+    wire.connection.close()
     assert process.wait(90) == 0
 
 
