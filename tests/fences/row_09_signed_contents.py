@@ -248,6 +248,19 @@ def _texts_of_another(folder: Path) -> None:
         measured.read_texts(texts, weak)
 
 
+def _texts_changed_by_hand(folder: Path) -> None:
+    """The page says that they were made from the release and public things alone."""
+    release, texts = toy_release(folder / "release"), folder / "texts.jsonl"
+    code, _, said = command("write", release, "--writer", "characters", "--output", texts)
+    assert code == 0, said
+    assert measured.read_texts(texts, release).documents == 6
+    written = [json.loads(line) for line in texts.read_text().splitlines()]
+    for changed in ({"text": "Ann lives here."}, {"note": "Certified anonymous."}, {"source": {"by": "Ann"}}):
+        texts.write_text("".join(json.dumps({**line, **changed}) + "\n" for line in written))
+        with pytest.raises(DataError, match="line 1: it was changed after it was written"):
+            measured.read_texts(texts, release)
+
+
 def _in_one_way(folder: Path) -> None:
     """A key that is there twice says one thing to one reader, another to the next."""
     release = toy_release(folder / "release")
@@ -375,6 +388,10 @@ FENCES = (
     Fence(
         9, "texts are signed for beside the release that they were made from", _texts_of_another,
         lambda patch: patch.setattr(measured, "bags_digest", lambda release: _AnyText()),
+    ),
+    Fence(
+        9, "a text that was changed by hand is not signed for", _texts_changed_by_hand,
+        lambda patch: patch.setattr(measured, "text_digest", lambda line: line["sha256"]),
     ),
     Fence(9, "nobody signs for what another version wrote, or may have", _of_another_version, _any_version),
 )  # fmt: skip

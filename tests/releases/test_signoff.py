@@ -19,7 +19,7 @@ from publius.mechanisms.randomized_response import RandomizedResponse
 from publius.privacy.guarantee import strength_of
 from publius.releases import signoff, verification
 from publius.releases.contents import RECEIVERS, public_words
-from publius.releases.digests import bags_digest, digest_of, file_digests, opened, sealed
+from publius.releases.digests import bags_digest, digest_of, file_digests, opened, sealed, text_digest
 from publius.releases.engines import protect_corpus
 from publius.releases.layout import json_line
 from publius.releases.manifests import read_manifest_of
@@ -552,7 +552,8 @@ def texts_of(place, tmp_path, **changed):
         "text": "A text.", "writer": "llm:<tiny>", "source": {}, "note": "written by <tiny>",
         "release": bags_digest(place), **changed,
     }  # fmt: skip
-    path.write_text("".join(json.dumps({"id": id, **line}) + "\n" for id in ids))
+    lines = ({"id": id, **line} for id in ids)
+    path.write_text("".join(json.dumps({**each, "sha256": text_digest(each)}) + "\n" for each in lines))
     return path
 
 
@@ -587,9 +588,14 @@ def test_texts_of_something_else_are_not_signed_for(release, tmp_path):
         path.write_text("".join(wrong))
         with pytest.raises(DataError, match="bag by bag"):
             read_texts(path, release)
-    path.write_text("".join([whole[0].replace("<tiny>", "other"), *whole[1:]]))
+    other = texts_of(release, tmp_path, note="written by other").read_text().splitlines(keepends=True)
+    path.write_text("".join([other[0], *whole[1:]]))
     with pytest.raises(DataError, match="one writer"):
         read_texts(path, release)
+    for said, by_hand in (("A text.", "Another."), ("<tiny>", "other"), ("{}", '{"perplexity": 2}')):
+        path.write_text("".join([*whole[:2], whole[2].replace(said, by_hand), *whole[3:]]))
+        with pytest.raises(DataError, match=r"line 3: it was changed after it was written"):
+            read_texts(path, release)
     for changed in ({"release": "0" * 64}, {"release": None}, {"author": "Ann"}):
         texts_of(release, tmp_path, **changed)
         with pytest.raises(DataError, match="bag by bag"):

@@ -19,6 +19,8 @@ _BLOCK: Final = 2**20
 _BLANK: Final = b"0" * 64
 WRITTEN_FROM: Final = ("manifest.json", "bags.jsonl")
 """Files of a release that `publius write` needs."""
+TEXT_DIGEST: Final = "sha256"
+"""In a line of what it writes: of the rest of the line."""
 _OWN: Final = re.compile(rb'<code id="page-digest">([0-9a-f]{64})</code>')
 _RECORD: Final = re.compile(r'<pre id="record">(.*?)</pre>', re.DOTALL)
 PAGE_LIMIT: Final = 16 * 2**20
@@ -94,6 +96,12 @@ def opened(path: Path) -> tuple[str, dict[str, Any]]:
     if not isinstance(record, dict):
         raise DataError(f"{shown(path)} has no record of what it was made for: make the sign-off anew")
     return page, record
+
+
+def text_digest(line: Mapping[str, Any]) -> str:
+    """The digest of a line of ``publius write``, but for the digest that stands in it."""
+    facts = {name: value for name, value in line.items() if name != TEXT_DIGEST}
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def bags_digest(release: Path) -> str:

@@ -16,7 +16,7 @@ from publius.privacy.guarantee import Guarantee, Unit
 from publius.privacy.ledger import COUNTED, Ledger
 from publius.releases.account import About
 from publius.releases.contents import SUMMARY
-from publius.releases.digests import bags_digest, file_digest
+from publius.releases.digests import TEXT_DIGEST, bags_digest, file_digest, text_digest
 from publius.releases.label_shares import LabelShares
 from publius.releases.own_texts import OwnTexts
 
@@ -182,17 +182,17 @@ class Sources:
     about: About = _NOTHING_SAID
 
 
-_OF_A_TEXT: Final = {"id", "text", "writer", "source", "note", "fault", "release"}
+_OF_A_TEXT: Final = {"id", "text", "writer", "source", "note", "fault", "release", TEXT_DIGEST}
 
 
 def read_texts(path: Path, release: Path) -> Texts:
-    """Read a file of ``publius write``; `DataError` where it is none, or not of the bags in ``release``.
+    """Read a file of ``publius write``; `DataError` where it is none, was changed, or is not of ``release``'s bags.
 
     `PolicyError` for texts whose writer could read what it liked.
     """
     count, missing, writers, made_of = 0, 0, set(), bags_digest(release)
     lines = (read_lines(path), read_lines(release / "bags.jsonl"))
-    for (_, line), bag in itertools.zip_longest(*lines, fillvalue=(0, b"null")):
+    for (number, line), bag in itertools.zip_longest(*lines, fillvalue=(0, b"null")):
         try:
             record, id = json.loads(line), json.loads(bag[1])["id"]
             if "unconfined" in record:
@@ -202,8 +202,15 @@ def read_texts(path: Path, release: Path) -> Texts:
                 )
             if record["id"] != id or record["release"] != made_of or not record.keys() <= _OF_A_TEXT:
                 raise ValueError
+            if record[TEXT_DIGEST] != text_digest(record):
+                raise DataError(
+                    f"{shown(path)}, line {number}: it was changed after it was written, and nobody can sign that what "
+                    "stands there was made from the release: write the texts anew"
+                )
             count, missing = count + 1, missing + (record["text"] is None)
             writers.add((str(record["writer"]), str(record["note"])))
+        except DataError:
+            raise
         except (ValueError, LookupError, TypeError):
             raise DataError(
                 f"{shown(path)} does not hold the texts of the release in {shown(release)}, bag by bag: write them anew"

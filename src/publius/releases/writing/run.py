@@ -26,7 +26,7 @@ from publius.errors import DataError, PolicyError, PubliusError, StorageError, U
 from publius.files import AnyPath, child, os_errors, shown, storage_error, write_file
 from publius.files.progress import Advance, unheard
 from publius.files.user_code import PYTHON, search_for
-from publius.releases.digests import WRITTEN_FROM, bags_digest
+from publius.releases.digests import TEXT_DIGEST, WRITTEN_FROM, bags_digest, text_digest
 from publius.releases.writing.chat import PREFIX
 from publius.releases.writing.confinement import HOLDS, Rule
 from publius.releases.writing.heard import LONGEST, Heard
@@ -183,7 +183,7 @@ def _header(
     warning = {"warning": manifest["warning"]} if manifest.get("warning") else {}
     return {
         "format": "publius-texts",
-        "version": 2,
+        "version": 3,
         **warning,
         "release": bags_digest(folder),
         "reference": public.reference_sha256,
@@ -393,7 +393,8 @@ class _Kept:
     def add(self, place: int, record: Mapping[str, Any]) -> None:
         """Keep the line of one bag."""
         start = self._file.seek(0, os.SEEK_END)
-        self._append(self._file, {"place": place, "record": {**record, "release": self._header["release"]}})
+        line = {**record, "release": self._header["release"]}
+        self._append(self._file, {"place": place, "record": {**line, TEXT_DIGEST: text_digest(line)}})
         self.places[place] = start
 
     def add_request(self, record: Mapping[str, Any]) -> None:
