@@ -84,6 +84,16 @@ def test_the_same_fit_again_is_done_and_another_one_is_refused(home):
     assert "publius reference remove toy" in str(other.exception)
 
 
+def test_half_made_folders_are_no_references(home):
+    """A reference that is being stored, or removed, beside this call."""
+    (reference_store.references_root() / ".publius-1-0.tmp").mkdir(parents=True)
+    (home / "home" / "references" / "toy").mkdir()
+    assert reference_store.stored_reference_names() == ["toy"]
+    refused = run("remove", "other")
+    assert refused.exception is not None
+    assert str(refused.exception).endswith("known are toy")
+
+
 def test_two_at_once_end_with_one_reference_and_another_under_the_name_is_refused(home, monkeypatch):
     """The second finds the name taken only when it has learned: what two calls of ``start`` at once do."""
     fitted_by_one, calls = learning.fit_reference, []

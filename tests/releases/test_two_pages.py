@@ -94,7 +94,8 @@ def test_what_was_measured_on_the_private_texts_is_on_the_curators_page_alone(re
     assert "canary, subject" in curator
     assert "61.6 %" in curator
     assert "rare-canary" in curator
-    worst = "17 documents (found; declared: 1 at most); their bounds add up to 85 nats: empty, which promises nothing."
+    worst = "17 documents (found; the promise of the crowd takes 1 at most); their bounds add up to 85 nats: empty, "
+    worst += "which promises nothing."
     assert worst in curator.split("Signed</h2>")[0]
     write_receivers(release, Sources(measured=MEASURED, about=ABOUT))
     left = "".join((release / name).read_text() for name in ("receivers.html", "receivers.json"))

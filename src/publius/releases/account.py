@@ -308,7 +308,13 @@ def worst_author(found: Mapping[str, Any]) -> tuple[str, str] | None:
         else ("worst case: an author of several documents", declared if declared > 1 else 5)
     )
     together = several * found["bound"]
-    said_to_be = f"declared: {declared:,} at most" if found["crowd"] else "none was declared"
+    said_to_be = (  # one is what a crowd takes where nobody declared anything
+        f"declared: {declared:,} at most"
+        if declared > 1
+        else "the promise of the crowd takes 1 at most"
+        if found["crowd"]
+        else "none was declared"
+    )
     counted = (
         f" (found; {said_to_be})"
         if most

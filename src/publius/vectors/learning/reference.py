@@ -250,10 +250,11 @@ def remove_reference(name: str) -> None:
 
 
 def stored_reference_names() -> list[str]:
-    """The names of the stored references, sorted."""
+    """The names of the stored references, sorted; what is being stored or removed has a name that none can have."""
     root = references_root()
     with os_errors("read the folder", root):
-        return sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+        found = [path for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
+    return sorted(path.name for path in found if not path.name.startswith("."))
 
 
 def open_named(name_or_path: AnyPath) -> Reference:
