@@ -355,6 +355,24 @@ def test_kept_columns_that_nobody_looked_at_leave_no_verdict(tmp_path):
     assert found["verdict"].startswith("NO EVIDENCE: values of what was kept")
 
 
+def test_published_ids_that_nobody_looked_at_leave_no_verdict(tmp_path, plan):
+    path = store(
+        tmp_path / "t.jsonl", [{**row, "id": f"{row['author']} no {n}"} for n, row in enumerate(rows(120))]
+    )
+    passed = Sources(measured=measured("PASS: nobody was named"))
+    protect_corpus(corpus_of(path), plan, tmp_path / "numbered")
+    assert evidence(tmp_path / "numbered", passed)["verdict"].startswith("PASS")
+    corpus = corpus_of(path, number=False)
+    protect_corpus(corpus, plan, tmp_path / "out")
+    unseen = evidence(tmp_path / "out", passed)["verdict"]
+    assert unseen.startswith(
+        "NO EVIDENCE: the rows have ids of their own, and whether these tell who wrote them"
+    )
+    looked = examine(replace(corpus, beside=("author",)), plan, author_field="author")
+    found = evidence(tmp_path / "out", replace(passed, own=replace(looked, telling=())))["verdict"]
+    assert found.startswith("PASS")
+
+
 ODD = [
     "Smith,\nJohn",
     "x" * 300,

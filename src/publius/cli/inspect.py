@@ -117,6 +117,8 @@ def _against(
         own = examine(
             replace(corpus, gaps=True, beside=looked_at), plan, topic_field, author_field, plan.labels
         )
+    if "numbers" not in manifest and corpus.id_field is None:  # its ids are in no column that is known here
+        own = replace(own, telling=(*own.telling, InputSettings.id_field))
     own = replace(own, release=file_digest(release / MANIFEST))
     if output is not None:
         with write_file(output, 0o600) as stream:

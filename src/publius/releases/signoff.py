@@ -231,7 +231,7 @@ def _published(measured: Measured | None) -> Measured | None:
 def judged(
     measured: Measured | None, manifest: Mapping[str, Any], release: Path, own: OwnTexts | None
 ) -> Measured | None:
-    """The same with NO EVIDENCE for a PASS where texts are unlike the public ones, or kept columns tell."""
+    """The same with NO EVIDENCE for a PASS where texts are unlike the public ones, or kept columns or ids tell."""
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
     why = None
@@ -241,6 +241,11 @@ def judged(
         why = (
             f"the kept columns ({', '.join(manifest['labels'])}) stand in the rows, and what they tell was not "
             "looked at: give --own, from publius inspect --release with --author-field"
+        )
+    elif "numbers" not in manifest:
+        why = (
+            "the rows have ids of their own, and whether these tell who wrote them was not looked at: give --own, from "
+            "publius inspect --release with --author-field, or release under numbers"
         )
     share = None if why is not None else unfit_share(manifest, label_counts(release))
     if share is not None and share > TOO_MANY:
