@@ -326,6 +326,44 @@ def test_a_first_run_on_this_machine_is_quiet(untouched, tmp_path):
     assert [line for line in done.stderr.splitlines() if not _NOT_OURS.fullmatch(line)] == []
 
 
+_UNENCRYPTED = """
+import sys, threading
+from pyspark.sql import SparkSession
+from publius.errors import UsageError
+from publius.releases.engines.spark import SparkEngine
+
+def session():
+    started.append(SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate())
+
+def refused():
+    try:
+        with SparkEngine(None, 1):
+            print("accepted")
+    except UsageError as error:
+        print(error)
+
+started = []
+thread = threading.Thread(target=session)
+thread.start()
+thread.join()
+refused()
+session()
+refused()
+print(started[0].range(3).count())
+"""
+
+
+def test_a_session_that_would_write_the_secret_to_a_disk_is_refused(untouched):
+    """One of the caller's own, be it another thread's: it is refused before anything is drawn, and goes on."""
+    untouched.setenv("PYSPARK_PYTHON", sys.executable)
+    done = subprocess.run([sys.executable, "-c", _UNENCRYPTED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first, second, rows = done.stdout.splitlines()
+    assert first == second
+    assert "spark.io.encryption.enabled" in first
+    assert rows == "3"
+
+
 _PLANTED = """
 open({mark!r}, "a").close()
 raise ImportError({name!r})

@@ -2,9 +2,9 @@
 
 Two jobs: a survey that counts documents and compares ids before anything is drawn, and the release, in which each
 task writes one Parquet file. The number of tasks follows public numbers; what goes through Spark is numbers of
-tasks, and of what came of them only an error. The run secret reaches workers as a broadcast variable, encrypted where
-Spark keeps it on a disk; it is part of no plan, no configuration and no log. A task that is retried, run twice at once
-or recomputed writes the same bytes.
+tasks, and of what came of them only an error. The run secret reaches workers as a broadcast variable, which Spark
+writes to local disks: encrypted, for a session without `ENCRYPTION` is refused. It is part of no plan, no configuration
+and no log. A task that is retried, run twice at once or recomputed writes the same bytes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, final
+from typing import TYPE_CHECKING, Any, Final, Self, final
 
 import publius.errors
 from publius.errors import MissingExtraError, PubliusError, UsageError, extra
@@ -33,6 +33,9 @@ from publius.vectors.learning.reference import Reference
 
 if TYPE_CHECKING:
     import pyarrow
+
+ENCRYPTION: Final = "spark.io.encryption.enabled"
+"""The setting of Spark under which what it writes to a local disk is encrypted."""
 
 _SCHEMA = "number long, failed string, message string"
 
@@ -150,7 +153,7 @@ def _session(master: str, workers: int | None) -> tuple[Any, bool]:
         from pyspark.sql import SparkSession
     active = SparkSession.getActiveSession()
     if active is not None:
-        return active, False
+        return _encrypting(active), False
     if not shutil.which("java") and not os.environ.get("JAVA_HOME"):
         raise UsageError("Spark needs Java 17, and there is no java here: install it, or use --engine local")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -159,11 +162,26 @@ def _session(master: str, workers: int | None) -> tuple[Any, bool]:
         builder = builder.config(name, value)
     try:
         with _quiet_start(master), own_environment():
-            return builder.getOrCreate(), True
+            made = builder.getOrCreate()
     except Exception as error:
         raise UsageError(
             f"no Spark session with the master {master!r} ({type(error).__name__}): check its address and Java 17"
         ) from None
+    return _encrypting(made), True  # what another thread has started is what Spark gives
+
+
+def _encrypting(session: Any) -> Any:
+    """The session, where what Spark writes to disks is encrypted; `UsageError` otherwise.
+
+    The setting is fixed when a context starts, so it cannot be made good here.
+    """
+    if str(session.sparkContext.getConf().get(ENCRYPTION, "false")).strip().lower() != "true":
+        raise UsageError(
+            f"the session of Spark that is running has not {ENCRYPTION}: the secret of the run would lie in clear on "
+            "its disks, and whoever finds it takes the noise away. Start the session with "
+            f'.config("{ENCRYPTION}", "true"), or run without one: a session of ours has it'
+        )
+    return session
 
 
 @contextlib.contextmanager
@@ -189,7 +207,7 @@ def _settings(master: str, workers: int | None) -> dict[str, str]:
     here = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
     loopback = master.startswith("local") or "//127.0.0.1" in master or "//localhost" in master
     return {
-        "spark.io.encryption.enabled": "true",  # what is kept on a disk, the broadcast secret too
+        ENCRYPTION: "true",  # what is kept on a disk, the broadcast secret too
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
