@@ -163,7 +163,8 @@ class OwnTexts:
         subjects: those that stand out, the most striking first; None where the reference knows no subjects.
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
-        telling: kept fields some of whose values fewer than `SHARED` authors are known to have; all of them where that
+        telling: kept fields some of whose values fewer than `SHARED` authors are known to have, or with which whoever
+            names the busiest author of each value is right more often by more than `FEW_ROWS`; all of them where that
             is so of the values with the label that most probably stands beside them in more than `FEW_ROWS` of the
             rows, where words that are no label's stand beside them, or where no column of authors was named. And the
             column of published ids, where more than `FEW_ROWS` of them hold the name of the row's author, or nobody
@@ -207,7 +208,8 @@ class OwnTexts:
         if self.telling:
             return (
                 f"values of what was kept ({', '.join(self.telling)}), or these with what stands beside them in "
-                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, and no attack on "
+                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, or mostly of one, "
+                "and no attack on "
                 "public texts was given them: leave them out, or, where a label stands beside them, make their values "
                 "coarser"
             )
@@ -300,6 +302,7 @@ def examine(
     labels: list[str] = []
     authors: Counter[str | None] = Counter()
     sharing: dict[tuple[Any, ...], set[str]] = defaultdict(set)
+    written: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
     beside: Counter[tuple[tuple[str, ...], int | None]] = Counter()
     beside_words, told = False, 0
@@ -321,12 +324,12 @@ def examine(
         beside_words = bool(kept) and law is None
         for item, label in zip(batch, likeliest, strict=True) if kept else ():
             values = tuple(item.labels[name] for name in kept)
+            # Few must not look like many: one author however written, and whoever is not named is one, too.
+            author = None if author_field is None else item.labels.get(author_field)
+            name = counted_name(None if author is None else str(author))
             beside[values, label] += 1
-            for sharing_it in (sharing[values], sharing[values, label]):
-                if len(sharing_it) < SHARED:
-                    # Few must not look like many: one author however written, and whoever is not named is one, too.
-                    author = None if author_field is None else item.labels.get(author_field)
-                    sharing_it.add(counted_name(None if author is None else str(author)))
+            written[values][name] += 1
+            sharing[values, label].add(name)
         if not plan.mechanism.reads_texts:
             continue
         none = plan.mechanism.fit_none(places)
@@ -349,7 +352,7 @@ def examine(
         label_shares(probabilities, labels, plan.mechanism.outcomes) if labels else None,
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (
-            *(kept if beside_words or _tell(sharing, beside) else ()),
+            *(kept if beside_words or _tell(written, sharing, beside) else ()),
                 *_ids_that_tell(corpus.id_field, author_field, told, total),
         ),
     )  # fmt: skip
@@ -373,11 +376,18 @@ def _words(name: object) -> list[str]:
     return [] if name is None else [plain_name(word) for word in re.split(r"[\W_]+", name_key(str(name)))]
 
 
-def _tell(sharing: Mapping[tuple[Any, ...], set[str]], beside: Mapping[tuple[Any, ...], int]) -> bool:
-    """Whether few share a kept value, or too many rows are of few who share it with the label beside it."""
+def _tell(
+    written: Mapping[tuple[str, ...], Counter[str]],
+    sharing: Mapping[tuple[Any, ...], set[str]],
+    beside: Mapping[tuple[Any, ...], int],
+) -> bool:
+    """Whether few share a kept value, or one of them wrote most of what has it; or few share many with the label."""
+    total, whole = sum(beside.values()), Counter[str]()
+    for authors in written.values():
+        whole.update(authors)
+    busiest = sum(max(authors.values()) for authors in written.values()) - max(whole.values(), default=0)
     few = sum(rows for cell, rows in beside.items() if len(sharing[cell]) < SHARED)
-    alone = any(len(authors) < SHARED for cell, authors in sharing.items() if cell not in beside)
-    return alone or few > FEW_ROWS * sum(beside.values())
+    return any(len(authors) < SHARED for authors in written.values()) or max(busiest, few) > FEW_ROWS * total
 
 
 def right_probabilities(
