@@ -584,6 +584,7 @@ def test_texts_of_something_else_are_not_signed_for(release, tmp_path):
         [],
         ["[" * 9],
         [*whole[:-1], "nonsense\n"],
+        [whole[0].replace("{", '{"text": "another", ', 1), *whole[1:]],
     ):
         path.write_text("".join(wrong))
         with pytest.raises(DataError, match="bag by bag"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Self, final
 
 from publius.errors import DataError, PolicyError, UsageError
-from publius.files import read_lines, shown
+from publius.files import json_of, read_lines, shown
 from publius.privacy.guarantee import Guarantee, Unit
 from publius.privacy.ledger import COUNTED, Ledger
 from publius.releases.account import About
@@ -194,7 +194,7 @@ def read_texts(path: Path, release: Path) -> Texts:
     lines = (read_lines(path), read_lines(release / "bags.jsonl"))
     for (number, line), bag in itertools.zip_longest(*lines, fillvalue=(0, b"null")):
         try:
-            record, id = json.loads(line), json.loads(bag[1])["id"]
+            record, id = json_of(line), json.loads(bag[1])["id"]
             if "unconfined" in record:
                 raise PolicyError(
                     f"{shown(path)} is by a writer of somebody's own that nothing kept from other files, so no promise "
