@@ -12,6 +12,7 @@ from publius.errors import DataError, UsageError
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.prototype import Prototype
 from publius.noise.randomness import seeded_rng
+from publius.releases import read_me
 from publius.releases.account import own_sentences
 from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
@@ -371,6 +372,16 @@ def test_published_ids_that_nobody_looked_at_leave_no_verdict(tmp_path, plan):
     looked = examine(replace(corpus, beside=("author",)), plan, author_field="author")
     found = evidence(tmp_path / "out", replace(passed, own=replace(looked, telling=())))["verdict"]
     assert found.startswith("PASS")
+
+
+def test_shares_of_labels_are_stated_of_the_law_that_they_are_computed_for(plan):
+    """A class of somebody's own that keeps labels less often than its bound allows had shares that were not so."""
+    manifest, counts = plan.manifest(90), {"court": 60, "garden": 20, "music": 10}
+    assert any("court" in line for line in read_me._labels(manifest, counts))
+    assert read_me.unfit_share(manifest, counts) is not None
+    other = {**manifest, "probability_kept": 0.6}
+    assert [*read_me._labels(other, counts)] == []
+    assert read_me.unfit_share(other, counts) is None
 
 
 ODD = [

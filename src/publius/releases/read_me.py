@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from publius.errors import how_many
 from publius.files import read_lines
+from publius.mechanisms.prototype import fidelity
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
 from publius.privacy.guarantee import STATED
 from publius.privacy.promise import ceiling, floor
-from publius.releases.plan import BAG, DECLARED_VALUE
+from publius.releases.plan import BAG, DECLARED_VALUE, published
 from publius.settings import FIELD
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 
@@ -205,7 +206,7 @@ def _words_of_it(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
     kept, outcomes = manifest.get("probability_kept"), outcomes_stated(manifest)
     shared: Mapping[str, int] = manifest.get("outcomes_of_label", {})
-    if kept is None or not counts or outcomes < len(counts):
+    if kept is None or not counts or outcomes < len(counts) or not _at_the_bound(manifest):
         return
     ordered = sorted(counts, key=lambda label: (-counts[label], label))
     rows = sum(counts.values())
@@ -222,6 +223,12 @@ def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[
         yield _columns(f"{counts[label]:,}", _interval(share), right, label)
     if len(ordered) > _LABELS:
         yield f"  and {len(ordered) - _LABELS:,} labels more"
+
+
+def _at_the_bound(manifest: Mapping[str, Any]) -> bool:
+    """Whether labels are kept as randomized response at the bound keeps them: of another law no share is known here."""
+    kept = published(fidelity(float(manifest["bound"]), outcomes_stated(manifest)))
+    return math.isclose(kept, manifest.get("probability_kept") or 0.0, abs_tol=1e-9)
 
 
 def _heads(manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -263,6 +270,8 @@ def unfit_share(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> float
     """
     rows = sum(counts.values())
     if not rows or not (manifest.get("mechanism_parameters") or {}).get("none_of_these"):
+        return None
+    if not _at_the_bound(manifest):
         return None
     found = unbiased_shares(
         [counts.get(NONE_OF_THESE, 0)], manifest["bound"], outcomes_stated(manifest), rows
