@@ -330,10 +330,14 @@ _UNENCRYPTED = """
 import sys, threading
 from pyspark.sql import SparkSession
 from publius.errors import UsageError
-from publius.releases.engines.spark import SparkEngine
+from publius.releases.engines.spark import ENCRYPTION, SparkEngine, _settings
 
 def session():
-    started.append(SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate())
+    settings = _settings("local[1]", None) | {ENCRYPTION: "false"}
+    builder = SparkSession.builder.master("local[1]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    started.append(builder.getOrCreate())
 
 def refused():
     try:
