@@ -9,10 +9,11 @@ import pytest
 from publius.collections.authors import check_documents_per_author
 from publius.documents.corpus import open_corpus
 from publius.errors import DataError, UsageError
+from publius.evaluation.verdict import ADDS
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.prototype import Prototype
 from publius.noise.randomness import seeded_rng
-from publius.releases import read_me
+from publius.releases import own_texts, read_me
 from publius.releases.account import own_sentences
 from publius.releases.digests import file_digest
 from publius.releases.engines import protect_corpus
@@ -241,6 +242,10 @@ def test_a_kept_column_whose_values_few_authors_share_leaves_no_verdict(tmp_path
     one = [{**row, "place": "x" if row["author"] == "a3" else "y"} for row in dated]
     corpus = corpus_of(store(tmp_path / "one.jsonl", one * 4), keep=("author", "place"))
     assert examine(corpus, plan, author_field="author", kept=["place"]).telling == ("place",)
+
+
+def test_kept_columns_may_tell_of_as_many_rows_as_a_release_may_name_authors():
+    assert own_texts.FEW_ROWS == ADDS
 
 
 def test_a_kept_column_is_looked_at_with_what_stands_beside_it(tmp_path, plan, embeddings):

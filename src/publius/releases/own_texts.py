@@ -40,8 +40,10 @@ TOO_MANY: Final = 0.20
 """Share of texts that fit nothing public above which what was measured on public texts is no evidence for them."""
 
 FEW_ROWS: Final = 0.05
-"""Share of rows beside whose kept values a label may stand that few authors share with them: as many as a release may
-name without a word, see `publius.settings`."""
+"""The share of rows up to which a verdict stands though few authors share their kept values and the label beside them.
+
+The share of authors whom a release may add by default, `publius.evaluation.verdict.ADDS`.
+"""
 
 SHARED: Final = 5
 """Authors who must share a value of the kept fields for a verdict that was made without them to stand."""
@@ -301,10 +303,8 @@ def examine(
     probabilities: list[float] = []
     labels: list[str] = []
     authors: Counter[str | None] = Counter()
-    sharing: dict[tuple[Any, ...], set[str]] = defaultdict(set)
-    written: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    sharing = _Sharing()
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
-    beside: Counter[tuple[tuple[str, ...], int | None]] = Counter()
     beside_words, told = False, 0
     cells = (
         None if counted is None or counted.subjects is None else np.zeros(counted.subjects.cells, np.int64)
@@ -323,13 +323,10 @@ def examine(
         likeliest = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
         beside_words = bool(kept) and law is None
         for item, label in zip(batch, likeliest, strict=True) if kept else ():
-            values = tuple(item.labels[name] for name in kept)
-            # Few must not look like many: one author however written, and whoever is not named is one, too.
             author = None if author_field is None else item.labels.get(author_field)
-            name = counted_name(None if author is None else str(author))
-            beside[values, label] += 1
-            written[values][name] += 1
-            sharing[values, label].add(name)
+            sharing.add(
+                tuple(item.labels[name] for name in kept), label, None if author is None else str(author)
+            )
         if not plan.mechanism.reads_texts:
             continue
         none = plan.mechanism.fit_none(places)
@@ -352,7 +349,7 @@ def examine(
         label_shares(probabilities, labels, plan.mechanism.outcomes) if labels else None,
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
         (
-            *(kept if beside_words or _tell(written, sharing, beside) else ()),
+            *(kept if beside_words or sharing.tells else ()),
                 *_ids_that_tell(corpus.id_field, author_field, told, total),
         ),
     )  # fmt: skip
@@ -376,18 +373,30 @@ def _words(name: object) -> list[str]:
     return [] if name is None else [plain_name(word) for word in re.split(r"[\W_]+", name_key(str(name)))]
 
 
-def _tell(
-    written: Mapping[tuple[str, ...], Counter[str]],
-    sharing: Mapping[tuple[Any, ...], set[str]],
-    beside: Mapping[tuple[Any, ...], int],
-) -> bool:
-    """Whether few share a kept value, or one of them wrote most of what has it; or few share many with the label."""
-    total, whole = sum(beside.values()), Counter[str]()
-    for authors in written.values():
-        whole.update(authors)
-    busiest = sum(max(authors.values()) for authors in written.values()) - max(whole.values(), default=0)
-    few = sum(rows for cell, rows in beside.items() if len(sharing[cell]) < SHARED)
-    return any(len(authors) < SHARED for authors in written.values()) or max(busiest, few) > FEW_ROWS * total
+@final
+class _Sharing:
+    """Who shares kept values, alone and with the label that most probably stands beside them."""
+
+    def __init__(self) -> None:
+        self._written: defaultdict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+        self._beside: defaultdict[tuple[tuple[str, ...], int | None], Counter[str]] = defaultdict(Counter)
+
+    def add(self, values: tuple[str, ...], label: int | None, author: str | None) -> None:
+        """A row. Few must not look like many: one author however written, and whoever is not named is one, too."""
+        name = counted_name(author)
+        self._written[values][name] += 1
+        self._beside[values, label][name] += 1
+
+    @property
+    def tells(self) -> bool:
+        """Whether few share a kept value, or one of them wrote most of what has it, or few share many with a label."""
+        whole = Counter[str]()
+        for authors in self._written.values():
+            whole.update(authors)
+        busiest = sum(max(each.values()) for each in self._written.values()) - max(whole.values(), default=0)
+        few = sum(each.total() for each in self._beside.values() if len(each) < SHARED)
+        alone = any(len(each) < SHARED for each in self._written.values())
+        return alone or max(busiest, few) > FEW_ROWS * whole.total()
 
 
 def right_probabilities(

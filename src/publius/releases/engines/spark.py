@@ -177,8 +177,8 @@ def _encrypting(session: Any) -> Any:
     """
     if str(session.sparkContext.getConf().get(ENCRYPTION, "false")).strip().lower() != "true":
         raise UsageError(
-            f"the session of Spark that is running has not {ENCRYPTION}: the secret of the run would lie in clear on "
-            "its disks, and whoever finds it takes the noise away. Start the session with "
+            f"the session of Spark that is running does not set {ENCRYPTION}: the secret of the run would lie in clear "
+            "on its disks, and whoever finds it takes the noise away. Start the session with "
             f'.config("{ENCRYPTION}", "true"), or run without one: a session of ours has it'
         )
     return session
