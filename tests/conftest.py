@@ -113,8 +113,16 @@ def nothing_goes_on():
 
 def _processes():
     """The numbers of our children that run, where the system tells; those of multiprocessing for itself apart."""
-    lists = Path("/proc/self/task").glob("*/children")
-    found = {int(number) for path in lists for number in path.read_text().split()}
+    while True:
+        try:
+            lists = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+            break
+        except (
+            FileNotFoundError,
+            ProcessLookupError,
+        ):  # a thread has ended meanwhile; its children are another's now
+            continue
+    found = {int(number) for some in lists for number in some.split()}
     said = {number: _command(number) for number in found}
     return {number for number, command in said.items() if command and not any(map(command.count, OF_PYTHON))}
 
