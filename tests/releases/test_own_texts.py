@@ -380,11 +380,11 @@ def test_published_ids_that_nobody_looked_at_leave_no_verdict(tmp_path, plan):
 
 
 def test_shares_of_labels_are_stated_of_the_law_that_they_are_computed_for(plan):
-    """A class of somebody's own that keeps labels less often than its bound allows had shares that were not so."""
+    """Of a class of somebody's own nobody knows the law: it may keep labels less often than its bound allows."""
     manifest, counts = plan.manifest(90), {"court": 60, "garden": 20, "music": 10}
     assert any("court" in line for line in read_me._labels(manifest, counts))
     assert read_me.unfit_share(manifest, counts) is not None
-    other = {**manifest, "probability_kept": 0.6}
+    other = {**manifest, "mechanism_source": {}}
     assert [*read_me._labels(other, counts)] == []
     assert read_me.unfit_share(other, counts) is None
 

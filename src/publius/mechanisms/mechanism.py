@@ -78,6 +78,18 @@ class Outcomes(LazySequence[Outcome]):
         return Outcome(*self.named[place], drawn_bag(self.bags, place))
 
 
+class Votes(NamedTuple):
+    """Rows that are votes by randomized response at the bound: what the constants of a manifest say of their labels.
+
+    Attributes:
+        outcomes: M, every outcome that a row may have.
+        soft: whether the choice between near labels is soft, so that a document's own is printed less often.
+    """
+
+    outcomes: int
+    soft: bool = False
+
+
 @final
 @dataclass(frozen=True)
 class PublicOutcome:
@@ -371,10 +383,20 @@ class Mechanism(ABC):
         """
         return None
 
+    @classmethod
+    def votes(cls, parameters: Mapping[str, Any]) -> Votes | None:
+        """Of a release with these ``parameters``, as its manifest states them; None where its rows are no such votes.
+
+        READ-ME, the crowd and a sign-off without the public input rest on it. Labels of another law leave it out:
+        a sign-off compares them where the public input is stored.
+        """
+        return None
+
     @property
     def crowd_outcomes(self) -> int | None:
         """M, every outcome of a row, where a crowd of rows hides each (`publius.privacy.crowd`); None elsewhere."""
-        return None
+        found = self.votes(self.parameters)
+        return None if found is None else found.outcomes
 
     @property
     def farthest(self) -> float | None:
@@ -384,7 +406,8 @@ class Mechanism(ABC):
     @property
     def kept_is_a_limit(self) -> bool:
         """Whether `probability_kept` is an upper limit only, since a choice between near labels is soft."""
-        return False
+        found = self.votes(self.parameters)
+        return found is not None and found.soft
 
     def fit_none(self, documents: Sequence[IndexArray]) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
         """Whether each document, as places of its words, fits nothing public; None where there is no such outcome.

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -35,7 +35,7 @@ import numpy as np
 
 from publius.arrays import Float64Array, IndexArray
 from publius.errors import PolicyError, UsageError
-from publius.mechanisms.mechanism import TOTAL, Outcomes, PublicOutcome
+from publius.mechanisms.mechanism import TOTAL, Outcomes, PublicOutcome, Votes
 from publius.mechanisms.whole import (
     LENGTH,
     NO_VALUES,
@@ -243,15 +243,11 @@ class Prototype(WholeDocument):
         """See `Mechanism.probability_kept`: attained where scores are sharp, an upper limit where they are soft."""
         return fidelity(self._asked_bound, self.outcome_count)
 
-    @property
-    def crowd_outcomes(self) -> int:
-        """See `Mechanism.crowd_outcomes`."""
-        return self.outcome_count
-
-    @property
-    def kept_is_a_limit(self) -> bool:
-        """See `Mechanism.kept_is_a_limit`."""
-        return self.gamma > 0
+    @classmethod
+    def votes(cls, parameters: Mapping[str, Any]) -> Votes:
+        """See `Mechanism.votes`."""
+        outcomes = int(parameters["prototypes"]) + bool(parameters.get("none_of_these"))
+        return Votes(outcomes, soft=parameters["gamma"] > 0)
 
     @property
     def landmarks(self) -> Prototypes:

@@ -25,6 +25,7 @@ from publius.mechanisms.mechanism import (
     Mechanism,
     Outcome,
     PublicOutcome,
+    Votes,
     without,
 )
 from publius.mechanisms.prototype import checked_bound, fidelity, least_weight
@@ -133,10 +134,10 @@ class RandomizedResponse(Mechanism):
         """See `Mechanism.probability_kept`."""
         return fidelity(self._bound, self.values.size)
 
-    @property
-    def crowd_outcomes(self) -> int:
-        """See `Mechanism.crowd_outcomes`."""
-        return self.values.size
+    @classmethod
+    def votes(cls, parameters: Mapping[str, Any]) -> Votes:
+        """See `Mechanism.votes`."""
+        return Votes(len(parameters["values"]))
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from publius.mechanisms.kernels.tight import RepairedTight, Tight
 from publius.mechanisms.kernels.truncated import TruncatedExponential
 from publius.mechanisms.kernels.vickrey import Vickrey
 from publius.mechanisms.lifted import Lifted, as_mechanism
-from publius.mechanisms.mechanism import Mechanism, OrderedText, without
+from publius.mechanisms.mechanism import Mechanism, OrderedText, Votes, without
 from publius.mechanisms.position import Position
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.randomized_response import RandomizedResponse
@@ -57,7 +57,26 @@ DOCUMENT_MECHANISMS: Final[dict[str, Any]] = {
 
 def is_ours(name: str) -> bool:
     """Whether a mechanism of Publius itself has this name."""
-    return name in MECHANISMS or name in DOCUMENT_MECHANISMS or name == RandomizedResponse.name
+    return name in MECHANISMS or _draws_documents(name) is not None
+
+
+def _draws_documents(name: str) -> type[Mechanism] | None:
+    """Our class of this name that draws whole documents; None where there is none."""
+    return {**DOCUMENT_MECHANISMS, RandomizedResponse.name: RandomizedResponse}.get(name)
+
+
+def prints_labels(manifest: Mapping[str, Any]) -> bool:
+    """Whether a mechanism of ours made a release, and one whose rows have labels."""
+    found = _draws_documents(manifest["mechanism"])
+    return found is not None and "mechanism_source" not in manifest and "label" in found.fields
+
+
+def votes_of(manifest: Mapping[str, Any]) -> Votes | None:
+    """`Mechanism.votes` of the mechanism of ours that made a release; None for a class from outside."""
+    found = _draws_documents(manifest["mechanism"])
+    if found is None or "mechanism_source" in manifest:
+        return None
+    return found.votes(manifest["mechanism_parameters"])
 
 
 def prepares(name: str) -> bool:

@@ -18,9 +18,9 @@ from publius.mechanisms.finite.stored_certificates import NotStoredError, only_s
 from publius.mechanisms.kernel import Kernel
 from publius.mechanisms.kernels.laplace import Laplace
 from publius.mechanisms.lifted import PADDING
-from publius.mechanisms.mechanism import PublicOutcome
+from publius.mechanisms.mechanism import PublicOutcome, Votes
 from publius.mechanisms.prototype import fidelity
-from publius.mechanisms.registry import MECHANISMS, is_ours, prepares, remade
+from publius.mechanisms.registry import MECHANISMS, is_ours, prepares, prints_labels, remade, votes_of
 from publius.privacy.crowd import Crowd, CrowdGuarantee
 from publius.privacy.guarantee import STATED, Guarantee
 from publius.privacy.promise import author_promise, crowd_promise, promise
@@ -41,7 +41,6 @@ from publius.releases.plan import (
     published,
     publius_version,
 )
-from publius.releases.read_me import outcomes_stated
 from publius.releases.summaries.names import COUNTED, MECHANISM
 from publius.releases.summaries.read_me import SOURCE
 from publius.releases.summaries.spaces import facts_of, quotes
@@ -328,6 +327,8 @@ def not_checked(manifest: Mapping[str, Any]) -> Iterator[str]:
     name = manifest.get("reference")
     thing = f"public reference {name!r}" if name else f"public word vectors {manifest.get('embeddings')!r}"
     numbers = "" if manifest.get("bound") is None else " the exponent per unit of distance,"
+    if prints_labels(manifest) and votes_of(manifest) is None:
+        numbers += " how often a label is kept,"
     yield (
         f"The statements that rest on the {thing}, which are not stored where this page was made:{numbers} the words "
         "and the labels of the rows. Whoever has it can sign again."
@@ -362,7 +363,7 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
         yield from (name for name in nothing if manifest.get(name) is not None)
     needed = ("manifest_version", "missing", "size_from", "level", "files")
     yield from (name for name in needed if name not in manifest)
-    outcomes = 0 if guarantee.bound is None else outcomes_stated(manifest)
+    votes = None if guarantee.bound is None else votes_of(manifest)
     theirs = not is_ours(manifest["mechanism"])
     if theirs is not ("mechanism_source" in manifest):
         yield "mechanism_source"
@@ -386,8 +387,8 @@ def _wrong(manifest: Mapping[str, Any]) -> Iterator[str]:
             if (manifest.get(name) is not None) is not known
         )
     if not theirs:
-        yield from _wrong_of_labels(manifest, outcomes)
-    if crowd is not None and not _holds(crowd, manifest, outcomes):
+        yield from _wrong_of_labels(manifest, votes)
+    if crowd is not None and not _holds(crowd, manifest, votes):
         yield "crowd"
     plan = _remade(manifest)
     if plan is not None:
@@ -438,19 +439,23 @@ def _same_value(made: object, stated: object) -> bool:
     return type(made) is type(stated) and made == stated
 
 
-def _wrong_of_labels(manifest: Mapping[str, Any], outcomes: int) -> Iterator[str]:
-    """What is stated of labels follows from the bound and the number of outcomes M alone."""
-    parameters, shared = manifest["mechanism_parameters"], manifest.get("outcomes_of_label", {})
-    if not outcomes:
-        yield from (name for name in ("probability_kept", "outcomes_of_label") if name in manifest)
+def _wrong_of_labels(manifest: Mapping[str, Any], votes: Votes | None) -> Iterator[str]:
+    """What is stated of labels, as far as it follows from the bound and the votes; see `_remade` for another law."""
+    shared = manifest.get("outcomes_of_label", {})
+    if not prints_labels(manifest):
+        facts = ("probability_kept", "probability_kept_is", "outcomes_of_label")
+        yield from (name for name in facts if name in manifest)
         return
-    kept = published(fidelity(float(manifest["bound"]), outcomes))
+    if votes is None:
+        yield from (name for name in ("probability_kept", "probability_kept_is") if name not in manifest)
+        return
+    kept = published(fidelity(float(manifest["bound"]), votes.outcomes))
     if not math.isclose(kept, manifest["probability_kept"], abs_tol=1e-9):
         yield "probability_kept"
-    is_what = OF_ONE if shared else UPPER if parameters.get("gamma", 0) > 0 else EXACT
+    is_what = OF_ONE if shared else UPPER if votes.soft else EXACT
     if manifest["probability_kept_is"] != is_what:
         yield "probability_kept_is"
-    if sum(shared.values()) > outcomes:
+    if sum(shared.values()) > votes.outcomes:
         yield "outcomes_of_label"
 
 
@@ -561,13 +566,13 @@ def outcomes_of(manifest: Mapping[str, Any]) -> list[PublicOutcome] | None:
     return None if plan is None or plan.mechanism.probability_kept is None else plan.mechanism.outcomes
 
 
-def _holds(crowd: CrowdGuarantee, manifest: Mapping[str, Any], outcomes: int) -> bool:
+def _holds(crowd: CrowdGuarantee, manifest: Mapping[str, Any], votes: Votes | None) -> bool:
     """Whether a crowd of so many rows promises each author what is stated."""
     if crowd.documents != manifest["documents"] or manifest["labels"] or not 0 < crowd.delta <= LARGEST_DELTA:
         return False
-    if not outcomes or manifest.get("numbers") != SHUFFLED:  # rows that can be told apart are no crowd
+    if votes is None or manifest.get("numbers") != SHUFFLED:  # rows that can be told apart are no crowd
         return False
-    found = Crowd(float(manifest["bound"]), outcomes, crowd.documents)
+    found = Crowd(float(manifest["bound"]), votes.outcomes, crowd.documents)
     least = found.guarantee(crowd.delta, documents_per_author=crowd.documents_per_author).epsilon
     return crowd.epsilon >= least * (1 - _SLACK)
 

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from publius.errors import how_many
 from publius.files import read_lines
-from publius.mechanisms.prototype import fidelity
+from publius.mechanisms.registry import votes_of
 from publius.privacy.crowd import ShareEstimate, unbiased_shares
 from publius.privacy.guarantee import STATED
 from publius.privacy.promise import ceiling, floor
-from publius.releases.plan import BAG, DECLARED_VALUE, published
+from publius.releases.plan import BAG, DECLARED_VALUE
 from publius.settings import FIELD
 from publius.vectors.learning.prototypes import NONE_OF_THESE
 
@@ -204,10 +204,11 @@ def _words_of_it(manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
-    kept, outcomes = manifest.get("probability_kept"), outcomes_stated(manifest)
+    votes = votes_of(manifest)
     shared: Mapping[str, int] = manifest.get("outcomes_of_label", {})
-    if kept is None or not counts or outcomes < len(counts) or not _at_the_bound(manifest):
+    if votes is None or not counts or votes.outcomes < len(counts):  # of another law no share is known here
         return
+    kept, outcomes = manifest["probability_kept"], votes.outcomes
     ordered = sorted(counts, key=lambda label: (-counts[label], label))
     rows = sum(counts.values())
     of_each = [shared.get(label, 1) for label in ordered]
@@ -223,12 +224,6 @@ def _labels(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[
         yield _columns(f"{counts[label]:,}", _interval(share), right, label)
     if len(ordered) > _LABELS:
         yield f"  and {len(ordered) - _LABELS:,} labels more"
-
-
-def _at_the_bound(manifest: Mapping[str, Any]) -> bool:
-    """Whether labels are kept as randomized response at the bound keeps them: of another law no share is known here."""
-    kept = published(fidelity(float(manifest["bound"]), outcomes_stated(manifest)))
-    return math.isclose(kept, manifest.get("probability_kept") or 0.0, abs_tol=1e-9)
 
 
 def _heads(manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -271,17 +266,8 @@ def unfit_share(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> float
     rows = sum(counts.values())
     if not rows or not (manifest.get("mechanism_parameters") or {}).get("none_of_these"):
         return None
-    if not _at_the_bound(manifest):
+    votes = votes_of(manifest)
+    if votes is None:
         return None
-    found = unbiased_shares(
-        [counts.get(NONE_OF_THESE, 0)], manifest["bound"], outcomes_stated(manifest), rows
-    )
+    found = unbiased_shares([counts.get(NONE_OF_THESE, 0)], manifest["bound"], votes.outcomes, rows)
     return found[0].share
-
-
-def outcomes_stated(manifest: Mapping[str, Any]) -> int:
-    """M, every outcome that a row may have, as the manifest states it; 0 where rows have no label."""
-    parameters = manifest["mechanism_parameters"]
-    if "prototypes" in parameters:
-        return int(parameters["prototypes"]) + bool(parameters.get("none_of_these"))
-    return len(parameters.get("values", ()))

@@ -15,6 +15,7 @@ from typing import Any, Final, final
 
 from publius.errors import PolicyError, how_many
 from publius.files import os_errors, shown, write_file
+from publius.mechanisms.registry import votes_of
 from publius.privacy.guarantee import strength_of
 from publius.releases import account
 from publius.releases.contents import RECEIVERS, SUMMARY, check_contents, check_page
@@ -58,7 +59,7 @@ from publius.releases.page_parts import (
 )
 from publius.releases.pages import template
 from publius.releases.plan import DECLARED_VALUE, publius_version
-from publius.releases.read_me import label_counts, may_and_may_not, outcomes_stated, unfit_share
+from publius.releases.read_me import label_counts, may_and_may_not, unfit_share
 from publius.releases.summaries import read_me as of_summaries
 
 SCHEMA: Final = "publius/evidence/1"
@@ -294,7 +295,7 @@ def _evidence(signed: _Signable) -> dict[str, Any]:
         "evidence": manifest["evidence"],
         "strength": None if manifest.get("bound") is None else strength_of(manifest["bound"]),
         "probability_kept": manifest.get("probability_kept"),
-        "outcomes": None if manifest.get("probability_kept") is None else outcomes_stated(manifest) or None,
+        "outcomes": None if (votes := votes_of(manifest)) is None else votes.outcomes,
         "trust": "central: the curator holds the documents",
         "crowd": manifest.get("crowd"),
         "budget": None if budget is None else asdict(budget),

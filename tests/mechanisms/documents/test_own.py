@@ -1,9 +1,11 @@
 """A mechanism on whole documents whose class is somebody's own: taken in Python and by its name, not at its word."""
 
 import json
+import os
 import traceback
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from publius.releases.plan import Plan
 from publius.releases.protect import release
 from publius.settings import ReleaseSettings
 from references import TOPICS, fitted, made
-from released import completed
+from released import completed, state
 
 REFERENCE = made(seeded_rng(3).normal(size=(6, 2)), seeded_rng(4).normal(size=(4, 2)))
 
@@ -307,6 +309,45 @@ def test_its_release_is_signed_for_what_it_is_and_never_as_proven(files, tmp_pat
     for changed in ({"evidence": "certified"}, {"mechanism": "prototype"}):
         path.write_text(json.dumps({**manifest, **changed}))
         assert completed("signoff", files[2], "--json").returncode == 65
+
+
+class Anyone(Own):
+    """Keeps a label half as often as its bound allows, and no rule but its own says so."""
+
+    name = "anyone"
+
+    @property
+    def probability_kept(self):
+        return self._inner.probability_kept / 2
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    """A class of somebody who works on Publius itself: in the registry, in a module of the package."""
+    monkeypatch.setattr(Anyone, "__module__", "publius.mechanisms.anyone")
+    monkeypatch.setitem(registry.DOCUMENT_MECHANISMS, "anyone", Anyone)
+
+
+def test_a_registered_class_is_signed_by_what_it_says_itself_and_nothing_else(files, registered):
+    """Its labels are not those of randomized response at the bound: with the reference here all is made again."""
+    texts, reference, out = files
+    done = completed(
+        "obfuscate", texts, "--preserve", "topic", "--mechanism", "anyone", "--reference", reference, "--bound", "5",
+        "--workers", "1", "--output", out,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "left by the noise" not in (out / "READ-ME.txt").read_text()
+    manifest = json.loads((out / "manifest.json").read_text())
+    elsewhere = completed("signoff", out, "--json")
+    assert elsewhere.returncode == 0, elsewhere.stderr
+    assert "how often a label is kept" in elsewhere.stdout
+    fitted().save(Path(os.environ["PUBLIUS_HOME"]) / "references" / "toy")
+    signed = completed("signoff", out, "--json")
+    assert signed.returncode == 0, signed.stderr
+    assert json.loads(signed.stdout)["outcomes"] is None
+    assert "how often a label is kept" not in signed.stdout
+    state(out, {**manifest, "probability_kept": 0.9})
+    assert "probability kept" in completed("signoff", out, "--json").stderr
 
 
 def test_one_that_breaks_the_laws_releases_nothing(files):
