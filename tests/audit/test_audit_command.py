@@ -20,8 +20,10 @@ import publius.audit.levels as levels
 import publius.audit.parts as pieces
 import publius.audit.runs as runs
 import publius.audit.timing as timing
+from audit.mutants.catalog import FAMILIES, check_mutants
 from audit.mutants.noises import noise_mutants
 from fences import Fence
+from publius.audit.implementation import GENUINE
 from publius.audit.levels import FULL, QUICK, TESTS, level_named
 from publius.audit.outcomes import LARGEST_FAMILY
 from publius.audit.report import cell, kind
@@ -130,6 +132,19 @@ def test_a_failing_check_ends_with_exit_code_70(again, monkeypatch):
     failed = [line for line in end.splitlines() if "FAILED" in line]
     assert any("noise n=10: radius (Kolmogorov-Smirnov)" in line for line in failed)
     assert "passed" not in end
+
+
+def test_a_broken_version_that_escapes_is_named(small, stored, monkeypatch):
+    """It may not be a fault of the installation: whoever reports it can say which."""
+    piece = pieces.Piece("mutants", lambda context: check_mutants("noise", context.key))
+    monkeypatch.setattr(runs, "pieces", lambda *asked: [piece])
+    monkeypatch.setitem(
+        FAMILIES, "noise", lambda: [noise_mutants()[0], replace(noise_mutants()[1], subject=GENUINE)]
+    )
+    result = run("--embeddings", stored)
+    assert result.exit_code == 70
+    assert "broken version not caught: noise: scale 2 % too large" in result.stderr
+    assert "too small" not in result.stderr
 
 
 REPEATED = ("noise-*", "words-*", "vectors", "release", "search")

@@ -99,6 +99,11 @@ class Audit:
         """The sum of a figure over the pieces."""
         return sum(f.figures.get(name, 0) for f in self.findings.values())
 
+    @property
+    def escaped(self) -> tuple[str, ...]:
+        """The broken versions that no check caught, by name."""
+        return tuple(name for found in self.findings.values() for name in found.figures.get("escaped", ()))
+
     def as_json(self) -> dict[str, Any]:
         """The object of the interface, and beside it what was audited, where and how long it took."""
         mutants = [f.figures["mutants"] for f in self.findings.values() if "mutants" in f.figures]

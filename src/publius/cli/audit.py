@@ -199,6 +199,8 @@ def _show(found: Audit, folder: Path, json: bool) -> None:
     from publius.audit.report import NOT_TRIED, cell
 
     report = found.as_json()
+    for name in found.escaped:
+        typer.echo(f"broken version not caught: {name}", err=True)
     if json:
         if not report["mutants"]["total"]:
             typer.echo(NOT_TRIED, err=True)

@@ -37,6 +37,9 @@ from publius.releases.writers import WRITERS, AbstractWriter
 from publius.text.bag import Bag
 
 _DOCUMENTS: Final = 400
+_BAGS: Final = 1200
+"""Of these one row of noise a document is seen: chi-square with 8 degrees and a noncentrality of 480 (measured) is at
+most 57 with a chance of 1e-48. Of 400 it was 0.15."""
 
 Change = Callable[[Release, Document, Plan], Release]
 
@@ -242,6 +245,11 @@ def probe_laws(subject: Subject, key: RunKey) -> Sequence[Check]:
     ]
 
 
+def probe_bags(subject: Subject, key: RunKey) -> Sequence[Check]:
+    """The law of released bags, on more of them."""
+    return check_law(subject, _BAGS, key)
+
+
 def probe_statements(subject: Subject, key: RunKey) -> Sequence[Check]:
     """What the manifest states and what is refused."""
     return [
@@ -301,7 +309,8 @@ def release_mutants() -> list[Mutant]:
         for name, (change, check) in contents.items()
     ]
     subjects += [
-        (name, replace(GENUINE, protect=path), probe_laws, check) for name, (path, check) in laws.items()
+        (name, replace(GENUINE, protect=path), probe_bags if path is _one_row else probe_laws, check)
+        for name, (path, check) in laws.items()
     ]
     subjects += [
         (name, replace(GENUINE, manifest=manifest), probe_statements, check)
