@@ -65,8 +65,15 @@ def audit(
     from publius.audit.levels import level_named
     from publius.audit.report import write_page
     from publius.audit.runs import AuditRequest, run_audit
+    from publius.errors import UsageError
+    from publius.files.user_code import PYTHON
     from publius.noise.laplace import checked_epsilon
 
+    if settings.mechanism.startswith(PYTHON) and settings.embeddings is None:
+        raise UsageError(
+            "a class of your own may compare all pairs of words, and the packaged vectors have 50,000: give "
+            "--embeddings NAME, vectors of some thousand words"
+        )
     epsilon = checked_epsilon(settings.epsilon or 0.0)
     request = AuditRequest(level_named(level), settings.embeddings, settings.mechanism, epsilon, chosen)
     folder = output or _default_folder(level, chosen)

@@ -32,6 +32,9 @@ def register(app: typer.Typer) -> None:
 @options(without=_ELSEWHERE, preserve=None)
 def guarantee(
     settings: ReleaseSettings,
+    release: Annotated[
+        Path | None, typer.Argument(help="Folder of a release: as --manifest.", show_default=False)
+    ] = None,
     distance: Annotated[
         float | None, typer.Option(help="Earth Mover's distance between the documents.")
     ] = None,
@@ -62,6 +65,9 @@ def guarantee(
 
     By any mechanism: between two documents, at a distance, for typical pairs.
     """
+    if release is not None and manifest is not None:
+        raise UsageError("give the folder of a release or its --manifest, not both")
+    manifest = release or manifest
     if sum(each is not None for each in (distance, between, public)) > 1:
         raise UsageError("give one of --distance D, --between A B and --public TEXTS")
     pair = None if between is None else _pair(between, text=text, words=words)

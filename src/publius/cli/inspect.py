@@ -11,6 +11,7 @@ import typer
 from publius.cli.console import as_json, print_json, print_table, printable, waiting
 from publius.cli.options import Json, options
 from publius.errors import UsageError
+from publius.files import shown
 from publius.settings import FormSettings, InputSettings
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ def inspect(
     if release is None and (topic_field or author_field or output):
         raise UsageError("--topic-field, --author-field and --output belong to --release")
 
+    if (file / "manifest.json").is_file():
+        raise UsageError(
+            f"{shown(file)} is a release, not texts: publius guarantee {shown(file)} states what it promises, and "
+            f"publius inspect TEXTS --release {shown(file)} measures it on such texts"
+        )
     with waiting("reading the file"):
         seconds: dict[str, Any] = {} if reading_seconds is None else {"reading_seconds": reading_seconds}
         found = inspection.inspect(

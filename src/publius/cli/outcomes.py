@@ -32,15 +32,15 @@ def register(app: typer.Typer) -> None:
 
 @options(without=_ELSEWHERE, preserve=None)
 def outcomes(
+    settings: ReleaseSettings,
     of: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="DOCUMENT | WORDS...",
             show_default=False,
             help="With topic or meaning: a text file, of which private facts are shown. With words: public words.",
         ),
-    ],
-    settings: ReleaseSettings,
+    ] = None,
     outputs: Outputs = 10,
     draws: Draws = 20_000,
     json: Json = False,
@@ -50,6 +50,11 @@ def outcomes(
     With --preserve topic or meaning each prototype with its probability; with --preserve words the likely outputs of
     each word, how often it stays, and how many words share 99 % of the draws.
     """
+    if not of:
+        raise UsageError(
+            "name a text file, publius outcomes TEXT.txt --preserve topic --reference themes --bound 7, or public "
+            "words, publius outcomes river --preserve words --epsilon 3"
+        )
     settings = with_what_is_kept(settings)
     chosen = settings.chosen
     if isinstance(chosen, MechanismSettings):

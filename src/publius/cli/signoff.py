@@ -11,6 +11,7 @@ import typer
 from publius.cli.console import print_json
 from publius.cli.options import Json, options
 from publius.errors import UsageError, how_many
+from publius.files import shown
 from publius.settings import AboutSettings
 
 if TYPE_CHECKING:
@@ -156,6 +157,10 @@ def verify(
     from publius.releases import verification
     from publius.releases.digests import digest_of, file_digests
 
+    if page.is_dir() and not release.is_dir():
+        raise UsageError(
+            f"give the folder first, then the page: publius verify {shown(page)} {shown(release)}"
+        )
     record = verification.verify(release, page, evaluation, texts)
     files, open_still = len(record["release"]), verification.not_bound(record)
     theirs = (
