@@ -231,8 +231,8 @@ class PromiseSettings(Settings):
         public=True, at_least=1,
     )  # fmt: skip
     bound: float | None = option(
-        None, help="With topic, meaning or a field: nats between any two documents. At 7 the topic found in a text, "
-        "of 20, comes out at most 98.3 % of the time.",
+        None, help="With topic, meaning or a field: nats between any two documents. At 7, with 20 topics, "
+        "the one found in a text comes out at most 98.3 % of the time.",
         public=True, above=0,
     )  # fmt: skip
 

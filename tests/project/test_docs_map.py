@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from publius.mechanisms.kernel import Kernel
+from publius.mechanisms.registry import DOCUMENT_MECHANISMS, MECHANISMS
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [DOCS / "paper-map.md", DOCS / "threat-model.md"]
@@ -48,6 +51,44 @@ def rows(page):
         for line in text.splitlines()
         if re.match(r"\| (?!item|tool|\||-)", line)
     ]
+
+
+def missing_rows(mechanism, kind, texts):
+    """Where a registered mechanism is not told of: the page, and what is missing there."""
+    page, said = (
+        ("mechanisms.md", f"| `{mechanism}` |")
+        if issubclass(kind, Kernel)
+        else ("documents.md", f"- **`{mechanism}`**")
+    )
+    found = [] if said in texts[page] else [f"docs/{page} lacks {said}"]
+    names = (f"`{kind.__module__}`", f"`{kind.__module__}.")
+    return (
+        found
+        if any(name in texts["paper-map.md"] for name in names)
+        else [*found, f"docs/paper-map.md lacks {names[0]}"]
+    )
+
+
+def pages():
+    return {
+        name: (DOCS / name).read_text(encoding="utf-8")
+        for name in ("mechanisms.md", "documents.md", "paper-map.md")
+    }
+
+
+@pytest.mark.parametrize(("name", "kind"), {**MECHANISMS, **DOCUMENT_MECHANISMS}.items())
+def test_every_registered_mechanism_has_its_rows(name, kind):
+    assert missing_rows(name, kind, pages()) == []
+
+
+def test_a_missing_row_is_named():
+    texts = {
+        name: text.replace("`vickrey`", "").replace("publius.mechanisms.kernels.vickrey", "")
+        for name, text in pages().items()
+    }
+    assert missing_rows("vickrey", MECHANISMS["vickrey"], texts) == [
+        "docs/mechanisms.md lacks | `vickrey` |", "docs/paper-map.md lacks `publius.mechanisms.kernels.vickrey`",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("row", rows(DOCS / "paper-map.md"), ids=lambda row: row[0].strip()[:40])

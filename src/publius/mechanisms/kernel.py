@@ -52,8 +52,8 @@ class Kernel(ABC):
         metrics: names of the metrics it can be private in; none where it has a metric of its own.
         evidence: what its guarantee rests on.
         preparation: what is computed over the vocabulary before a first draw.
-        deltas: of a word, those that its guarantee can state; none where they depend on more than the class.
-        range_of: name of a mechanism that is of use at about the same epsilons; None where that is to be found out.
+        deltas: every delta that the guarantee of one word can state; empty where the class alone does not tell.
+        range_of: name of a mechanism with about the same useful epsilons; None where they have to be looked for.
         reads: the public input that documents are read with.
         batch_words: words that are best searched together; it never changes a result.
         embeddings: the public vocabulary with its vectors.

@@ -372,14 +372,15 @@ class Mechanism(ABC):
 
     @property
     def landmarks(self) -> Prototypes:
-        """Public points among a reference's features: those that are chosen among, or a few to find one's way by."""
+        """Public points among a reference's features: what a document may become, or a few for orientation."""
         return self.reference.aspect(self.preserve).sets[0]
 
     @property
     def probability_kept(self) -> float | None:
         """The probability with which a document's own label is printed, or its upper limit: a public constant.
 
-        e^B / (e^B + M - 1) for M outcomes. None where a release has no labels.
+        For votes it is e^B / (e^B + M - 1) at the bound B, see `votes`; another law states its own. None where a
+        release has no labels.
         """
         return None
 

@@ -84,7 +84,9 @@ class WholeDocument(Mechanism):
     manifest is to state, and list it in `publius.mechanisms.registry`. Its constructor takes a reference, what to
     ``preserve``, epsilon or the bound, the length and what `Parameters` declares, and hands the reference, what is
     preserved and the length to `_take`; `_stated` makes the guarantee, `_alphabet` the bags of drawn words. Where rows
-    have labels it gives ``fields``, ``outcomes``, ``weights`` and ``probability_kept``, too.
+    have labels it gives ``fields``, ``outcomes`` and ``probability_kept``, too; with ``weights``, which may be left
+    out, the laws are tried exactly. What `Parameters` declares comes by name: a constructor with ``**given`` that makes
+    ``self.Parameters(**given)`` declares nothing twice. Ours name each again, so that type checkers know them.
 
     Attributes:
         reads: the public input that documents are read with.

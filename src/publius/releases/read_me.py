@@ -41,6 +41,10 @@ KNOWN: Final = {
 """How the promise is known to hold, by the word for it."""
 
 
+_LIMITS: Final = ", and give the limits with the counts, as READ-ME.txt has them"
+"""What those who count rows are to do; of a mechanism from outside no limits are known."""
+
+
 def read_me(manifest: Mapping[str, Any], counts: Mapping[str, int]) -> str:
     """The text for a release with this manifest, whose rows have each label so often."""
     parts = [*_title(manifest), *_what_it_is(manifest), *_what_it_is_not(manifest), *_promise(manifest)]
@@ -53,7 +57,7 @@ def may_and_may_not(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield (
         "What must not be concluded: that somebody wrote what stands in a row; that a single row is right; that a word "
         "which many rows have was frequent in the documents; how many people there are, since one may have several "
-        "rows. Count rows, and give the limits with the counts, as READ-ME.txt has them."
+        f"rows. Count rows{'' if _by_its_author(manifest) else _LIMITS}."
     )
     if "probability_kept" in manifest and manifest["kind"] != DECLARED_VALUE:
         yield (
@@ -137,12 +141,14 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
                 "The label that was found is printed with a probability of",
             )
         )
+        probability = f"{kept:.4g}{_by_its_author(manifest)}"
         most = " at most" if str(manifest["probability_kept_is"]).startswith("an upper") else ""
         yield (
             f"Each row stands for one document and says one thing of it: a label, {whose} or by chance "
-            f"another one. {own}{most} {kept:.4g}; otherwise another label is printed. That number is the same in "
-            "every row and depends on no document: it does not say how far a row can be believed. That depends on how "
-            "frequent its label is, and stands below."
+            f"another one. {own}{most} {probability}; otherwise another label is printed. That "
+            "number is the same in every row and depends on no document: it does not say how far a row can be "
+            f"believed. That depends on how frequent its label is, and "
+            f"{'is not known here' if votes_of(manifest) is None else 'stands below'}."
         )
     if manifest["mechanism_parameters"].get("none_of_these"):
         yield (
@@ -153,11 +159,21 @@ def _what_it_is(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield _row_in_words(manifest)
 
 
+def _by_its_author(manifest: Mapping[str, Any]) -> str:
+    """What stands behind a statement of a class from outside, of which nothing was computed; empty for ours."""
+    return ", as the author of the mechanism states" if "mechanism_source" in manifest else ""
+
+
 def _row_in_words(manifest: Mapping[str, Any]) -> str:
     size = manifest["size"]
     if manifest["kind"] == DECLARED_VALUE:
         field = str(manifest["preserve"]).removeprefix(FIELD)
         return f"The labels are values of the field {field!r} that were declared beforehand."
+    if manifest.get("bound") is not None and _by_its_author(manifest):
+        return (
+            f"The words of a row ('bag': {size} words, repeats counted) are words of a public list that a mechanism "
+            "from outside Publius put there. What they say of a document is limited by the promise alone."
+        )
     if manifest.get("bound") is not None:
         drawn_for = "its label" if "probability_kept" in manifest else "a noisy place among public texts"
         return (

@@ -297,6 +297,17 @@ def test_it_releases_by_its_name_and_the_manifest_says_whose_it_is(files):
     assert manifest["evidence"] == STATED
     assert f"{STATED}, for the public reference" in manifest["promise"]
     assert "certified" not in manifest["promise"]
+    told = " ".join((files[2] / "READ-ME.txt").read_text().split())
+    assert "as the author of the mechanism states; otherwise another label" in told
+    assert "frequent its label is, and is not known here." in told
+    for false in (
+        "stands below",
+        "typical of",
+        "NOT words of the document",
+        "give the limits",
+        "left by the noise",
+    ):
+        assert false not in told
 
 
 def test_its_release_is_signed_for_what_it_is_and_never_as_proven(files, tmp_path):
