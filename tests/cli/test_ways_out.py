@@ -4,7 +4,21 @@ import json
 
 import pytest
 
+import publius
 from released import completed, state
+
+
+class Still(publius.Kernel):
+    """Never made: it may need more memory than there is."""
+
+    name = "still"
+    guarantee = None
+
+    def noise(self, count, rng):
+        raise NotImplementedError
+
+    def apply(self, words, noise, *, threads=1):
+        raise NotImplementedError
 
 
 @pytest.fixture
@@ -22,7 +36,7 @@ def folder(tmp_path):
         (("inspect", "out"), "is a release, not texts: publius guarantee"),
         (("verify", "page.html", "out"), "the folder first, then the page: publius verify"),
         (("outcomes",), "publius outcomes TEXT.txt --preserve topic --reference themes --bound 7"),
-        (("audit", "--mechanism", "python:json:JSONDecoder"), "--embeddings NAME"),
+        (("audit", "--mechanism", f"python:{__name__}:Still"), "--embeddings NAME"),
     ],
 )
 def test_the_way_out_is_named(folder, monkeypatch, typed, said):

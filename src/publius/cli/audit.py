@@ -66,10 +66,11 @@ def audit(
     from publius.audit.report import write_page
     from publius.audit.runs import AuditRequest, run_audit
     from publius.errors import UsageError
-    from publius.files.user_code import PYTHON
+    from publius.mechanisms.outside import is_outside
+    from publius.mechanisms.registry import mechanism_class
     from publius.noise.laplace import checked_epsilon
 
-    if settings.mechanism.startswith(PYTHON) and settings.embeddings is None:
+    if settings.embeddings is None and is_outside(mechanism_class(settings.mechanism)):
         raise UsageError(
             "a class of your own may compare all pairs of words, and the packaged vectors have 50,000: give "
             "--embeddings NAME, vectors of some thousand words"

@@ -182,10 +182,10 @@ def _check_crowd(plan: Plan, corpus: Corpus) -> None:
     from publius.collections.authors import check_documents_per_author
     from publius.documents.corpus import Document
 
-    if plan.mechanism.crowd_outcomes is None:
+    if plan.crowd_outcomes is None:
         raise UsageError(
-            f"--shuffled states what a crowd adds to labels, and {plan.mechanism.name} prints none: keep the topic, "
-            "the meaning or a field, by prototypes"
+            "--shuffled states what a crowd adds to labels that are votes at the bound, and those of "
+            f"{plan.mechanism.name} are not known to be: keep the topic, the meaning or a field, by prototypes"
         )
     named = (item.subject for item in corpus if isinstance(item, Document) and item.subject is not None)
     check_documents_per_author(named, plan.documents_per_author)

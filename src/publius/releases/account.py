@@ -114,6 +114,11 @@ def _what(found: Mapping[str, Any]) -> str:
     documents = f"{found['documents']:,}"
     if found["kind"] == DECLARED_VALUE:
         return f"The folder holds {documents} rows, one for each document: its declared value, or by chance another."
+    if found["evidence"] == STATED and found["bound"] is not None:
+        return (
+            f"The folder holds {documents} rows, one for each document, of words of a public list that a mechanism "
+            "from outside Publius put there."
+        )
     if found["probability_kept"] is not None:
         return (
             f"The folder holds {documents} rows, one for each document: a label that says the {found['preserve']} "
@@ -609,7 +614,7 @@ def how_sure(found: Mapping[str, Any]) -> list[str]:
         f"{percent_up(kept)} (probability_kept, in every row): how often at most the noise leaves a label as it was "
         "found. It says of no row how sure that one is, and nothing of the errors of the program that found it."
     ]
-    if found["kind"] == DECLARED_VALUE:
+    if found["kind"] == DECLARED_VALUE or found["outcomes"] is None:  # READ-ME has no such column
         return said
     said.append(
         "At least so many per cent (last column of READ-ME.txt): of the rows with a label, how many the noise left as "

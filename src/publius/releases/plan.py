@@ -216,13 +216,18 @@ class Plan:
             return RunKey.seeded(self.experiment.seed)
         return RunKey.fresh()
 
+    @property
+    def crowd_outcomes(self) -> int | None:
+        """`Mechanism.crowd_outcomes`; None for a class from outside, whose law nobody here knows."""
+        return None if is_outside(self.mechanism.implementation) else self.mechanism.crowd_outcomes
+
     def crowd(self, documents: int) -> CrowdGuarantee | None:
         """The promise of so many rows without ids, in a random order, to each author; None where nothing can be stated.
 
         That is so for an experiment, beside fields that are kept, and for mechanisms whose rows are no votes among a
         few outcomes (`publius.privacy.crowd`).
         """
-        outcomes, bound = self.mechanism.crowd_outcomes, self.guarantee.bound
+        outcomes, bound = self.crowd_outcomes, self.guarantee.bound
         if outcomes is None or bound is None or self.labels or self.experiment is not None:
             return None
         if documents < max(2, self.documents_per_author):

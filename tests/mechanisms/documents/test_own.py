@@ -14,7 +14,7 @@ from publius.audit import document_laws
 from publius.audit.document_laws import check_named
 from publius.errors import DataError, PolicyError, UsageError
 from publius.mechanisms import registry
-from publius.mechanisms.mechanism import Mechanism
+from publius.mechanisms.mechanism import Mechanism, Votes
 from publius.mechanisms.prototype import Prototype
 from publius.mechanisms.whole import WholeDocument
 from publius.noise.randomness import seeded_rng
@@ -288,6 +288,24 @@ def released(files, kind, *more):
     )  # fmt: skip
 
 
+class Voting(Own):
+    """Says that its rows are votes."""
+
+    @classmethod
+    def votes(cls, parameters):
+        return Votes(3)
+
+
+def test_what_a_crowd_adds_is_not_stated_of_a_law_that_nobody_knows(files):
+    """It was, and the sign-off refused the release."""
+    assert Voting(REFERENCE, bound=5.0).crowd_outcomes == 3
+    assert plan(Voting(REFERENCE, bound=5.0)).crowd(100) is None
+    assert plan(Prototype(REFERENCE, bound=5.0)).crowd(100) is not None
+    done = released(files, Voting, "--preserve", "topic", "--shuffled")
+    assert done.returncode == 2
+    assert "are not known to be" in done.stderr
+
+
 def test_it_releases_by_its_name_and_the_manifest_says_whose_it_is(files):
     done = released(files, Sharp, "--preserve", "topic", "--sharpness", "3", "--json")
     assert done.returncode == 0, done.stderr
@@ -315,6 +333,9 @@ def test_its_release_is_signed_for_what_it_is_and_never_as_proven(files, tmp_pat
     signed = completed("signoff", files[2], "--json")
     assert signed.returncode == 0, signed.stderr
     assert any("not one of Publius" in each for each in json.loads(signed.stdout)["not_tried"])
+    assert "words of a public list that a mechanism from outside Publius put there" in signed.stdout
+    assert "typical of that label" not in signed.stdout
+    assert "last column of READ-ME.txt" not in signed.stdout
     path = files[2] / "manifest.json"
     manifest = json.loads(path.read_text())
     for changed in ({"evidence": "certified"}, {"mechanism": "prototype"}):
