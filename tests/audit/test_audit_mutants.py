@@ -85,7 +85,7 @@ def words_kept(draws):
         (partial(scale, 0.02, 2), noises._MUCH),
         (partial(scale, 0.005, 300), 20_000),
         (too_long, noises._MUCH),
-        (words_kept, 3 * _SAMPLES),
+        (words_kept, _SAMPLES),
     ],
     ids=["scale", "scale in 300 dimensions", "too long", "words kept"],
 )

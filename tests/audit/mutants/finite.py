@@ -150,12 +150,6 @@ def probe_drawn(subject: Subject, key: RunKey) -> Sequence[Check]:
     return [] if check is None else [check]
 
 
-def probe_much_drawn(subject: Subject, key: RunKey) -> Sequence[Check]:
-    """The same with three times the draws, for what is a little off: see `test_none_escapes_by_luck`."""
-    check = check_words(subject, _SAMPLED, 3 * _SAMPLES, key)
-    return [] if check is None else [check]
-
-
 def finite_mutants() -> list[Mutant]:
     """Ten broken ways to weigh the vocabulary."""
     excess = "theorem: worst excess over all cells (nats)"
@@ -170,7 +164,7 @@ def finite_mutants() -> list[Mutant]:
         ("weights underflow", _subject(_underflown), probe_stated, excess),
         ("drawn at a scale 2 % larger than stated", _subject(_exact, _steeper(1.02)), probe_drawn, words),
         ("drawn without the least likely output", _subject(_exact, _cut), probe_drawn, words),
-        ("one word in a hundred stays", _subject(_exact, _own_word_kept), probe_much_drawn, words),
+        ("one word in a hundred stays", _subject(_exact, _own_word_kept), probe_drawn, words),
         ("uniforms of eight bits", _subject(_exact, _coarse), probe_drawn, words),
     )  # fmt: skip
     return [
