@@ -33,7 +33,7 @@ nitpick_ignore_regex = [
     ("py:class", r"tuple\[.*"),
     ("py:class", r"publius\.text\.(tokenizer\.Vocabulary|bag\.TokenizedVocabulary)|UnknownPolicy"),
     ("py:class", r"publius\.documents\.(row_readers\.Row|seen_ids\.IdSet|table_form\.TableForm)"),
-    ("py:class", r"publius\.mechanisms\.mechanism\.(Comparison|Drawn|Pair|PublicOutcome)"),
+    ("py:class", r"publius\.mechanisms\.mechanism\.(Comparison|Drawn|Pair|PublicOutcome|Votes)"),
     ("py:class", r"publius\.mechanisms\.whole\.(Noise|WholeDocument)"),
     (
         "py:class",
