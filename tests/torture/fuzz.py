@@ -1,8 +1,9 @@
 """Coverage-guided fuzzing of each parser: nothing but a typed error may come out.
 
 ``python -m torture.fuzz PARSER RUNS SEED FOLDER`` fuzzes one parser in this process (it needs atheris, which is
-installed by ``make torture`` into a folder of its own) and tells on its standard output how far it is; `torture_fuzz`
-runs all of them, several at once.
+installed by ``make torture`` into a folder of its own) and tells on its standard output how far it is. What it finds
+worth keeping lies in ``FOLDER``, where the next process goes on from it. `torture_fuzz` runs all of them, several at
+once.
 """
 
 import importlib.util
@@ -21,6 +22,9 @@ from publius.cli.console import duration
 
 PARSERS = ("vectors", "word list", "jsonl", "csv", "text", "store")
 _LONGEST = 4096
+_RUNS_OF_A_PROCESS = 250_000
+"""The instrumented interpreter grows with its runs (to 2 GB after 1.2 million of them; the product alone does not), and
+libFuzzer ends a process of 2 GB."""
 _SCRATCH = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
@@ -52,22 +56,33 @@ def _kept(parser, runs, seed, folder):
     return found
 
 
-def fuzzed(parser, runs, seed):
-    """(executions, what went wrong or nothing) of one parser in a process of its own; how far it is goes to our stderr.
+def fuzzed(parser, runs, seed, at_once=_RUNS_OF_A_PROCESS):
+    """(executions, what went wrong or nothing) of one parser in processes of its own, which report on our stderr.
 
     How long all of it takes is the machine's business: an input that hangs is ended by libFuzzer, after 20 minutes.
     """
+    counted = 0
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "torture.fuzz", parser, str(runs), str(seed), folder]
-        done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True, check=False)
+        for number, start in enumerate(range(0, runs, at_once)):
+            print(f"fuzzing, {parser}: {start:,} of {runs:,} done", file=sys.stderr, flush=True)
+            part, problem = _in_one_process(parser, min(at_once, runs - start), seed + number, folder)
+            counted += part
+            if problem:
+                return counted, problem
+    return counted, ""
+
+
+def _in_one_process(parser, runs, seed, folder):
+    command = [sys.executable, "-m", "torture.fuzz", parser, str(runs), str(seed), folder]
+    done = subprocess.run(command, stdout=2, stderr=subprocess.PIPE, text=True, check=False)
     said = re.findall(r"Done (\d+) runs", done.stderr)
     counted = int(said[-1]) if said else 0
     return counted, "" if done.returncode == 0 and said else done.stderr[-1500:]
 
 
 def counting(one, parser, runs):
-    """``one``, which says after each twentieth of its runs how far it is and what is left at the speed so far."""
-    started, done, step = time.monotonic(), 0, max(1, runs // 20)
+    """``one``, which says after each fifth of its runs how far it is and what is left of them at the speed so far."""
+    started, done, step = time.monotonic(), 0, max(1, runs // 5)
 
     def counted(data):
         nonlocal done
@@ -75,7 +90,7 @@ def counting(one, parser, runs):
         done += 1
         if done % step == 0 and done < runs:
             left = duration((time.monotonic() - started) / done * (runs - done))
-            print(f"fuzzing, {parser}: {done:,} of {runs:,}, {left} left", flush=True)
+            print(f"fuzzing, {parser}: {done:,} of these {runs:,}, {left} left", flush=True)
 
     return counted
 
@@ -157,9 +172,10 @@ def main(parser, runs, seed, folder):
         import publius.vectors.importing.reader  # noqa: F401
     with tempfile.TemporaryDirectory(dir=_SCRATCH) as scratch:
         corpus = Path(folder) / "corpus"
-        corpus.mkdir()
-        for number, content in enumerate(seeds(parser)):
-            (corpus / str(number)).write_bytes(content)
+        if not corpus.is_dir():
+            corpus.mkdir()
+            for number, content in enumerate(seeds(parser)):
+                (corpus / str(number)).write_bytes(content)
         options = [f"-runs={runs}", f"-seed={seed}", f"-max_len={_LONGEST}", f"-artifact_prefix={folder}/"]
         one = counting(target(parser, scratch), parser, int(runs))
         atheris.Setup([sys.argv[0], *options, "-rss_limit_mb=2048", str(corpus)], one)

@@ -192,12 +192,26 @@ def test_fuzzing_keeps_each_parser_that_is_done(tmp_path, monkeypatch):
     )  # fmt: skip
 
 
+def test_fuzzing_shares_its_runs_among_processes(monkeypatch):
+    asked = []
+
+    def one_process(parser, runs, seed, folder):
+        asked.append((runs, seed, folder))
+        return (3, "KeyError: 'x'") if runs < 1000 else (runs, "")
+
+    monkeypatch.setattr(fuzz, "_in_one_process", one_process)
+    assert fuzz.fuzzed("csv", 2000, 7, at_once=1000) == (2000, "")
+    assert [(runs, seed) for runs, seed, _ in asked] == [(1000, 7), (1000, 8)]
+    assert len({folder for *_, folder in asked}) == 1, "what one has found is there for the next"
+    assert fuzz.fuzzed("csv", 1200, 7, at_once=1000) == (1003, "KeyError: 'x'")
+
+
 def test_fuzzing_says_how_far_it_is(capsys):
     read = []
     one = counting(read.append, "csv", 1000)
     for place in range(1000):
         one(place)
     lines = capsys.readouterr().out.splitlines()
-    assert (len(read), len(lines)) == (1000, 19)
-    assert lines[0].startswith("fuzzing, csv: 50 of 1,000, about ")
+    assert (len(read), len(lines)) == (1000, 4)
+    assert lines[0].startswith("fuzzing, csv: 200 of these 1,000, about ")
     assert lines[0].endswith(" left")
