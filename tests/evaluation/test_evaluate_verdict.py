@@ -294,6 +294,38 @@ def test_a_release_of_documents_is_judged_as_it_was_made(tmp_path, place, refere
     assert signed.exit_code == 0, signed.output
 
 
+def test_what_stands_beside_the_bags_of_a_release_is_named_as_not_judged(tmp_path, place):
+    """Who asks for the exit code reads what no attack was given."""
+    dated = [{**row, "day": "Monday"} for row in rows()]
+    write(tmp_path / "dated.jsonl", dated)
+    made = [
+        "--mechanism",
+        "exponential",
+        "--epsilon",
+        "3",
+        "--length",
+        "30",
+        "--embeddings",
+        place / "vectors",
+    ]
+    judged = ["--embeddings", place / "vectors", *FEW, "--topic-at-least", "0"]
+    said = {}
+    for name, more in {"kept": ["--keep", "day"], "ids": [], "numbers": ["--number"]}.items():
+        released = run("obfuscate", tmp_path / "dated.jsonl", *made, *more, "--output", tmp_path / name)
+        assert released.exit_code == 0, released.output
+        out = tmp_path / f"{name}-out"
+        done = run(
+            "evaluate", tmp_path / "dated.jsonl", "--release", tmp_path / name, *judged, "--output", out
+        )
+        said[name] = done.stdout.splitlines()[0]
+        assert ("not judged with it" in (out / "report.html").read_text()) is (name != "numbers")
+    assert said["kept"].endswith(
+        "; not judged with it: the kept columns (day) and the ids or the order of the rows."
+    )
+    assert said["ids"].endswith("; not judged with it: the ids or the order of the rows.")
+    assert "not judged" not in said["numbers"]
+
+
 def test_a_release_that_rejects_unknown_words(tmp_path, place):
     """Texts that it would have refused are not attacked, and it is said; where too few are left, that is the reason."""
     covered = rows()

@@ -14,13 +14,14 @@ from publius.documents.corpus import Corpus
 from publius.errors import DocumentError
 from publius.mechanisms.prototype import Prototype
 from publius.privacy import promise
-from publius.releases import own_texts
+from publius.releases import own_texts, signoff
 from publius.releases.engines import protect_corpus
 from publius.releases.manifests import read_manifest_of
+from publius.releases.measured import Measured
 from publius.releases.plan import Plan
-from publius.releases.signoff import sign_off
+from publius.releases.signoff import judged, sign_off
 from publius.settings import ReleaseSettings
-from references import fitted, public_documents
+from references import TOPICS, fitted, public_documents
 from released import toy_documents, toy_plan, toy_release
 
 
@@ -111,6 +112,32 @@ def _mostly_one(folder: Path) -> None:
     assert found.telling == ("place",)
 
 
+def _most_beside_a_label(folder: Path) -> None:
+    """Three write as much in each place and on each topic; what a place has on a topic is mostly by one of them."""
+    seen: Counter[str] = Counter()
+    path = folder / "texts.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number, (words, topic) in enumerate(public_documents(270, seed=9)):
+            turn, place = divmod(seen[topic], 3)
+            seen[topic] += 1
+            busy = "ABC"[(place + sorted(TOPICS).index(topic)) % 3]
+            author = busy if turn % 10 < 6 else f"{topic} {'xyz'[place]} {'abcd'[turn % 10 - 6]}"
+            row = {"text": " ".join(words), "place": "xyz"[place], "author": author}
+            file.write(json.dumps({"id": str(number), **row}) + "\n")
+    corpus = replace(publius.open_corpus(path, keep=["place"], number=True), beside=("author",))
+    found = own_texts.examine(corpus, _labels(), author_field="author", kept=["place"])
+    assert found.telling == ("place",)
+
+
+def _ids(folder: Path) -> None:
+    """Whether ids of the rows' own, which nobody attacked with, stand beside a PASS."""
+    release = toy_release(folder / "release")
+    passed = Measured((), (), (), {}, 100, verdict="PASS: nobody was named")
+    found = judged(passed, read_manifest_of(release), release, None)
+    assert found is not None
+    assert (found.verdict or "").startswith("NO EVIDENCE")
+
+
 def _unseen(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Corpus, "check_unchanged", lambda corpus, before: None)
 
@@ -125,5 +152,19 @@ FENCES = (
     ),
     Fence(13, "kept values that are mostly one author's leave no verdict", _mostly_one, _any_share_of_rows),
     Fence(13, "kept values are looked at with the label beside them", _one_a_topic, _any_share_of_rows),
+    Fence(
+        13,
+        "kept values that are mostly one author's beside a label leave no verdict",
+        _most_beside_a_label,
+        lambda patch: patch.setattr(
+            own_texts, "_rows_that_tell", lambda each: each.total() if len(each) < own_texts.SHARED else 0.0
+        ),
+    ),
+    Fence(
+        13,
+        "ids of the rows' own leave no verdict",
+        _ids,
+        lambda patch: patch.setattr(signoff, "SHUFFLED", None),
+    ),
     Fence(13, "an input that changes while it is read is not released", _changed, _unseen),
 )

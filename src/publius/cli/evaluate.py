@@ -78,9 +78,10 @@ def evaluate(
     chosen = Limits(**asdict(limits))
     evaluation = prepared(corpus, request, work, output)
     if release is not None:
-        from publius.evaluation.of_release import check_same
+        from publius.evaluation.of_release import aside_of, check_same
 
         check_same(release, request, evaluation.setting)
+        chosen = replace(chosen, aside=aside_of(release))
     if said := what_is_sent(evaluation):
         say(said, plain=True)
     with progress_shown(quiet=json) as progress:

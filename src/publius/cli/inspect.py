@@ -104,6 +104,7 @@ def _against(
     from publius.releases.manifests import read_manifest_of
     from publius.releases.of_manifest import plan_of
     from publius.releases.own_texts import CURATOR_ONLY, examine
+    from publius.releases.plan import SHUFFLED
 
     if found.text_field is None:
         raise UsageError("no column of texts was found: name it with --text-field")
@@ -114,7 +115,7 @@ def _against(
         raise UsageError(f"no column {missing[0]!r}. Found: {', '.join(map(repr, found.columns))}")
     corpus = open_corpus(
         file,
-        number="numbers" in manifest or InputSettings.id_field not in found.columns,
+        number=True,
         text_field=found.text_field,
         keep=plan.labels,
         **found.form,
@@ -123,9 +124,7 @@ def _against(
         own = examine(
             replace(corpus, gaps=True, beside=looked_at), plan, topic_field, author_field, plan.labels
         )
-    if "numbers" not in manifest and corpus.id_field is None:  # its ids are in no column that is known here
-        own = replace(own, telling=(*own.telling, InputSettings.id_field))
-    own = replace(own, release=file_digest(release / MANIFEST))
+    own = replace(own, placed=manifest.get("numbers") != SHUFFLED, release=file_digest(release / MANIFEST))
     if output is not None:
         with write_file(output, 0o600) as stream:
             stream.write(as_json(own.record()).encode() + b"\n")

@@ -13,6 +13,7 @@ from publius.evaluation.runner import EvaluationRequest
 from publius.files import shown
 from publius.mechanisms.registry import parameters_of
 from publius.releases.manifests import read_manifest_of
+from publius.releases.plan import SHUFFLED
 from publius.text.tokenizer import StopWords
 
 _FLAGS: Final = {
@@ -66,6 +67,17 @@ def choices_from(manifest: Mapping[str, Any], what: str = "the plan") -> dict[st
         "length": manifest["size"],
         "parameters": parameters,
     }
+
+
+def aside_of(release: Path) -> str | None:
+    """Fields and ids of the rows that no attack on bags is given, in words; None where there are none."""
+    manifest = read_manifest_of(release)
+    kept = ", ".join(manifest.get("labels", ()))
+    found = [
+        *([f"the kept columns ({kept})"] if kept else []),
+        *([] if manifest.get("numbers") == SHUFFLED else ["the ids or the order of the rows"]),
+    ]
+    return " and ".join(found) or None
 
 
 def _agrees(made_with: Any, named: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -28,7 +28,7 @@ from publius.releases.label_shares import LabelShares
 from publius.releases.manifests import matching
 from publius.releases.measured import Finding, Measured, Share
 from publius.releases.page_parts import percent, percent_up
-from publius.settings import EvaluationSettings, Task
+from publius.settings import EvaluationSettings, Task, VerdictSettings
 from publius.text.tokenizer import PROFILES, StopWords
 
 
@@ -85,7 +85,7 @@ def options_of(request: Mapping[str, Any], limits: Limits) -> str:
     ]
     said += [
         (f"--{each.name.replace('_', '-')}", getattr(limits, each.name))
-        for each in fields(limits)
+        for each in declared(VerdictSettings)
         if getattr(limits, each.name) not in (None, each.default)
     ]
     return "".join(f" {flag} {shlex.quote(_option(value))}" for flag, value in said)

@@ -71,7 +71,8 @@ _ROUNDING: Final = 1e-9  # shares are kept with six digits
 class Limits:
     """Limits of a verdict; None is no limit. Shares from 0 to 1, the bound in nats between any two documents.
 
-    ``tries`` is the number of settings that are tried on the same texts, here and before.
+    ``tries`` is the number of settings that are tried on the same texts, here and before; ``aside`` says what stands in
+    the rows of a release beside the bags, which no verdict on bags is about.
     """
 
     author_at_most: float | None = None
@@ -79,6 +80,7 @@ class Limits:
     bound_at_most: float | None = None
     adds_at_most: float | None = None
     tries: int = 1
+    aside: str | None = None
 
     def __post_init__(self) -> None:
         for share in (self.author_at_most, self.topic_at_least, self.adds_at_most):
@@ -421,7 +423,9 @@ def judge(lines: Sequence[SummaryLine], limits: Limits, facts: Mapping[str, Any]
         if tries > 1
         else ""
     )
-    return Verdict(answer, f"{answer}: {_sentence(decisive)}{tried}", failed, room, set_by)  # type: ignore[arg-type]
+    aside = f"; not judged with it: {limits.aside}" if limits.aside else ""
+    text = f"{answer}: {_sentence(decisive)}{tried}{aside}"
+    return Verdict(answer, text, failed, room, set_by)  # type: ignore[arg-type]
 
 
 def _sentence(found: Mapping[str, Sequence[LimitCheck]]) -> str:

@@ -8,7 +8,6 @@ Nothing is drawn: every share is the mean of exact probabilities. None of it may
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -26,7 +25,7 @@ from publius.privacy.promise import percent, rounded_up
 from publius.releases.label_shares import LabelShares, label_shares
 from publius.releases.preflight import FOREIGN, in_another_language, language_of_words
 from publius.settings import TextSettings
-from publius.text.author_names import counted_name, name_key, plain_name
+from publius.text.author_names import counted_name
 from publius.text.bag import places_of_all
 from publius.text.tokenizer import tokenize
 from publius.vectors.learning.prototypes import NONE_OF_THESE
@@ -48,13 +47,17 @@ The share of authors whom a release may add by default, `publius.evaluation.verd
 SHARED: Final = 5
 """Authors who must share a value of the kept fields for a verdict that was made without them to stand."""
 
-_SHORTEST_NAME: Final = 3
-"""Characters; shorter ones stand in many an id by chance."""
+NOT_SHUFFLED: Final = (
+    "the rows have ids of their own, or stand in the order in which they were read, and no attack on public texts was "
+    "given that: it may say who wrote a row, or which rows are by one author. For a verdict release them under "
+    "numbers, with the engine local"
+)
+"""Why no verdict stands. What an id tells cannot be looked up: a name, initials, a customer's number, a day."""
 
 CURATOR_ONLY: Final = (
     "For the curator's eyes only: this was measured on the private texts, and nothing was paid for it."
 )
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Of what is written down. It goes up with every change of what is looked at: by earlier rules nothing is signed."""
 
 _BATCH: Final = 512
@@ -166,11 +169,11 @@ class OwnTexts:
         labels: how often a label is right, against a column of the texts; None where none was named.
         authors: None where no column of authors was named.
         telling: kept fields some of whose values fewer than `SHARED` authors are known to have, or with which whoever
-            names the busiest author of each value is right more often by more than `FEW_ROWS`; all of them where that
-            is so of the values with the label that most probably stands beside them in more than `FEW_ROWS` of the
-            rows, where words that are no label's stand beside them, or where no column of authors was named. And the
-            column of published ids, where more than `FEW_ROWS` of them hold the name of the row's author, or nobody
-            knows who that is.
+            names the busiest author of each value is right more often by more than `FEW_ROWS`; all of them where, but
+            for `FEW_ROWS` of the rows, a row's author is not one of `SHARED` with the same values and the same label
+            (the most probable one) of whom none wrote more than his part, where words that are no label's stand beside
+            them, or where no column of authors was named.
+        placed: whether the rows have ids of their own, or stand in the order in which they were read.
         release: SHA-256 of the manifest of the release that was made of them; None while there is none.
     """
 
@@ -182,6 +185,7 @@ class OwnTexts:
     labels: LabelShares | None = field(default=None, repr=False)
     authors: AuthorCounts | None = None
     telling: tuple[str, ...] = ()
+    placed: bool = False
     release: str | None = None
 
     def check_release(self, manifest: Mapping[str, Any], sha256: str) -> None:
@@ -201,6 +205,8 @@ class OwnTexts:
     @property
     def no_evidence(self) -> str | None:
         """Why attacks on public texts are no evidence for these ones, in a sentence; None where they may be."""
+        if self.placed:
+            return NOT_SHUFFLED
         if self.telling and self.authors is None:
             return (
                 "who wrote the texts is not known, so nobody can tell whether values of what was kept "
@@ -210,10 +216,9 @@ class OwnTexts:
         if self.telling:
             return (
                 f"values of what was kept ({', '.join(self.telling)}), or these with what stands beside them in "
-                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, or mostly of one, "
-                "and no attack on "
-                "public texts was given them: leave them out, or, where a label stands beside them, make their values "
-                "coarser"
+                f"more than {FEW_ROWS:.0%} of the rows, may be those of fewer than {SHARED} authors, or of one far "
+                "more than of the others, and no attack on public texts was given them: leave them out, or, where a "
+                "label stands beside them, make their values coarser"
             )
         if self.unfit <= TOO_MANY:
             return None
@@ -234,7 +239,7 @@ class OwnTexts:
         if self.fit_none or self.hardly_known:
             yield unfit_sentence(self.fit_none or 0, self.hardly_known, self.documents - self.without_text)
         if self.no_evidence is not None:
-            way_out = "" if self.telling else ". Give public texts that are like yours"
+            way_out = "" if self.placed or self.telling else ". Give public texts that are like yours"
             yield f"NO EVIDENCE: {self.no_evidence}{way_out}"
         if self.subjects:
             found = "; ".join(
@@ -277,6 +282,7 @@ class OwnTexts:
                 if authors is None
                 else AuthorCounts(**{name: value for name, value in authors.items() if name != "worst"}),
                 tuple(map(str, facts["telling"])),
+                bool(facts["placed"]),
                 facts.get("release"),
             )
         except (ValueError, KeyError, TypeError):
@@ -305,7 +311,7 @@ def examine(
     authors: Counter[str | None] = Counter()
     sharing = _Sharing()
     counted, language = _counted(plan), language_of_words(plan.vocabulary)
-    beside_words, told = False, 0
+    beside_words = False
     cells = (
         None if counted is None or counted.subjects is None else np.zeros(counted.subjects.cells, np.int64)
     )
@@ -316,8 +322,6 @@ def examine(
         blank += int(empty.sum())
         if author_field is not None:
             authors.update(counted_key(item.labels.get(author_field)) for item in batch)
-            if corpus.id_field is not None:
-                told += sum(_holds(item.id, item.labels.get(author_field)) for item in batch)
         places, foreign = _places(texts, plan, language) if plan.mechanism.reads_texts else ((), empty)
         law = plan.mechanism.law(places) if kept and plan.mechanism.reads_texts else None
         likeliest = [None] * len(batch) if law is None else law.argmax(axis=1).tolist()
@@ -348,29 +352,9 @@ def examine(
         None if cells is None or counted is None else _striking(cells, counted),
         label_shares(probabilities, labels, plan.mechanism.outcomes) if labels else None,
         None if author_field is None else _author_counts(authors, plan.guarantee.bound),
-        (
-            *(kept if beside_words or sharing.tells else ()),
-                *_ids_that_tell(corpus.id_field, author_field, told, total),
-        ),
+        (*kept,) if beside_words or sharing.tells else (),
+        corpus.id_field is not None,
     )  # fmt: skip
-
-
-def _ids_that_tell(id_field: str | None, author_field: str | None, told: int, total: int) -> tuple[str, ...]:
-    """The column of published ids, where they may tell who wrote the rows."""
-    if id_field is None or (author_field is not None and told <= FEW_ROWS * total):
-        return ()
-    return (id_field,)
-
-
-def _holds(id: str, author: object) -> bool:
-    """Whether an id holds each word of the name of its row's author, however both are written."""
-    words, letters = _words(author), "".join(_words(id))
-    return len("".join(words)) >= _SHORTEST_NAME and all(word in letters for word in words)
-
-
-def _words(name: object) -> list[str]:
-    """The words of a name, letters and digits alone, without accents."""
-    return [] if name is None else [plain_name(word) for word in re.split(r"[\W_]+", name_key(str(name)))]
 
 
 @final
@@ -389,14 +373,21 @@ class _Sharing:
 
     @property
     def tells(self) -> bool:
-        """Whether few share a kept value, or one of them wrote most of what has it, or few share many with a label."""
+        """Whether few share a kept value, or one of them wrote most of what has it, alone or beside many labels."""
         whole = Counter[str]()
         for authors in self._written.values():
             whole.update(authors)
         busiest = sum(max(each.values()) for each in self._written.values()) - max(whole.values(), default=0)
-        few = sum(each.total() for each in self._beside.values() if len(each) < SHARED)
+        beside = sum(map(_rows_that_tell, self._beside.values()))
         alone = any(len(each) < SHARED for each in self._written.values())
-        return alone or max(busiest, few) > FEW_ROWS * whole.total()
+        return alone or max(busiest, beside) > FEW_ROWS * whole.total()
+
+
+def _rows_that_tell(authors: Counter[str]) -> float:
+    """Of the rows that these share: all where they are few, else those of the busiest author beyond his part."""
+    if len(authors) < SHARED:
+        return authors.total()
+    return max(0.0, max(authors.values()) - authors.total() / SHARED)
 
 
 def right_probabilities(

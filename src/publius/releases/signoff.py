@@ -38,7 +38,7 @@ from publius.releases.of_manifest import (
     outcomes_of,
     promised,
 )
-from publius.releases.own_texts import TOO_MANY, OwnTexts
+from publius.releases.own_texts import NOT_SHUFFLED, TOO_MANY, OwnTexts
 from publius.releases.page_parts import (
     bound_files,
     constants,
@@ -58,7 +58,7 @@ from publius.releases.page_parts import (
     shown_row,
 )
 from publius.releases.pages import template
-from publius.releases.plan import DECLARED_VALUE, publius_version
+from publius.releases.plan import DECLARED_VALUE, SHUFFLED, publius_version
 from publius.releases.read_me import label_counts, may_and_may_not, unfit_share
 from publius.releases.summaries import read_me as of_summaries
 
@@ -236,17 +236,14 @@ def judged(
     if measured is None or not (measured.verdict or "").startswith("PASS"):
         return measured
     why = None
-    if own is not None:
+    if manifest["kind"] != SUMMARY and manifest.get("numbers") != SHUFFLED:
+        why = NOT_SHUFFLED
+    elif own is not None:
         why = own.no_evidence
     elif manifest.get("labels"):
         why = (
             f"the kept columns ({', '.join(manifest['labels'])}) stand in the rows, and what they tell was not "
             "looked at: give --own, from publius inspect --release with --author-field"
-        )
-    elif "numbers" not in manifest:
-        why = (
-            "the rows have ids of their own, and whether these tell who wrote them was not looked at: give --own, from "
-            "publius inspect --release with --author-field, or release under numbers"
         )
     share = None if why is not None else unfit_share(manifest, label_counts(release))
     if share is not None and share > TOO_MANY:
