@@ -208,9 +208,11 @@ def asked(corpus_file, tmp_path, stored):
 
         command = ["-m", "publius.releases.plugins.mcp", str(tmp_path / "out")]
         place = mcp.StdioServerParameters(command=sys.executable, args=command)
+        # By default its errors go where standard error went when the library was imported: perhaps into another test.
+        process = mcp.client.stdio.stdio_client(place, errlog=sys.__stderr__) if apart else None
 
         async def said():
-            async with mcp.Client(place if apart else server(tmp_path / "out")) as client:
+            async with mcp.Client(process or server(tmp_path / "out")) as client:
                 (tool,) = (await client.list_tools()).tools
                 return tool, await client.call_tool(tool.name, arguments)
 
